@@ -1,0 +1,1 @@
+"""Words and algebra: states, metrics, kernels, contracts. Knows no other room."""

@@ -1,0 +1,65 @@
+"""Errors that say what was found, where, and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class EvalframeError(Exception):
+    """Base of every error that evalframe raises on purpose."""
+
+
+class ParameterError(EvalframeError, ValueError):
+    """An argument lies outside its domain."""
+
+
+class UnknownNameError(EvalframeError, KeyError):
+    """A name (metric, variant, option) that nothing answers to."""
+
+    def __str__(self) -> str:
+        """The message itself; `KeyError` would quote it."""
+        return str(self.args[0])
+
+    @classmethod
+    def of(cls, kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+        """Name the nearest known spelling, then all of them."""
+        known = sorted(known)
+        return cls(f"unknown {kind} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}")
+
+
+class MissingColumnsError(EvalframeError):
+    """A table lacks columns that were asked for."""
+
+    @classmethod
+    def of(cls, needed_by: str, missing: Iterable[str], present: Iterable[str]) -> MissingColumnsError:
+        """Say who needs which column, and what the table has instead."""
+        missing, present = sorted(missing), list(present)
+        hints = "".join(did_you_mean(name, present) for name in missing)
+        named = ", ".join(repr(name) for name in missing)
+        return cls(
+            f"{needed_by} needs column{'s' * (len(missing) > 1)} {named}; the table has {present}."
+            f"{hints} Name the column to use, or rename it."
+        )
+
+
+class ContractError(EvalframeError):
+    """Rows or columns of a table break its contract."""
+
+
+class InputError(EvalframeError):
+    """A file or folder that cannot be read as asked."""
+
+
+class OutputError(EvalframeError):
+    """A file or folder that cannot be written as asked."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint with the nearest known name, or nothing.
+
+    >>> did_you_mean("confidense", ["confidence", "label"])
+    " Did you mean 'confidence'?"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""

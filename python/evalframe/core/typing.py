@@ -1,0 +1,21 @@
+"""Types of the public surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import polars as pl
+
+IntoExpr: TypeAlias = str | pl.Expr
+"""A column name or an expression."""
+
+Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+if TYPE_CHECKING:
+    Role: TypeAlias = Any
+else:
+    Role = IntoExpr
+"""What a metric is computed from: callers pass a column name or an expression, the body of a
+metric receives an expression. A type checker sees `Any`, since it cannot see both sides."""
+
+Direction: TypeAlias = Literal["minimize", "maximize", "none"]
