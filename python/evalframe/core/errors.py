@@ -32,7 +32,9 @@ class MissingColumnsError(EvalframeError):
     """A table lacks columns that were asked for."""
 
     @classmethod
-    def of(cls, needed_by: str, missing: Iterable[str], present: Iterable[str]) -> MissingColumnsError:
+    def of(
+        cls, needed_by: str, missing: Iterable[str], present: Iterable[str]
+    ) -> MissingColumnsError:
         """Say who needs which column, and what the table has instead."""
         missing, present = sorted(missing), list(present)
         hints = "".join(did_you_mean(name, present) for name in missing)

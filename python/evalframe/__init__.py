@@ -1,0 +1,30 @@
+"""Evaluation metrics for AI systems, as Polars expressions and additive states."""
+
+from evalframe.core.metric import metric, metric_set, variant
+from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
+from evalframe.selective.areas import (
+    augrc,
+    augrc_at,
+    augrc_normalized,
+    aurc,
+    aurc_at,
+    aurc_normalized,
+)
+from evalframe.selective.oracle import (
+    achievable_gain_pct,
+    augrc_gap_pct,
+    augrc_optimal,
+    aurc_achievable,
+    aurc_gap_pct,
+    aurc_optimal,
+    eaugrc,
+    eaurc,
+)
+from evalframe.selective.working_points import (
+    achieved_coverage_at,
+    coverage,
+    coverage_at_risk,
+    generalized_risk,
+    risk_at,
+    selective_risk,
+)

@@ -1,0 +1,402 @@
+"""Record tables declared as data, and the lazy pass that checks them.
+
+A `Contract` lists the columns of a table, named rules on its rows, and its key. `validate` checks
+the schema before it reads a row, then counts the breaches of every rule in one streaming pass; only
+a table that fails is read again, for the first offending rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import reprlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalframe.core.typing import Frame
+
+Kind: TypeAlias = Literal["number", "integer", "string", "boolean", "key", "value", "any"]
+"""What a column may hold. A key is an integer or a string; a value a number, string or boolean."""
+
+ROW, BROKEN_RULES = "row", "broken_rules"
+"""The two columns that a quarantined row gains."""
+
+_ROW, _FIRST = "__evalframe_row__", "__evalframe_first__"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A named condition on rows.
+
+    Args:
+        name: What holds, as a short sentence: "weight is not negative".
+        holds: True where the row is good; null counts as good.
+        columns: The columns it speaks of; a table that lacks one is not asked.
+        remedy: What to do about rows that break it, as an imperative without a full stop.
+    """
+
+    name: str
+    holds: pl.Expr
+    columns: tuple[str, ...]
+    remedy: str
+
+    @property
+    def broken(self) -> pl.Expr:
+        """True where the row breaks the rule, else false, never null."""
+        return ~self.holds.fill_null(True)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Args:
+        name: The column's name in the user's table.
+        kind: What it may hold; a column of nothing but nulls passes as any kind.
+        required: Whether the table must have it.
+        nullable: Whether a row may lack it.
+        finite: Whether NaN and infinity are bad data.
+        where: Another column; rows in which that one is null are not checked.
+        meaning: What the column says, in a few words, for messages.
+    """
+
+    name: str
+    kind: Kind = "any"
+    required: bool = True
+    nullable: bool = False
+    finite: bool = True
+    where: str | None = None
+    meaning: str = ""
+
+    def rules(self, dtype: pl.DataType) -> Iterator[Rule]:
+        """The rules on rows that this declaration implies for a column of `dtype`.
+
+        >>> [rule.name for rule in Column("label", where="prediction").rules(pl.Float64())]
+        ['label is present where prediction is', 'label is finite where prediction is']
+        """
+        value = pl.col(self.name)
+        exempt = pl.col(self.where).is_null() if self.where else pl.lit(False)
+        place = f" where {self.where} is" if self.where else ""
+        columns = (self.name, self.where) if self.where else (self.name,)
+        otherwise = f", set {self.where!r} to null," * bool(self.where) + " or drop these rows"
+        if not self.nullable:
+            holds, remedy = value.is_not_null(), f"fill in {self.name!r}{otherwise}"
+            yield Rule(f"{self.name} is present{place}", holds | exempt, columns, remedy)
+        if self.finite and dtype.is_float():
+            instead = "numbers or null" if self.nullable else "numbers"
+            remedy = f"replace NaN and infinity in {self.name!r} by {instead}{otherwise}"
+            yield Rule(f"{self.name} is finite{place}", value.is_finite() | exempt, columns, remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a table must look like, under the names its columns have there.
+
+    Args:
+        table: What the table is called in messages.
+        columns: Its columns; further ones are welcome and left alone.
+        rules: Conditions on rows beyond those the columns imply.
+        key: Columns that together identify a row.
+        alike: Pairs of columns that are compared: both numbers, both strings or both booleans.
+    """
+
+    table: str
+    columns: tuple[Column, ...]
+    rules: tuple[Rule, ...] = ()
+    key: tuple[str, ...] = ()
+    alike: tuple[tuple[str, str], ...] = ()
+
+    def check_schema(self, schema: pl.Schema) -> None:
+        """Check the names and types of all columns, without reading a row.
+
+        Raises:
+            MissingColumnsError: A required column is absent.
+            ContractError: A column, or several, of the wrong type.
+
+        >>> items = Contract("items", (Column("score", "number"),))
+        >>> items.check_schema(pl.Schema({"score": pl.String()}))
+        Traceback (most recent call last):
+        evalframe.core.errors.ContractError: items: column 'score' is String, not a number. Cast it:
+        frame.with_columns(pl.col('score').cast(pl.Float64)).
+        """
+        needed = {column.name for column in self.columns if column.required} | {*self.key}
+        if missing := needed - schema.keys():
+            raise MissingColumnsError.of(self.table, missing, schema)
+        faults = [
+            *(_misfit(column, schema[column.name]) for column in self._in(schema)),
+            *(_unlike(pair, schema) for pair in self.alike if schema.keys() >= {*pair}),
+        ]
+        if told := [f"{self.table}: {fault}" for fault in faults if fault]:
+            raise ContractError("\n".join(told))
+
+    def row_rules(self, schema: pl.Schema) -> list[Rule]:
+        """Every rule that a row of such a table obeys by itself; `key_rule` is not one of them."""
+        implied = (r for column in self._in(schema) for r in column.rules(schema[column.name]))
+        return [rule for rule in (*implied, *self.rules) if schema.keys() >= {*rule.columns}]
+
+    def key_rule(self) -> Rule:
+        """The key identifies a row: broken by each row that repeats the key of an earlier one.
+
+        Rows that lack a part of the key they must have are not compared: that is a breach already.
+        """
+        must_have = (c.name for c in self.columns if c.name in self.key and not c.nullable)
+        lacking = pl.any_horizontal(pl.lit(False), *(pl.col(name).is_null() for name in must_have))
+        return Rule(
+            f"{', '.join(self.key)} {'are' if len(self.key) > 1 else 'is'} unique",
+            pl.struct(self.key).is_first_distinct() | lacking,
+            self.key,
+            "drop the repeats, or name the further column that tells these rows apart",
+        )
+
+    def _in(self, schema: pl.Schema) -> Iterator[Column]:
+        return (column for column in self.columns if column.name in schema)
+
+
+_Breaches: TypeAlias = list[tuple[Rule, int]]
+"""Broken rules, each with the number of rows that break it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """What `validate` found, and where each row went.
+
+    Args:
+        table: What the contract calls the table.
+        rows: Rows of the input.
+        rejected: Rows that broke a rule, each counted once.
+        breaches: One row per broken rule: `rule`, `columns`, `rows`, `remedy`.
+        valid: The accepted rows, lazily, in input order, with all their columns.
+        quarantine: The file of rejected rows, or None if none was asked for.
+    """
+
+    table: str
+    rows: int
+    rejected: int
+    breaches: pl.DataFrame
+    valid: pl.LazyFrame
+    quarantine: Path | None
+
+    def __str__(self) -> str:
+        """How many rows went where, and why."""
+        if not self.rejected:
+            return f"{self.table}: all {self.rows:,} rows accepted"
+        kept = f"{self.rows - self.rejected:,} of {self.rows:,} rows accepted"
+        lines = [f"{self.table}: {kept}, {self.rejected:,} written to {self.quarantine}"]
+        reasons = self.breaches.select("rule", "rows").iter_rows()
+        return "\n".join((*lines, *(f"  {rule}: not so in {rows:,}" for rule, rows in reasons)))
+
+
+def validate(
+    frame: Frame,
+    contract: Contract,
+    *,
+    on_invalid: Literal["raise", "quarantine"] = "raise",
+    quarantine: str | Path | None = None,
+    examples: int = 3,
+) -> Report:
+    """Check a table against its contract, all rules at once.
+
+    Rows are numbered from 0, as they come. A lazy frame is read more than once, so its rows should
+    come in a stable order, as those of a scan do.
+
+    Args:
+        frame: The table.
+        contract: What must hold.
+        on_invalid: `"raise"` tells of all broken rules in one error. `"quarantine"` sets the rows
+            that break them apart; of the rows that share a key all beyond the first are rejected,
+            whatever else is wrong with that first one.
+        quarantine: Parquet file for the rejected rows: each as it was, its number in `row`, and the
+            rules it breaks in `broken_rules`. Written whole or not at all, and without rows if none
+            was rejected, so that it never shows the result of an earlier run.
+        examples: How many offending rows an error shows for each rule.
+
+    Raises:
+        MissingColumnsError: A required column is absent.
+        ContractError: A column of the wrong type, a table without rows, or (unless quarantined)
+            rows that break a rule.
+        OutputError: The quarantine file cannot be written.
+
+    >>> items = Contract("items", (Column("item", "key"), Column("score", "number")), key=("item",))
+    >>> print(validate(pl.DataFrame({"item": ["a", "b"], "score": [0.5, 1.0]}), items))
+    items: all 2 rows accepted
+    >>> validate(pl.DataFrame({"item": ["a", "a"], "score": [0.5, 1.0]}), items)
+    Traceback (most recent call last):
+    evalframe.core.errors.ContractError: items: 1 rule broken (rows are numbered from 0).
+      item is unique: not so in 1 of 2 rows
+        row 1: item='a' (as row 0)
+        Remedy: drop the repeats, or name the further column that tells these rows apart.
+    """
+    if (on_invalid == "quarantine") != (quarantine is not None):
+        raise ParameterError(
+            "on_invalid='quarantine' and the file of rejected rows, quarantine=PATH, go together;"
+            f" got on_invalid={on_invalid!r} and quarantine={quarantine and str(quarantine)!r}."
+        )
+    table = frame.lazy()
+    schema = table.collect_schema()
+    contract.check_schema(schema)
+    if quarantine is not None and (taken := schema.keys() & {ROW, BROKEN_RULES}):
+        names = " and ".join(map(repr, sorted(taken)))
+        raise ContractError(f"{contract.table}: rename {names}, which quarantined rows gain.")
+    rows, breaches = _count(table, contract, schema)
+    if not rows:
+        raise ContractError(f"{contract.table}: the table has no rows. Check where it comes from.")
+    if breaches and quarantine is None:
+        raise ContractError(_complaint(table, contract, rows, breaches, examples))
+    broken = pl.any_horizontal(pl.lit(False), *(rule.broken for rule, _ in breaches))
+    path = None if quarantine is None else Path(quarantine)
+    return Report(
+        table=contract.table,
+        rows=rows,
+        rejected=0 if path is None else _set_apart(table, breaches, path),
+        breaches=_as_table(breaches),
+        valid=table.filter(~broken) if breaches else table,
+        quarantine=path,
+    )
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`, which takes its place when the block ends well.
+
+    However the block ends, nothing temporary is left; if it fails, the old file stays whole.
+
+    Raises:
+        OutputError: Nothing can be written beside `path`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "out.txt") as partial:
+    ...         _ = partial.write_text("whole")
+    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
+    [('out.txt', 'whole')]
+    """
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        partial.touch(exist_ok=False)
+    except OSError as error:
+        advice = "Name a file in a folder that exists and may be written to."
+        raise OutputError(f"cannot write {str(path)!r}: {error.strerror}. {advice}") from error
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _count(table: pl.LazyFrame, contract: Contract, schema: pl.Schema) -> tuple[int, _Breaches]:
+    """The number of rows, and every rule that some of them break.
+
+    Equal keys have equal hashes, so as many hashes as rows prove the key. That streams in half the
+    time and memory of the exact count, which is left for tables where they are fewer.
+    """
+    rules = contract.row_rules(schema)
+    counts = [rule.broken.sum().alias(str(number)) for number, rule in enumerate(rules)]
+    hashes = pl.struct(contract.key).hash().n_unique() if contract.key else pl.len()
+    rows, distinct, *broken = table.select(pl.len(), hashes.alias("#"), *counts).collect().row(0)
+    breaches = [(rule, n) for rule, n in zip(rules, broken, strict=True) if n]
+    if distinct < rows:
+        unique = contract.key_rule()
+        repeats = table.select(unique.broken.sum()).collect().item()
+        breaches += [(unique, repeats)] if repeats else []
+    return rows, breaches
+
+
+def _complaint(
+    table: pl.LazyFrame, contract: Contract, rows: int, breaches: _Breaches, examples: int
+) -> str:
+    """All broken rules, each with its first offending rows and the remedy."""
+    offending = [_offending(table, contract, rule).head(examples) for rule, _ in breaches]
+    found = f"{len(breaches)} rule{'s' * (len(breaches) > 1)} broken"
+    lines = [f"{contract.table}: {found} (rows are numbered from 0)."]
+    for (rule, broken), first_rows in zip(breaches, pl.collect_all(offending), strict=True):
+        lines.append(f"  {rule.name}: not so in {broken:,} of {rows:,} rows")
+        lines += (f"    {_shown(row)}" for row in first_rows.iter_rows(named=True))
+        lines.append(f"    Remedy: {rule.remedy}.")
+    return "\n".join(lines)
+
+
+def _offending(table: pl.LazyFrame, contract: Contract, rule: Rule) -> pl.LazyFrame:
+    """The rows that break a rule: number, key, the rule's columns; a repeat also its original."""
+    numbered = table.with_row_index(_ROW)
+    columns = list(dict.fromkeys((_ROW, *contract.key, *rule.columns)))
+    if contract.key and rule.name == contract.key_rule().name:
+        numbered = numbered.with_columns(pl.col(_ROW).min().over(contract.key).alias(_FIRST))
+        columns.append(_FIRST)
+    return numbered.filter(rule.broken).select(columns)
+
+
+def _shown(row: dict[str, object]) -> str:
+    number, original = row.pop(_ROW), row.pop(_FIRST, None)
+    cells = (f"{k}={'null' if v is None else reprlib.repr(v)}" for k, v in row.items())
+    same_as = "" if original is None else f" (as row {original})"
+    return f"row {number}: {', '.join(cells)}{same_as}"
+
+
+def _set_apart(table: pl.LazyFrame, breaches: _Breaches, path: Path) -> int:
+    """Write the rows that break a rule, and say how many they are."""
+    named = (pl.when(rule.broken).then(pl.lit(rule.name)) for rule, _ in breaches)
+    rules = pl.concat_list(pl.lit(None, pl.String), *named).list.drop_nulls()
+    suspects = table.with_row_index(_ROW) if breaches else table.with_row_index(_ROW).head(0)
+    rejected = (
+        suspects.with_columns(rules.alias(BROKEN_RULES))
+        .filter(pl.col(BROKEN_RULES).list.len() > 0)
+        .select(pl.exclude(_ROW, BROKEN_RULES), pl.col(_ROW).alias(ROW), BROKEN_RULES)
+    )
+    with replacing(path) as partial:
+        rejected.sink_parquet(partial)
+        return int(pl.scan_parquet(partial).select(pl.len()).collect().item())
+
+
+def _as_table(breaches: _Breaches) -> pl.DataFrame:
+    texts = pl.List(pl.String())
+    schema = {"rule": pl.String(), "columns": texts, "rows": pl.Int64(), "remedy": pl.String()}
+    rows = [(rule.name, list(rule.columns), n, rule.remedy) for rule, n in breaches]
+    return pl.DataFrame(rows, schema=pl.Schema(schema), orient="row")
+
+
+# What a kind is in words, the families of types it takes, and what to cast others to.
+_KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
+    "number": ("a number", ("integer", "fraction"), "Float64"),
+    "integer": ("an integer", ("integer",), "Int64"),
+    "string": ("a string", ("string",), "String"),
+    "boolean": ("a boolean", ("boolean",), "Boolean"),
+    "key": ("an integer or a string", ("integer", "string"), "Int64"),
+    "value": ("a single value", ("integer", "fraction", "string", "boolean"), "String"),
+    "any": ("anything", (), ""),
+}
+
+
+def _family(dtype: pl.DataType) -> str:
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "fraction"
+    text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+    return "string" if text else str(dtype).lower()
+
+
+def _misfit(column: Column, dtype: pl.DataType) -> str | None:
+    """What is wrong with the type of a column, if anything."""
+    words, families, cast = _KINDS[column.kind]
+    if column.kind == "any" or _family(dtype) in (*families, "null"):
+        return None
+    meaning = f" ({column.meaning})" if column.meaning else ""
+    remedy = f"frame.with_columns(pl.col({column.name!r}).cast(pl.{cast}))"
+    return f"column {column.name!r}{meaning} is {dtype}, not {words}. Cast it: {remedy}."
+
+
+def _unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:
+    """Why the values of two columns cannot be compared, if they cannot."""
+    left, right = (_family(schema[name]).replace("fraction", "integer") for name in pair)
+    if left == right or "null" in (left, right):
+        return None
+    a, b = pair
+    found = f"columns {a!r} and {b!r} are compared, but are {schema[a]} and {schema[b]}"
+    remedy = f"frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))"
+    return f"{found}. Cast one of them, such as {remedy}."

@@ -1,0 +1,147 @@
+"""From sums per level to added-up terms: the one computation behind every curve metric.
+
+Used by the expression (groups of a frame), by tables (groups of a sorted frame) and by the
+bootstrap (replicates times groups): they differ only in what a segment is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import segments
+from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats, Ints
+
+
+class Views:
+    """The views of sums at levels (`at`, `before`, `own`, `total`), made when first asked for."""
+
+    def __init__(
+        self,
+        own: Mapping[str, Floats],
+        starts: Ints,
+        totals: Mapping[str, Floats],
+        levels: Floats | None = None,
+    ) -> None:
+        self.starts = starts
+        self._totals = totals
+        self._made: dict[str, Floats] = {f"{name}{OWN}": values for name, values in own.items()}
+        if levels is not None:
+            self._made[LEVEL] = levels
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Floats:
+        import numpy as np
+
+        if name.endswith(BEFORE):
+            return segments.before(self[name.removesuffix(BEFORE)], self.starts)
+        if name.endswith(TOTAL):
+            total = self._totals[name.removesuffix(TOTAL)]
+            return np.repeat(total, np.diff(self.starts))
+        if name.endswith(OWN):  # only of thinned views: others have been given them
+            running = name.removesuffix(OWN)
+            return self[running] - self[running + BEFORE]
+        return segments.running(self[name + OWN], self.starts)
+
+    def evaluate(self, exprs: Mapping[str, pl.Expr]) -> pl.DataFrame:
+        """Elementwise expressions over the views, one row per level."""
+        needed = {name for expr in exprs.values() for name in expr.meta.root_names()}
+        frame = pl.DataFrame({name: self[name] for name in sorted(needed)})
+        return frame.select(**exprs)
+
+    def centred(self, value: str, mass: str) -> Views:
+        """The views with running sums of `value` taken about the mean of each segment."""
+        import numpy as np
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.nan_to_num(self._totals[value] / self._totals[mass])
+        shifted = self[value + OWN] - self[mass + OWN] * np.repeat(mean, np.diff(self.starts))
+        own = {name.removesuffix(OWN): v for name, v in self._made.items() if name.endswith(OWN)}
+        return Views(own | {value: shifted}, self.starts, self._totals, self._made.get(LEVEL))
+
+    def hull(self, abscissa: pl.Expr, ordinate: pl.Expr) -> Views:
+        """The views at the vertices of each segment's lower convex hull."""
+        import numpy as np
+
+        points = self.evaluate({"x": abscissa, "y": ordinate})
+        x, y = points["x"].to_numpy(), points["y"].to_numpy()
+        new = x > segments.before(x, self.starts)
+        # A level without mass repeats the point before it.
+        index = np.flatnonzero(new)
+        starts = _kept(new, self.starts)
+        vertices = segments.lower_hull(x[index], y[index], starts)
+        thinned = Views({}, _kept(vertices, starts), self._totals)
+        for name in list(self._made):
+            if name.endswith(OWN):
+                running = name.removesuffix(OWN)
+                thinned._made[running] = self[running][index][vertices]
+            elif name == LEVEL:
+                thinned._made[name] = self[name][index][vertices]
+        return thinned
+
+
+def _kept(mask: segments.Bools, starts: Ints) -> Ints:
+    import numpy as np
+
+    count = np.zeros(len(mask) + 1, dtype=np.int64)
+    np.cumsum(mask, out=count[1:])
+    return count[starts]
+
+
+def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
+    """The added-up terms and maxima of several axes that share their sums, per segment.
+
+    Args:
+        views: Sums at the levels.
+        uses: Prefix for the names of the results, and the axis.
+    """
+    import numpy as np
+
+    result: dict[str, Floats] = {}
+    plain = [use for use in uses if use[1].hull is None and use[1].centre is None]
+    shaped = [use for use in uses if use[1].hull is not None or use[1].centre is not None]
+    for group, seen in [(plain, views), *(([use], _shaped(views, use[1])) for use in shaped)]:
+        added = {f"{prefix}{name}": e for prefix, axis in group for name, e in axis.terms.items()}
+        peaks = {f"{prefix}{name}": e for prefix, axis in group for name, e in axis.maxima.items()}
+        if not added and not peaks:
+            continue
+        values = seen.evaluate(added | peaks)
+        for name in added:
+            result[name] = segments.totals(_numpy(values[name]), seen.starts)
+        for name in peaks:
+            peak = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
+            result[name] = peak
+    return result
+
+
+def _shaped(views: Views, axis: Axis) -> Views:
+    if axis.centre is not None:
+        views = views.centred(*axis.centre)
+    return views if axis.hull is None else views.hull(*axis.hull)
+
+
+def _numpy(values: pl.Series) -> Floats:
+    return values.to_numpy()
+
+
+def collapse(
+    levels: Floats, sums: Mapping[str, Floats], starts: Ints
+) -> tuple[Floats, dict[str, Floats], Ints]:
+    """Add up rows of equal level: sorted rows of segments become one row per level."""
+    import numpy as np
+
+    first = segments.boundaries(levels, starts)
+    if len(first) == len(levels):
+        return levels, dict(sums), starts
+    ends = np.append(first, len(levels))
+    collapsed = {name: segments.totals(values, ends) for name, values in sums.items()}
+    return levels[first], collapsed, np.searchsorted(first, starts)

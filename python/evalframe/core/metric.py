@@ -1,0 +1,363 @@
+"""Metrics by name: the decorator that declares one, what a call of one returns, the registry."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec, Protocol, cast
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.expression import inline
+from evalframe.core.state import WEIGHT, State, complete
+from evalframe.core.typing import Direction, IntoExpr
+
+P = ParamSpec("P")
+P_co = ParamSpec("P_co")
+
+_REGISTRY: dict[str, Metric] = {}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric's definition and what is known about it.
+
+    Attributes:
+        name: The field's term, and the registered name.
+        define: From role expressions and parameters to the state.
+        direction: Which way is better.
+        range: Smallest and largest possible value.
+        roles: Role names with their canonical default columns; None marks an optional role.
+        labels: Roles of any dtype; all other roles are numbers and cast to Float64.
+        params: Parameter names with their defaults (`inspect.Parameter.empty` if there is none).
+        family: Where it belongs.
+        label: Format of the output name from the parameters.
+        summary: First line of the docstring.
+    """
+
+    name: str
+    define: Callable[..., State]
+    direction: Direction
+    range: tuple[float, float]
+    roles: Mapping[str, str | None]
+    labels: frozenset[str]
+    params: Mapping[str, Any]
+    family: str = "user"
+    label: str | None = None
+    summary: str = ""
+
+    def bind(
+        self,
+        roles: Sequence[IntoExpr] = (),
+        named_roles: Mapping[str, IntoExpr] | None = None,
+        weight: IntoExpr | None = None,
+        params: Mapping[str, Any] | None = None,
+        name: str | None = None,
+    ) -> MetricExpr:
+        """The metric of these columns, as an expression that remembers its definition."""
+        given = {**self.roles, **dict(zip(self.roles, roles, strict=False)), **(named_roles or {})}
+        columns = {role: as_expr(column) for role, column in given.items() if column is not None}
+        params = dict(self.params) | dict(params or {})
+        missing = [key for key, value in params.items() if value is inspect.Parameter.empty]
+        if missing:
+            raise ParameterError(f"{self.name} needs a value for {', '.join(missing)}")
+        weight = None if weight is None else as_expr(weight)
+        return MetricExpr.of(Bound(self, columns, weight, params, name or self.named(params)))
+
+    def named(self, params: Mapping[str, Any]) -> str:
+        """The output name of this metric with these parameters."""
+        return self.label.format_map(_Shown(params)) if self.label else self.name
+
+    def state(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
+        """The state over these columns (roles, and `weight` if there is one), made sound."""
+        given = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
+        return complete(self.define(**given, **params), columns, self.labels)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A metric with its columns, weight and parameters."""
+
+    metric: Metric
+    roles: Mapping[str, pl.Expr]
+    weight: pl.Expr | None
+    params: Mapping[str, Any]
+    name: str
+
+    @functools.cached_property
+    def columns(self) -> dict[str, pl.Expr]:
+        """The row-level expressions of the roles under their canonical names and dtypes."""
+        columns = {
+            role: (expr if role in self.metric.labels else expr.cast(pl.Float64)).alias(role)
+            for role, expr in self.roles.items()
+        }
+        if self.weight is not None:
+            columns[WEIGHT] = self.weight.cast(pl.Float64).alias(WEIGHT)
+        return columns
+
+    @functools.cached_property
+    def state(self) -> State:
+        """The state over columns named as the roles are."""
+        return self.metric.state({name: pl.col(name) for name in self.columns}, self.params)
+
+    @property
+    def expr(self) -> pl.Expr:
+        """The metric as one expression over the user's columns."""
+        state = self.metric.state(self.columns, self.params)
+        return inline(self.columns, state, self.state).alias(self.name)
+
+    def reweighted(self, weight: IntoExpr) -> MetricExpr:
+        """The same metric with each row counted `weight` times as much."""
+        weight = as_expr(weight)
+        product = weight if self.weight is None else self.weight * weight
+        return MetricExpr.of(replace(self, weight=product))
+
+
+class MetricExpr(pl.Expr):
+    """A Polars expression that remembers which metric it is, also under `.alias`."""
+
+    bound: Bound
+
+    @classmethod
+    def of(cls, bound: Bound) -> MetricExpr:
+        """The expression of a bound metric."""
+        self = cast("MetricExpr", cls._from_pyexpr(bound.expr._pyexpr))
+        self.bound = bound
+        return self
+
+    @property
+    def metric(self) -> Metric:
+        """The definition and its metadata."""
+        return self.bound.metric
+
+    def alias(self, name: str) -> MetricExpr:
+        """The same metric under another output name."""
+        return MetricExpr.of(replace(self.bound, name=name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MetricExpr.of, (self.bound,)
+
+
+class MetricFunction(Protocol[P_co]):
+    """What a declared metric is to its callers: a function with metadata in `.metric`."""
+
+    metric: Metric
+    __name__: str
+    preset: Mapping[str, Any]
+
+    def __call__(self, *args: P_co.args, **kwargs: P_co.kwargs) -> MetricExpr:
+        """The metric of these columns, as an expression."""
+
+
+def metric(
+    *,
+    direction: Direction,
+    range: tuple[float, float],
+    family: str = "user",
+    name: str | None = None,
+    labels: Sequence[str] = (),
+    label: str | None = None,
+) -> Callable[[Callable[P, State]], MetricFunction[P]]:
+    """Declare a metric: decorate a function from role expressions to a `State`.
+
+    Parameters that may be positional are the roles, each with its canonical default column, or
+    None for a role that can be left out;
+    `weight` is the weight of a row (literal 1 when the caller gives none); the other keyword-only
+    parameters are parameters of the metric. Roles arrive as Float64, those in `labels` as they are.
+    The name of the function is the name of the metric unless another is given; registering a name
+    twice raises.
+
+    Args:
+        direction: Which way is better.
+        range: Smallest and largest possible value.
+        family: Where the metric belongs in listings.
+        name: The metric's name.
+        labels: Roles of any dtype.
+        label: Format of the output name from the parameters, such as `"risk_at_{coverage}"`.
+
+    Returns:
+        A function of the same signature that takes column names or expressions and returns a
+        `pl.Expr` for `select`, `agg`, `over`, `evaluate` and `compare`.
+
+    Raises:
+        ParameterError: The name is taken, or a role has no default column.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> @ef.metric(direction="maximize", range=(0, 1))
+        ... def hit_rate(hit="hit", *, weight=None):
+        ...     return ef.State(
+        ...         sums={"hits": weight * hit, "rows": weight},
+        ...         finish=lambda t: ef.ratio(t.hits, t.rows),
+        ...     )
+        >>> pl.DataFrame({"hit": [1, 0, 1, None]}).select(hit_rate())
+        shape: (1, 1)
+        ┌──────────┐
+        │ hit_rate │
+        │ ---      │
+        │ f64      │
+        ╞══════════╡
+        │ 0.666667 │
+        └──────────┘
+    """
+
+    def declare(define: Callable[P, State]) -> MetricFunction[P]:
+        called = name or define.__name__
+        roles, params = _signature(called, define)
+        declared = Metric(
+            name=called,
+            define=define,
+            direction=direction,
+            range=range,
+            roles=roles,
+            labels=frozenset(labels),
+            params=params,
+            family=family,
+            label=label,
+            summary=(inspect.getdoc(define) or "").partition("\n")[0],
+        )
+        known = _REGISTRY.get(called)
+        if known is not None and known.define.__module__ != define.__module__:
+            raise ParameterError(
+                f"metric {called!r} is already registered by {known.define.__module__}; rename yours"
+            )
+        _REGISTRY[called] = declared
+        return _function(declared, {}, None, define)
+
+    return declare
+
+
+def variant(
+    function: MetricFunction[P], *, name: str | None = None, **params: Any
+) -> MetricFunction[P]:
+    """A metric with some parameters set, under a name of its own.
+
+    Args:
+        function: A declared metric, or a variant of one.
+        name: The output name; by default the metric's own naming of its parameters.
+        **params: Parameters to set.
+
+    Raises:
+        ParameterError: The metric has no such parameter.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> peer = ef.variant(ef.aurc, name="aurc_peer", convention="trapezoid_predicted")
+        >>> peer("loss", "confidence").meta.output_name()
+        'aurc_peer'
+    """
+    metric = function.metric
+    unknown = sorted(set(params) - set(metric.params))
+    if unknown:
+        raise ParameterError(
+            f"{metric.name} has no parameter {', '.join(unknown)}; it has {list(metric.params)}"
+        )
+    return _function(metric, {**function.preset, **params}, name, function)
+
+
+def _function(
+    metric: Metric, preset: Mapping[str, Any], name: str | None, like: Callable[..., Any]
+) -> MetricFunction[Any]:
+    @functools.wraps(like)
+    def call(*roles: IntoExpr, weight: IntoExpr | None = None, **keywords: Any) -> MetricExpr:
+        if len(roles) > len(metric.roles):
+            raise ParameterError(
+                f"{metric.name} takes {len(metric.roles)} columns ({', '.join(metric.roles)}), "
+                f"got {len(roles)}"
+            )
+        unknown = sorted(set(keywords) - set(metric.roles) - set(metric.params))
+        if unknown:
+            raise ParameterError(
+                f"{metric.name} has no argument {', '.join(unknown)}; roles: "
+                f"{list(metric.roles)}, parameters: {list(metric.params)}"
+            )
+        named = {role: keywords.pop(role) for role in list(keywords) if role in metric.roles}
+        return metric.bind(roles, named, weight, {**preset, **keywords}, name)
+
+    function = cast("MetricFunction[Any]", call)
+    function.metric = metric
+    function.preset = dict(preset)
+    return function
+
+
+def metric_set(*functions: MetricFunction[Any]) -> Callable[..., list[MetricExpr]]:
+    """Several metrics as one: called with columns, it gives the list of their expressions.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> areas = ef.metric_set(ef.aurc, ef.augrc, ef.risk_at(0.5))
+        >>> [e.meta.output_name() for e in areas("loss", "token_msp")]
+        ['aurc', 'augrc', 'risk_at_0.50']
+    """
+
+    def bind(*roles: IntoExpr, weight: IntoExpr | None = None, **keywords: Any) -> list[MetricExpr]:
+        return [function(*roles, weight=weight, **keywords) for function in functions]
+
+    return bind
+
+
+def registered() -> dict[str, Metric]:
+    """All declared metrics by name, in the order of their declaration."""
+    return dict(_REGISTRY)
+
+
+def lookup(name: str) -> Metric:
+    """The metric of this name.
+
+    Raises:
+        UnknownNameError: There is none; the message names the nearest.
+    """
+    try:
+        return _REGISTRY[name]
+    except KeyError:
+        raise UnknownNameError.of("metric", name, _REGISTRY) from None
+
+
+def make(
+    name: str,
+    *,
+    roles: Mapping[str, IntoExpr] | None = None,
+    weight: IntoExpr | None = None,
+    params: Mapping[str, Any] | None = None,
+    alias: str | None = None,
+) -> MetricExpr:
+    """A metric from its registered name, as a job file names it."""
+    return lookup(name).bind((), roles, weight, params, alias)
+
+
+def as_expr(column: IntoExpr) -> pl.Expr:
+    """A column name becomes an expression; an expression stays what it is."""
+    return pl.col(column) if isinstance(column, str) else column
+
+
+class _Shown(dict[str, Any]):
+    """Parameters as they appear in names: two decimals, more only where they are needed."""
+
+    def __getitem__(self, key: str) -> str:
+        value = super().__getitem__(key)
+        if not isinstance(value, float):
+            return str(value)
+        return f"{value:.2f}" if round(value, 2) == value else repr(value)
+
+
+def _signature(
+    name: str, define: Callable[..., State]
+) -> tuple[dict[str, str | None], dict[str, Any]]:
+    roles: dict[str, str | None] = {}
+    params: dict[str, Any] = {}
+    for parameter in inspect.signature(define).parameters.values():
+        if parameter.name == WEIGHT:
+            continue
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+            params[parameter.name] = parameter.default
+        elif parameter.default is None or isinstance(parameter.default, str):
+            roles[parameter.name] = parameter.default
+        else:
+            raise ParameterError(
+                f"metric {name}: role {parameter.name!r} needs its default column, such as "
+                f'{parameter.name}="{parameter.name}"'
+            )
+    return roles, params

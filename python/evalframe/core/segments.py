@@ -1,0 +1,174 @@
+"""Whole-column kernels over segments: runs of rows of one flat array.
+
+Segment `s` is the rows `starts[s]:starts[s + 1]`; `starts` has one entry more than there are
+segments and ends with the number of rows. Segments may be empty.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats: TypeAlias = npt.NDArray[np.float64]
+    Ints: TypeAlias = npt.NDArray[np.int64]
+    Bools: TypeAlias = npt.NDArray[np.bool_]
+
+_BLOCK = 1024
+_LONG = 1 << 16
+_MANY_ROUNDS = 64
+
+
+def starts_of(lengths: Ints) -> Ints:
+    """Offsets of consecutive segments with these lengths."""
+    import numpy as np
+
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def reduce(ufunc: Any, values: Floats, starts: Ints, empty: float) -> Floats:
+    """Reduce each segment by a numpy ufunc; `empty` where it has no rows."""
+    import numpy as np
+
+    filled = starts[1:] > starts[:-1]
+    result = np.full(len(filled), empty)
+    if filled.any():
+        result[filled] = ufunc.reduceat(values, starts[:-1][filled])
+    return result
+
+
+def totals(values: Floats, starts: Ints) -> Floats:
+    """The sum of each segment, 0 for an empty one (pairwise summation)."""
+    import numpy as np
+
+    return reduce(np.add, values, starts, 0.0)
+
+
+def running(values: Floats, starts: Ints) -> Floats:
+    """The running sum within each segment.
+
+    One running sum serves all segments: between two segments stands minus the sum of the first,
+    so that it leaves only its rounding to the second, which is then subtracted. Long segments are
+    summed in blocks, so that their error grows with a block and not with the segment.
+    """
+    import numpy as np
+
+    lengths = np.diff(starts)
+    if not len(values):
+        return values
+    if lengths[0] <= _BLOCK and (lengths == lengths[0]).all():
+        return np.cumsum(values.reshape(len(lengths), lengths[0]), axis=1).ravel()
+    long = np.flatnonzero(lengths > _LONG)
+    if len(long) and lengths[long].sum() == len(values):
+        result = np.empty_like(values)
+    else:
+        result = _reset(values, starts)
+    for start, stop in zip(starts[long], starts[long + 1], strict=True):
+        result[start:stop] = _blocked(values[start:stop])
+    return result
+
+
+def _reset(values: Floats, starts: Ints) -> Floats:
+    import numpy as np
+
+    filled = starts[1:] > starts[:-1]
+    first = starts[:-1][filled]
+    slots = first + np.arange(len(first))
+    rows = np.ones(len(values) + len(first), dtype=np.bool_)
+    rows[slots] = False
+    padded = np.empty(len(rows))
+    padded[rows] = values
+    padded[slots[0]] = 0.0
+    padded[slots[1:]] = -totals(values, starts)[filled][:-1]
+    np.cumsum(padded, out=padded)
+    residue = np.repeat(padded[slots], np.diff(starts)[filled])
+    return padded[rows] - residue
+
+
+def _blocked(values: Floats) -> Floats:
+    import numpy as np
+
+    whole = len(values) // _BLOCK * _BLOCK
+    if whole <= _BLOCK:
+        return np.cumsum(values)
+    result = np.empty_like(values)
+    blocks = result[:whole].reshape(-1, _BLOCK)
+    np.cumsum(values[:whole].reshape(-1, _BLOCK), axis=1, out=blocks)
+    ends = np.cumsum(blocks[:, -1])
+    blocks[1:] += ends[:-1, None]
+    np.cumsum(values[whole:], out=result[whole:])
+    result[whole:] += ends[-1]
+    return result
+
+
+def before(values: Floats, starts: Ints) -> Floats:
+    """Each segment shifted by one row, 0 at its first."""
+    import numpy as np
+
+    result = np.empty_like(values)
+    result[1:] = values[:-1]
+    result[starts[:-1][starts[1:] > starts[:-1]]] = 0.0
+    return result
+
+
+def boundaries(levels: Floats, starts: Ints) -> Ints:
+    """First rows of all runs of equal levels within segments."""
+    import numpy as np
+
+    changed = np.empty(len(levels), dtype=np.bool_)
+    changed[:1] = True
+    np.not_equal(levels[1:], levels[:-1], out=changed[1:])
+    changed[starts[:-1][starts[1:] > starts[:-1]]] = True
+    return np.flatnonzero(changed)
+
+
+def lower_hull(x: Floats, y: Floats, starts: Ints) -> Bools:
+    """Vertices of each segment's lower convex hull; x increases within a segment.
+
+    Every round drops all points on or above the chord of their neighbours. Such a point is no
+    vertex, whatever else is dropped, so the rounds end at the hull, mostly after a dozen. Only a
+    long convex arc that ends in a low point loses one point a round; what is left after many
+    rounds goes through a pool-adjacent-violators pass over the slopes instead: the hull is the
+    curve whose slopes are their isotonic regression.
+    """
+    import numpy as np
+
+    index = np.arange(len(x))
+    segment = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    for round_ in itertools.count(1):
+        px, py, owner = x[index], y[index], segment[index]
+        dx, dy = np.diff(px), np.diff(py)
+        above = np.zeros(len(index), dtype=np.bool_)
+        above[1:-1] = (owner[2:] == owner[:-2]) & (dx[:-1] * dy[1:] <= dy[:-1] * dx[1:])
+        if not above.any():
+            break
+        index = index[~above]
+        if round_ == _MANY_ROUNDS:
+            index = index[_isotonic_vertices(x[index], y[index], segment[index])]
+    keep = np.zeros(len(x), dtype=np.bool_)
+    keep[index] = True
+    return keep
+
+
+def _isotonic_vertices(x: Floats, y: Floats, segment: Ints) -> Ints:
+    import numpy as np
+    from scipy.optimize import isotonic_regression
+
+    inner = segment[1:] == segment[:-1]
+    width = np.diff(x)[inner]
+    slope = np.diff(y)[inner] / width
+    owner = segment[1:][inner]
+    last = np.append(owner[1:] != owner[:-1], True)
+    # Slopes of a later segment are lifted above those before it, so that none is pooled across.
+    lift = (slope.max() - slope.min() + 1.0) * (owner - owner[0]) if len(slope) else slope
+    blocks = isotonic_regression(slope + lift, weights=width).blocks if len(slope) else [0]
+    ends = np.zeros(len(slope), dtype=np.bool_)
+    ends[np.asarray(blocks[1:], dtype=np.int64) - 1] = True
+    vertex = np.ones(len(x), dtype=np.bool_)
+    vertex[1:][inner] = ends | last
+    return np.flatnonzero(vertex)

@@ -1,0 +1,49 @@
+"""Special functions that Polars lacks, as elementwise expressions over whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats
+
+_LARGE = 64.0
+
+
+def harmonic_increase(start: pl.Expr, stop: pl.Expr) -> pl.Expr:
+    """H(stop) - H(start), where H(k) = 1 + 1/2 + ... + 1/k, continued to real k.
+
+    Accurate to a few units in the last place also where both are large and near each other.
+
+    >>> frame = pl.DataFrame({"a": [0.0, 1.0, 1e9], "b": [3.0, 2.0, 1e9 + 1]})
+    >>> frame.select(harmonic_increase(pl.col("a"), pl.col("b"))).to_series().to_list()
+    [1.8333333333333333, 0.5, 9.99999999e-10]
+    """
+
+    def increase(columns: Sequence[pl.Series]) -> pl.Series:
+        return pl.Series(_increase(columns[0].to_numpy(), columns[1].to_numpy()))
+
+    return pl.map_batches([start, stop], increase, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _increase(start: Floats, stop: Floats) -> Floats:
+    import numpy as np
+
+    # H(k) = log(k + 1/2) + gamma + tail(k + 1/2), and the logarithms' difference is a log1p.
+    near, far = start + 0.5, stop + 0.5
+    result = np.log1p((stop - start) / near)
+    result += _tail(far) - _tail(near)
+    small = np.flatnonzero((start < _LARGE) & (stop > start))
+    if len(small):
+        from scipy.special import digamma
+
+        result[small] = digamma(stop[small] + 1.0) - digamma(start[small] + 1.0)
+    return result
+
+
+def _tail(x: Floats) -> Floats:
+    inverse = 1.0 / (x * x)
+    return inverse * (1 / 24 - inverse * (7 / 960 - inverse * (31 / 8064)))

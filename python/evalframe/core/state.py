@@ -1,0 +1,160 @@
+"""What a metric is: sums that add up, and a finish.
+
+A `State` says which row-level expressions are added up within a group (`sums`), which are added up
+per ordered level (`axes`), and how the value follows from them (`finish`). Everything else, that is
+expression, table, merged shards, bootstrap and jackknife, is derived from it elsewhere.
+
+Terms of an axis are elementwise expressions over four views of each sum:
+
+* `at.x`: the sum over all levels up to and including this one (a running sum);
+* `before.x`: the running sum over the levels before this one, 0 at the first;
+* `own.x`: the sum of this level alone;
+* `total.x`: the sum over the whole group (also of plain sums).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+OWN, BEFORE, TOTAL = ":own", ":before", ":total"
+LEVEL = ":level"
+
+
+class View:
+    """Named sums seen from a level: attribute access gives the expression.
+
+    >>> str(before.mass)
+    'col("mass:before")'
+    """
+
+    def __init__(self, suffix: str) -> None:
+        self._suffix = suffix
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        return pl.col(name + self._suffix)
+
+
+at, before, own, total = View(""), View(BEFORE), View(OWN), View(TOTAL)
+level = pl.col(LEVEL)
+"""The value of the level itself, as Float64."""
+
+
+class Totals:
+    """What a finish sees: totals of all sums, and the added-up terms, by name."""
+
+    def __init__(self, named: Mapping[str, pl.Expr]) -> None:
+        self._named = named
+
+    def __getattr__(self, name: str) -> pl.Expr:
+        try:
+            return self._named[name]
+        except KeyError:
+            raise AttributeError(
+                f"no sum or term {name!r}; there are {list(self._named)}"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Sums per ordered level.
+
+    Attributes:
+        level: Row-level expression to order by, a number.
+        where: Row-level condition for a row to stand at a level at all.
+        sums: Row-level expressions added up per level.
+        terms: Elementwise expressions over the views, added up over the levels.
+        maxima: The same, but the largest value is taken; NaN counts as nothing.
+        descending: Whether the running sums start at the highest level.
+        hull: Abscissa and ordinate over the views: keep only the levels that are vertices of
+            the lower convex hull before the terms are taken.
+        centre: A pair (x, m) of sums: running sums of x are taken about the group's mean
+            x.total / m.total, which keeps small differences of large values exact.
+    """
+
+    level: pl.Expr
+    sums: Mapping[str, pl.Expr]
+    terms: Mapping[str, pl.Expr] = field(default_factory=dict)
+    maxima: Mapping[str, pl.Expr] = field(default_factory=dict)
+    where: pl.Expr | None = None
+    descending: bool = False
+    hull: tuple[pl.Expr, pl.Expr] | None = None
+    centre: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """The additive state of a metric and its finish.
+
+    Attributes:
+        sums: Row-level expressions added up within a group.
+        axes: Sums per ordered level.
+        finish: From the totals of all sums and the added-up terms to the value.
+        valid: Row-level condition; rows where it fails are left out and counted in `n_missing`.
+            By default every role must be there: neither null nor NaN.
+    """
+
+    finish: Callable[[Totals], pl.Expr]
+    sums: Mapping[str, pl.Expr] = field(default_factory=dict)
+    axes: tuple[Axis, ...] = ()
+    valid: pl.Expr | None = None
+
+
+def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
+    """The quotient, null where the denominator is 0.
+
+    >>> pl.DataFrame({"a": [1.0, 0.0], "b": [2.0, 0.0]}).select(ratio(pl.col("a"), pl.col("b")))
+    shape: (2, 1)
+    ┌──────┐
+    │ a    │
+    │ ---  │
+    │ f64  │
+    ╞══════╡
+    │ 0.5  │
+    │ null │
+    └──────┘
+    """
+    return pl.when(denominator != 0).then(numerator / denominator)
+
+
+WEIGHT = "weight"
+N, N_MISSING = "n", "n_missing"
+
+
+def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
+    """The state made sound: incomplete rows masked and counted, everything Float64.
+
+    Args:
+        state: As the author of the metric wrote it.
+        columns: Role expressions, and the weight if there is one.
+        labels: Roles of any dtype, which can be null but not NaN.
+    """
+    needed = [WEIGHT] * (WEIGHT in columns) if state.valid is not None else list(columns)
+    present = [
+        columns[name].is_not_null()
+        if name in labels
+        else columns[name].is_not_nan().fill_null(value=False)
+        for name in needed
+    ]
+    if state.valid is not None:
+        present.append(state.valid)
+    valid = pl.all_horizontal(present) if len(present) > 1 else present[0]
+
+    def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+        return {
+            name: pl.when(valid).then(expr.cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
+            for name, expr in sums.items()
+        }
+
+    counts = {N: valid.cast(pl.Float64), N_MISSING: (~valid).cast(pl.Float64)}
+    axes = tuple(
+        replace(
+            axis,
+            sums=masked(axis.sums),
+            where=valid if axis.where is None else valid & axis.where,
+        )
+        for axis in state.axes
+    )
+    return replace(state, sums=masked(state.sums) | counts, axes=axes, valid=valid)

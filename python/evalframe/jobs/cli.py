@@ -1,0 +1,293 @@
+"""The command line. It only builds a job; polars is loaded by the commands, not by `--help`."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+from evalframe.core.errors import EvalframeError
+from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, load, parse
+
+if TYPE_CHECKING:
+    from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.run import Progress
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EPILOG = """\b
+Examples:
+  evalframe sample data
+  evalframe selective data/items.parquet -o report.parquet --by mode
+  evalframe selective data/items.parquet -o report.csv --by mode \\
+      --confidence confidence,verbalized --bootstrap 10000 --seed 42
+  evalframe run report.toml
+  evalframe metrics --family selective
+
+\b
+Exit codes:
+  0    done
+  1    the data or the job is wrong; the message begins with "error:"
+  2    the command line is wrong
+  130  interrupted; the old output is whole and nothing is left beside it
+"""
+
+SELECTIVE_EPILOG = """\b
+Examples:
+  evalframe selective items.parquet -o report.parquet --by model,mode
+  evalframe selective 'shards/*.parquet' -o report.csv --loss zero_one \\
+      --confidence stated,token_msp --participant cluster_id \\
+      --by model --bootstrap 10000 --seed 42
+  evalframe selective trials/ -o areas.json --metrics aurc,augrc,risk_at_0.50 \\
+      --loss column:is_wrong
+
+\b
+The same as a job file, for `evalframe run`:
+  family = "selective"
+  items = ["shards/*.parquet"]
+  output = "report.csv"
+  by = ["model"]
+  confidence = ["stated", "token_msp"]
+  metrics = ["coverage", "aurc", "risk_at_0.50",
+             { name = "aurc", alias = "aurc_predicted", convention = "trapezoid_predicted" }]
+  loss = { name = "abs_norm", scale = 3 }
+  columns = { participant = "cluster_id" }
+  bootstrap = { n = 10000, seed = 42 }
+"""
+
+
+class Names(click.ParamType):
+    """Comma-separated names."""
+
+    name = "a,b,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
+        """Names without the blanks around them; an empty text is no names."""
+        if isinstance(value, list):
+            return value
+        return [name.strip() for name in value.split(",") if name.strip()]
+
+
+class Numbers(Names):
+    """Comma-separated numbers."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[Any]:
+        """The numbers, or a usage error that shows what is none."""
+        try:
+            return [float(number) for number in super().convert(value, param, ctx)]
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Program(click.Group):
+    """A group that turns errors into messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; bad data ends with 1, an interrupt with 130."""
+        try:
+            return super().invoke(ctx)
+        except EvalframeError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(130)
+
+
+def main() -> None:
+    """The `evalframe` program."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    cli(prog_name="evalframe")
+
+
+def _interrupt(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="evalframe", message="evalframe %(version)s")
+def cli() -> None:
+    """Evaluation metrics over tables of per-item records.
+
+    Reads Parquet, CSV, JSON lines and Arrow files, computes the metrics of a family per group, with
+    cluster bootstrap intervals if asked for, and writes one long table.
+    """
+
+
+def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, shown in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _names(flag: str, text: str) -> Callable[[Command], Command]:
+    return click.option(flag, type=Names(), help=text)
+
+
+_RECORDS = _options(
+    click.argument("items", nargs=-1, required=True),
+    _names("--by", "Columns to group by."),
+    _names("--confidence", "Confidence columns, each evaluated.  [default: confidence]"),
+    click.option(
+        "--loss",
+        metavar="NAME",
+        help=f"{', '.join(LOSSES)}, or column:NAME for a column.  [default: abs_norm]",
+    ),
+    click.option("--loss-scale", type=float, help="Divisor of abs_norm.  [default: 3]"),
+    click.option("--prediction", metavar="COLUMN", help="Null abstains.  [default: prediction]"),
+    click.option("--label", metavar="COLUMN", help="The truth.  [default: label]"),
+    click.option("--participant", metavar="COLUMN", help="[default: participant_id]"),
+    click.option("--item", metavar="COLUMN", help="[default: item]"),
+    click.option("--weight", metavar="COLUMN", help="Of each row.  [default: 1]"),
+    _names(
+        "--key",
+        "Columns that identify a row, '' for no check of duplicates.  [default: --by, "
+        "participant and item, as far as the table has them]",
+    ),
+)
+
+
+@cli.command(epilog=SELECTIVE_EPILOG)
+@_RECORDS
+@click.option("-o", "--output", metavar="FILE", required=True, help=".parquet, .csv, .json, .jsonl")
+@_names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
+@click.option(
+    "--coverage-grid", type=Numbers(), help="Coverages of risk_at.  [default: 0.1,...,0.9]"
+)
+@click.option("--area-coverage", type=float, help="Of aurc_at and augrc_at.  [default: 0.5]")
+@click.option("--convention", metavar="NAME", help="Of the areas.  [default: trapezoid_total]")
+@click.option("--bootstrap", "n", type=int, help="How many cluster resamples.  [default: none]")
+@click.option("--seed", type=int, help="Of the resamples.  [default: 42]")
+@click.option("--interval", type=click.Choice(INTERVALS), help="[default: percentile]")
+@click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]")
+@click.option("--cluster", metavar="COLUMN", help="Resampled together.  [default: the participant]")
+@click.option("--draws", type=click.Choice(DRAWS), help="The generator.  [default: reference]")
+@click.option(
+    "--on-invalid",
+    type=click.Choice(ON_INVALID),
+    help="quarantine sets bad rows apart, in OUT.rejected.parquet.  [default: raise]",
+)
+@click.option("--hash-inputs", is_flag=True, help="Put SHA-256 sums into the provenance.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not print the result.")
+def selective(quiet: bool, **flags: Any) -> None:
+    """Score predictions that may abstain, per group.
+
+    ITEMS are files, globs or folders (of Parquet; folders named key=value become columns): one row
+    per item of a participant, with prediction, label and confidence.
+    """
+    _run(parse(_document(flags)), Path(), quiet)
+
+
+@cli.command("run")
+@click.argument("job", type=click.Path(path_type=Path))
+@click.option("--quiet", "-q", is_flag=True, help="Do not print the result.")
+def run_file(job: Path, quiet: bool) -> None:
+    """Run a job from a TOML file, which says what the flags of `selective` say.
+
+    Relative paths in the file are relative to its folder.
+    """
+    _run(load(job), job.parent, quiet)
+
+
+@cli.command("validate")
+@_RECORDS
+def validate_items(**flags: Any) -> None:
+    """Check records against their contract; exit with 1 if a row breaks it."""
+    from evalframe.jobs.inputs import open_items
+    from evalframe.jobs.run import check
+
+    job = parse(_document(flags))
+    items, _ = open_items(job.items)
+    click.echo(check(job, items, None))
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--participants", type=int, default=60, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--overwrite", is_flag=True, help="Replace other files of the same names.")
+def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
+    """Write sample tables, the same for the same seed, into FOLDER."""
+    from evalframe.selective.sample import write_samples
+
+    for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
+        click.echo(path)
+
+
+@cli.command()
+@click.option("--family", help="Only those of one family.")
+def metrics(family: str | None) -> None:
+    """List the metrics: name, family, direction, range and roles."""
+    from evalframe.jobs.metrics import catalogue
+
+    rows = catalogue(family)
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
+    from evalframe.jobs.run import run
+    from evalframe.report.table import render
+
+    with _progress(job) as progress:
+        outcome = run(job, folder=folder, progress=progress)
+    if outcome.report.rejected:
+        click.echo(str(outcome.report), err=True)
+    if not quiet:
+        level = job.bootstrap.level if job.bootstrap else None
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        click.echo(render(outcome.result, level=level, width=width, limit=None))
+
+
+@contextmanager
+def _progress(job: SelectiveJob) -> Iterator[Progress | None]:
+    """A bar on a terminal, nothing otherwise."""
+    if job.bootstrap is None or not sys.stderr.isatty():
+        yield None
+        return
+    with click.progressbar(
+        length=job.bootstrap.n * len(job.confidence), label="bootstrap", file=sys.stderr
+    ) as bar:
+        last = 0
+
+        def show(done: int, total: int) -> None:
+            nonlocal last
+            bar.update(done - last if done > last else done)
+            last = done
+
+        yield show
+
+
+def _document(flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags that were given, as the job file that says the same."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    columns = ("prediction", "label", "participant", "item", "weight")
+    bootstrap = ("n", "seed", "interval", "level", "cluster", "draws")
+    document: dict[str, Any] = {
+        "family": "selective",
+        "columns": {name: given.pop(name) for name in columns if name in given},
+        "loss": _loss(given.pop("loss", "abs_norm"), given.pop("loss_scale", None)),
+        "bootstrap": {name: given.pop(name) for name in bootstrap if name in given},
+    }
+    if "n" not in document["bootstrap"]:
+        del document["bootstrap"]
+    return document | given
+
+
+def _loss(text: str, scale: float | None) -> dict[str, Any]:
+    kind, _, column = text.partition(":")
+    named = {"column": column} if kind == "column" and column else {"name": text}
+    return named if scale is None else {**named, "scale": scale}

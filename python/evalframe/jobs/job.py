@@ -1,0 +1,194 @@
+"""A job as data: what to read, what to compute, where to write; from TOML or from flags."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from evalframe.core.errors import InputError, ParameterError, UnknownNameError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FAMILIES = ("selective",)
+LOSSES = ("abs", "abs_norm", "zero_one", "squared")
+INTERVALS = ("percentile", "basic", "normal", "bca")
+DRAWS = ("reference", "counter", "poisson")
+ON_INVALID = ("raise", "quarantine")
+METRICS = (
+    "coverage",
+    "selective_risk",
+    "aurc",
+    "augrc",
+    "aurc_at",
+    "augrc_at",
+    "aurc_optimal",
+    "augrc_optimal",
+    "eaurc",
+    "eaugrc",
+    "aurc_achievable",
+    "risk_at",
+)
+"""What is computed unless a job says otherwise: every quantity of a selective report."""
+
+
+def _known(kind: str, name: str, known: tuple[str, ...]) -> None:
+    if name not in known:
+        raise UnknownNameError.of(kind, name, known)
+
+
+class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which column of the table plays which role."""
+
+    prediction: str = "prediction"
+    label: str = "label"
+    participant: str = "participant_id"
+    item: str = "item"
+    weight: str | None = None
+
+
+class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A named loss of prediction and label, or a column that holds the loss."""
+
+    name: str | None = None
+    column: str | None = None
+    scale: float = 3.0
+
+    def __post_init__(self) -> None:
+        if (self.name is None) == (self.column is None):
+            raise ParameterError(f"a loss is either a name ({', '.join(LOSSES)}) or a column")
+        if self.name is not None:
+            _known("loss", self.name, LOSSES)
+        if not self.scale > 0:
+            raise ParameterError(f"the loss scale must be above 0, got {self.scale}")
+
+
+class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Resampling of clusters; without a cluster column, of participants."""
+
+    n: int = 10_000
+    seed: int = 42
+    interval: str = "percentile"
+    level: float = 0.95
+    cluster: str | None = None
+    draws: str = "reference"
+
+    def __post_init__(self) -> None:
+        _known("interval", self.interval, INTERVALS)
+        _known("draws", self.draws, DRAWS)
+        if self.n < 1:
+            raise ParameterError(f"n of a bootstrap must be 1 or more, got {self.n}")
+        if not 0 < self.level < 1:
+            raise ParameterError(f"level of an interval must lie in (0, 1), got {self.level}")
+
+
+class SelectiveJob(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="family",
+    tag="selective",
+):
+    """One run of the selective family: everything that decides the numbers, and the output.
+
+    Attributes:
+        items: Files, globs or folders, as given.
+        output: Where the result goes; its extension decides the format.
+        by: Columns to group by.
+        confidence: Confidence columns; the result has rows for each.
+        loss: Named loss or column.
+        metrics: Names, or tables with `name`, optional `alias` and the metric's arguments.
+        coverage_grid: Coverages of a `risk_at` that names none.
+        area_coverage: Coverage of an `aurc_at` or `augrc_at` that names none.
+        convention: Convention of the areas that do not name their own.
+        columns: Which column plays which role.
+        key: Columns that identify a row; by default `by`, participant and item, as present.
+        bootstrap: Resampling, or none.
+        on_invalid: What happens to rows that break the contract.
+        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
+    """
+
+    items: tuple[str, ...]
+    output: str | None = None
+    by: tuple[str, ...] = ()
+    confidence: tuple[str, ...] = ("confidence",)
+    loss: Loss = Loss(name="abs_norm")
+    metrics: tuple[str | dict[str, Any], ...] = METRICS
+    coverage_grid: tuple[float, ...] = tuple(k / 10 for k in range(1, 10))
+    area_coverage: float = 0.5
+    convention: str | None = None
+    columns: Columns = Columns()
+    key: tuple[str, ...] | None = None
+    bootstrap: Bootstrap | None = None
+    on_invalid: Literal["raise", "quarantine"] = "raise"
+    hash_inputs: bool = False
+
+    def __post_init__(self) -> None:
+        _known("on_invalid", self.on_invalid, ON_INVALID)
+        for name in ("items", "confidence", "metrics"):
+            if not getattr(self, name):
+                raise ParameterError(f"{name} is empty; a job needs at least one")
+        for coverage in (*self.coverage_grid, self.area_coverage):
+            if not 0 < coverage <= 1:
+                raise ParameterError(f"a coverage must lie in (0, 1], got {coverage}")
+
+    @property
+    def cluster(self) -> str:
+        """The column whose values are resampled together."""
+        return (self.bootstrap and self.bootstrap.cluster) or self.columns.participant
+
+
+def load(path: Path) -> SelectiveJob:
+    """The job of a TOML file.
+
+    Raises:
+        InputError: The file is missing, not TOML, or says something that a job does not know.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"no job file {str(path)!r}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} is not a TOML job file: {error}") from None
+    return parse(document)
+
+
+def parse(document: Mapping[str, Any]) -> SelectiveJob:
+    """The job that a document describes: what a TOML file holds, or flags amount to.
+
+    Raises:
+        InputError: A name that a job does not know, or a value of the wrong type.
+        UnknownNameError: A choice that does not exist.
+
+    Example:
+        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
+        >>> job.by, job.loss.name, job.bootstrap
+        (('model',), 'abs_norm', None)
+        >>> parse({"family": "selective", "items": ["items.parquet"], "bye": ["model"]})
+        Traceback (most recent call last):
+        evalframe.core.errors.InputError: the job has no 'bye'. Did you mean 'by'? Known: ...
+    """
+    _known("family", document.get("family", "(none)"), FAMILIES)
+    try:
+        return msgspec.convert(document, SelectiveJob)
+    except msgspec.ValidationError as error:
+        raise InputError(_explain(str(error))) from None
+
+
+_TABLES = {"$": SelectiveJob, "$.columns": Columns, "$.loss": Loss, "$.bootstrap": Bootstrap}
+
+
+def _explain(message: str) -> str:
+    """What msgspec found, with the names that would have been allowed."""
+    found = re.fullmatch(r"Object contains unknown field `(.*)`(?: - at `(.*)`)?", message)
+    if found is None:
+        return message
+    name, place = found.group(1), found.group(2) or "$"
+    known = _TABLES[place].__struct_fields__
+    table = place.removeprefix("$").removeprefix(".") or "the job"
+    return f"{table} has no {name!r}.{did_you_mean(name, known)} Known: {', '.join(sorted(known))}"

@@ -1,0 +1,126 @@
+"""From metric names, as people write them, to metrics."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.metric import Metric, make, registered
+
+AREAS = ("aurc_at", "augrc_at")
+"""Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from evalframe.core.metric import MetricExpr
+    from evalframe.jobs.job import SelectiveJob
+
+
+def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
+    """The metrics of a job, bound to the columns that play the roles.
+
+    A parameter that a metric needs and its entry leaves open is taken from the job: `risk_at`
+    stands for one metric per coverage of the grid.
+
+    Raises:
+        UnknownNameError: No metric of this name, or no argument of this name.
+        ParameterError: An argument out of its domain, or two metrics under one name.
+    """
+    metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles)]
+    names = [metric.bound.name for metric in metrics]
+    for name in names:
+        if names.count(name) > 1:
+            raise ParameterError(f"metric {name!r} is asked for twice; give one an alias")
+    return metrics
+
+
+def parse(name: str) -> tuple[Metric, dict[str, Any]]:
+    """A metric and the parameters that the name of a variant spells out.
+
+    >>> import evalframe
+    >>> metric, params = parse("risk_at_0.50")
+    >>> _stem(metric), params
+    ('risk_at', {'coverage': 0.5})
+
+    Raises:
+        UnknownNameError: Neither a metric nor a variant of one.
+    """
+    known = registered().values()
+    for metric in known:
+        if name in (metric.name, _stem(metric)):
+            return metric, {}
+        if metric.label and (found := re.fullmatch(_pattern(metric.label), name)):
+            return metric, {key: float(value) for key, value in found.groupdict().items()}
+    raise UnknownNameError.of("metric", name, map(_stem, known))
+
+
+def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
+    """What there is: name, family, direction, range and roles of each metric, under a head.
+
+    Raises:
+        UnknownNameError: No metric belongs to this family.
+    """
+    families = {metric.family for metric in registered().values()}
+    if family is not None and family not in families:
+        raise UnknownNameError.of("family", family, families)
+    head = ("name", "family", "direction", "range", "roles")
+    return [
+        head,
+        *(
+            (
+                metric.label or metric.name,
+                metric.family,
+                metric.direction,
+                "[{:g}, {:g}]".format(*metric.range),
+                ", ".join(metric.roles),
+            )
+            for metric in registered().values()
+            if family in (None, metric.family)
+        ),
+    ]
+
+
+def _entry(
+    job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str]
+) -> Iterator[MetricExpr]:
+    given = {"name": entry} if isinstance(entry, str) else dict(entry)
+    if not isinstance(given.get("name"), str):
+        raise ParameterError(f"a metric needs a name, got {given}")
+    metric, params = parse(given.pop("name"))
+    alias = given.pop("alias", None)
+    for key in given:
+        if key not in metric.params:
+            raise UnknownNameError.of(f"argument of {_stem(metric)}", key, metric.params)
+    params |= given
+    if "convention" in metric.params and job.convention is not None:
+        params.setdefault("convention", job.convention)
+    columns = {
+        role: roles.get(role, column) for role, column in metric.roles.items() if column is not None
+    }
+    for choice in [{}] if "coverage" in params else _coverages(job, metric):
+        yield make(metric.name, roles=columns, params={**choice, **params}, alias=alias)
+
+
+def _coverages(job: SelectiveJob, metric: Metric) -> list[dict[str, Any]]:
+    """The coverages of the job for a metric that needs one."""
+    if "coverage" not in metric.params:
+        return [{}]
+    if _stem(metric) in AREAS:
+        return [{"coverage": job.area_coverage}]
+    return [{"coverage": coverage} for coverage in job.coverage_grid]
+
+
+def _stem(metric: Metric) -> str:
+    """The name without its parameters: `risk_at` of `risk_at_{coverage}`."""
+    return metric.label.partition("_{")[0] if metric.label else metric.name
+
+
+def _pattern(label: str) -> str:
+    """A regular expression for the names that a label can format."""
+    parts = re.split(r"\{(\w+)\}", label)
+    number = r"(?P<{}>\d*\.?\d+(?:[eE][+-]?\d+)?)"
+    return "".join(
+        number.format(part) if k % 2 else re.escape(part) for k, part in enumerate(parts)
+    )

@@ -1,0 +1,109 @@
+"""Write a result whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
+METADATA_KEY = "evalframe"
+
+
+def check_output(path: Path) -> None:
+    """Raise now if `write_result` could not write here later: nothing is computed in vain.
+
+    Raises:
+        OutputError: Unknown extension, no such folder, no right to write, or a folder in the way.
+
+    Example:
+        >>> from pathlib import Path
+        >>> check_output(Path("absent/out.parquet"))
+        Traceback (most recent call last):
+        evalframe.core.errors.OutputError: cannot write out.parquet: no folder 'absent'; ...
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise OutputError(
+            f"cannot write {path.name}: unknown format {path.suffix!r}; known: {known}"
+        )
+    if path.is_dir():
+        raise OutputError(f"cannot write {path.name}: there is a folder of this name")
+    with replacing(path, keep=False) as temporary:
+        temporary.touch()
+
+
+def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
+    """Write a table in the format of its extension; Parquet carries the provenance.
+
+    The table is written under a temporary name beside `path` and renamed when it is complete, so
+    that `path` is the old file or the new one at every moment.
+
+    Raises:
+        OutputError: The folder is missing, cannot be written to, or is full.
+    """
+    with replacing(path) as temporary:
+        match path.suffix.lower():
+            case ".parquet":
+                metadata = {METADATA_KEY: json.dumps(provenance)}
+                frame.write_parquet(temporary, metadata=metadata)
+            case ".csv":
+                frame.write_csv(temporary)
+            case ".json":
+                frame.write_json(temporary)
+            case _:
+                frame.write_ndjson(temporary)
+
+
+def read_provenance(path: Path | str) -> dict[str, Any]:
+    """How a Parquet result came about.
+
+    Raises:
+        OutputError: The file was not written by a job.
+    """
+    metadata = pl.read_parquet_metadata(path)
+    if METADATA_KEY not in metadata:
+        raise OutputError(f"{path} carries no provenance; was it written by evalframe?")
+    found: dict[str, Any] = json.loads(metadata[METADATA_KEY])
+    return found
+
+
+@contextmanager
+def replacing(path: Path, *, keep: bool = True) -> Iterator[Path]:
+    """A temporary path that becomes `path` on success and vanishes on anything else.
+
+    Raises:
+        OutputError: The folder is missing or cannot be written to.
+    """
+    folder = path.parent
+    if not folder.is_dir():
+        raise OutputError(f"cannot write {path.name}: no folder {str(folder)!r}; create it first")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        if keep:
+            _flush(temporary)
+            temporary.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path.name} into {str(folder)!r} ({error.strerror or error}); "
+            "make it writable or choose another output"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    """To the disk, so that a crash after the rename cannot leave an empty file."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,169 @@
+"""Run a job: open, validate, evaluate, write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.contract import Contract, Report, validate
+from evalframe.core.errors import ParameterError
+from evalframe.evaluate import evaluate
+from evalframe.jobs.inputs import open_items, reading
+from evalframe.jobs.metrics import resolve
+from evalframe.jobs.outputs import check_output, write_result
+from evalframe.jobs.provenance import provenance
+from evalframe.resample.bootstrap import Bootstrap
+from evalframe.selective.contract import items_contract
+from evalframe.selective.losses import loss
+
+if TYPE_CHECKING:
+    from evalframe.core.metric import MetricExpr
+    from evalframe.jobs.job import SelectiveJob
+
+LOSS = "__evalframe_loss__"
+"""The column that holds the loss while a job runs."""
+
+Progress = Callable[[int, int], None]
+"""Called with the replicates done and the replicates asked for."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job came to.
+
+    Attributes:
+        result: The long table: `by`, `confidence`, `metric`, `estimate` and its companions.
+        report: What the validation found.
+        provenance: What a Parquet output carries in its metadata.
+    """
+
+    result: pl.DataFrame
+    report: Report
+    provenance: dict[str, Any]
+
+
+def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
+    """Run a job; with an output, write it whole or leave what was there.
+
+    Args:
+        job: What to run.
+        folder: What relative names in the job are relative to.
+        progress: Called as replicates are done, per confidence column.
+
+    Raises:
+        InputError: An input cannot be read.
+        OutputError: The output cannot be written; said before anything is computed.
+        ContractError: The records break their contract.
+        UnknownNameError: The job names a metric or argument that does not exist.
+    """
+    output = None if job.output is None else folder / job.output
+    if output is not None:
+        check_output(output)
+    metrics = [resolve(job, _roles(job, confidence)) for confidence in job.confidence]
+    items, sources = open_items(job.items, folder)
+    report = check(job, items, output)
+    records = report.valid.with_columns(_loss(job, items.collect_schema()).alias(LOSS))
+    result = pl.concat(
+        [
+            _evaluate(job, records, bound, progress).with_columns(confidence=pl.lit(confidence))
+            for confidence, bound in zip(job.confidence, metrics, strict=True)
+        ]
+    )
+    result = _arranged(job, result, [metric.bound.name for metric in metrics[0]])
+    record = provenance(job, metrics[0], sources)
+    if output is not None:
+        write_result(result, output, record)
+    return Outcome(result, report, record)
+
+
+def check(job: SelectiveJob, items: pl.LazyFrame, output: Path | None) -> Report:
+    """Hold the records of a job against their contract.
+
+    Raises:
+        ContractError: They break it, and the job does not set such rows apart.
+    """
+    quarantine = None
+    if job.on_invalid == "quarantine":
+        if output is None:
+            raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
+        quarantine = output.with_name(f"{output.stem}.rejected.parquet")
+    contract = _contract(job, items.collect_schema())
+    with reading(", ".join(job.items)):
+        return validate(items, contract, on_invalid=job.on_invalid, quarantine=quarantine)
+
+
+def _evaluate(
+    job: SelectiveJob,
+    records: pl.LazyFrame,
+    metrics: Sequence[MetricExpr],
+    progress: Progress | None,
+) -> pl.DataFrame:
+    resample = job.bootstrap and Bootstrap(
+        cluster=job.cluster,
+        n=job.bootstrap.n,
+        seed=job.bootstrap.seed,
+        interval=job.bootstrap.interval,
+        level=job.bootstrap.level,
+        draws=job.bootstrap.draws,
+        progress=progress,
+    )
+    table = evaluate(
+        records, metrics, by=list(job.by), weight=job.columns.weight, resample=resample
+    )
+    return table.collect()
+
+
+def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Rows and columns in the order the job names things."""
+    keys = [*job.by, "confidence", "metric"]
+    order = [
+        *job.by,
+        pl.col("confidence").cast(pl.Enum(job.confidence)),
+        pl.col("metric").cast(pl.Enum(metrics)),
+    ]
+    return result.sort(order).select(*keys, pl.exclude(keys))
+
+
+def _contract(job: SelectiveJob, columns: Collection[str]) -> Contract:
+    """The contract of the columns the job reads; participant and item only as far as present.
+
+    Whoever resamples participants needs that column, and the contract says so.
+    """
+    names = job.columns
+    return items_contract(
+        confidence=job.confidence,
+        prediction=names.prediction,
+        label=names.label,
+        loss=job.loss.column,
+        participant=names.participant if names.participant in columns else None,
+        item=names.item if names.item in columns else None,
+        weight=names.weight,
+        cluster=job.cluster if job.bootstrap else None,
+        by=job.by,
+        key=job.key,
+        answers="value" if job.loss.name == "zero_one" else "number",
+    )
+
+
+def _roles(job: SelectiveJob, confidence: str) -> dict[str, str]:
+    """Which column plays which role; who brings a loss abstains by leaving it null."""
+    return {
+        "prediction": LOSS if job.loss.column else job.columns.prediction,
+        "label": job.columns.label,
+        "loss": LOSS,
+        "confidence": confidence,
+    }
+
+
+def _loss(job: SelectiveJob, columns: Collection[str]) -> pl.Expr:
+    prediction = pl.col(job.columns.prediction)
+    if job.loss.name is not None:
+        return loss(job.loss.name, prediction, pl.col(job.columns.label), scale=job.loss.scale)
+    given = pl.col(job.loss.column).cast(pl.Float64)
+    if job.columns.prediction not in columns:
+        return given
+    return pl.when(prediction.is_not_null()).then(given)

@@ -1,0 +1,232 @@
+"""A result table as text for a terminal or as Markdown for a document."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalframe.core.typing import Frame
+
+_DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
+"""Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""
+
+_LABELS = ("metric", "left", "right")
+_CENTRES = ("estimate", "delta")
+_NULL = "-"
+_GAP = "..."
+_LARGE = 1e7
+
+
+class _Column(NamedTuple):
+    title: str
+    cells: list[str]
+    is_number: bool = False
+
+    def aligned(self) -> list[str]:
+        lines = [self.title, *self.cells]
+        width = max(map(len, lines))
+        return [line.rjust(width) if self.is_number else line.ljust(width) for line in lines]
+
+
+def render(
+    result: Frame,
+    *,
+    markdown: bool = False,
+    digits: int = 4,
+    level: float | None = None,
+    width: int | None = None,
+    limit: int | None = 60,
+) -> str:
+    """Write the table of `evaluate` or `compare` for a reader.
+
+    An interval stands beside its estimate, a null is `-`, and a number too small for its digits
+    takes the general format. Columns that are null throughout are left out, as are standard error,
+    drop rate and counts of clusters and missing rows that are zero throughout. In text a group
+    key appears once, in Markdown on every row.
+
+    Args:
+        result: A result table: group keys, `metric`, then numbers. Rows keep their order.
+        markdown: A Markdown table instead of aligned text.
+        digits: Decimals of estimates.
+        level: The confidence level of the intervals, named beneath the table.
+        width: Characters per line; details are left out, and named beneath the table, until the
+            lines fit. Estimates and labels are never cut.
+        limit: Rows to show at most, the first and the last; all of them if None.
+
+    Returns:
+        Lines without a final line end.
+
+    Raises:
+        ParameterError: `digits` below 0, `limit` below 2, or `level` not between 0 and 1.
+
+    Example:
+        >>> result = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a", "b"],
+        ...         "metric": ["coverage", "aurc", "coverage"],
+        ...         "estimate": [0.75, 0.125, None],
+        ...         "lower": [0.5, 0.0625, None],
+        ...         "upper": [1.0, 0.25, None],
+        ...         "n": [1200, 1200, 0],
+        ...     }
+        ... )
+        >>> print(render(result, level=0.95))
+        model  metric    estimate [lower, upper]      n
+        -----  --------  -----------------------  -----
+        a      coverage  0.7500 [0.5000, 1.0000]  1,200
+               aurc      0.1250 [0.0625, 0.2500]  1,200
+        b      coverage       -                       0
+        <BLANKLINE>
+        95% intervals in brackets.
+    """
+    if digits < 0:
+        raise ParameterError(f"digits is {digits}; choose 0 or more.")
+    if limit is not None and limit < 2:
+        raise ParameterError(f"limit is {limit}; choose 2 or more rows, or None for all.")
+    if level is not None and not 0 < level < 1:
+        raise ParameterError(f"level is {level}; choose a fraction between 0 and 1, such as 0.95.")
+
+    table = result.lazy().collect()
+    keys = table.columns[: table.columns.index("metric")] if "metric" in table.columns else []
+    rows, gap = _ends(table.select(_informative(table, keys)), limit)
+    columns = _columns(rows, keys, digits)
+    if not markdown:
+        _show_once([columns[key].cells for key in keys], gap)
+    if gap is not None:
+        for column in columns.values():
+            column.cells.insert(gap, _GAP)
+
+    draw = _markdown if markdown else _text
+    lines = draw(columns)
+    hidden: list[str] = []
+    for name in _DETAILS:
+        if width is not None and len(lines[1]) > width and name in columns:
+            del columns[name]
+            hidden.append(name)
+            lines = draw(columns)
+
+    notes = []
+    if level is not None and {"lower", "upper"} <= set(rows.columns):
+        notes.append(f"{100 * level:g}% intervals in brackets.")
+    if hidden:
+        notes.append(f"Left out to fit {width} characters: {', '.join(hidden)}.")
+    if gap is not None:
+        rest = table.height - rows.height
+        notes.append(f"{rest:,} of {table.height:,} rows left out; limit=None shows all.")
+    if table.is_empty():
+        notes.append("No rows.")
+    return "\n".join([*lines, "", *notes] if notes else lines)
+
+
+def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The columns worth a reader's while; both ends of an interval, or neither."""
+    if table.is_empty():
+        return table.columns
+    empty = {
+        column.name
+        for column in table
+        if column.null_count() == table.height
+        or (column.name in _DETAILS and not (column != 0).any())
+    }
+    empty -= {*keys, *_LABELS, *_CENTRES}
+    if not {"lower", "upper"} <= empty:
+        empty -= {"lower", "upper"}
+    return [name for name in table.columns if name not in empty]
+
+
+def _ends(table: pl.DataFrame, limit: int | None) -> tuple[pl.DataFrame, int | None]:
+    """The first and last rows, `limit` together, and where the gap is; or all of them, no gap."""
+    if limit is None or table.height <= limit:
+        return table, None
+    first = (limit + 1) // 2
+    return pl.concat([table.head(first), table.tail(limit - first)]), first
+
+
+def _columns(rows: pl.DataFrame, keys: Sequence[str], digits: int) -> dict[str, _Column]:
+    """Every column written out, the interval inside the column of its estimate."""
+    columns = {
+        column.name: _label(column)
+        if column.name in (*keys, *_LABELS) or not column.dtype.is_numeric()
+        else _numbers(column, digits)
+        for column in rows
+    }
+    centre = next((name for name in reversed(_CENTRES) if name in columns), None)
+    if centre and {"lower", "upper"} <= columns.keys():
+        ends = columns.pop("lower"), columns.pop("upper")
+        columns[centre] = _with_interval(columns[centre], *ends)
+    return columns
+
+
+def _label(column: pl.Series) -> _Column:
+    cells = [_NULL if value is None else " ".join(str(value).split()) for value in column]
+    return _Column(column.name, cells)
+
+
+def _numbers(column: pl.Series, digits: int) -> _Column:
+    write: Callable[[Any], str]
+    if column.dtype.is_integer():
+        write = "{:,}".format
+    elif column.name == "p_value":
+        write = _p_value
+    else:
+        write = partial(_number, digits=digits)
+    cells = [_NULL if value is None else write(value) for value in column]
+    return _Column(column.name, cells, is_number=True)
+
+
+def _number(value: float, digits: int) -> str:
+    if value == 0:
+        return f"{0:.{digits}f}"
+    if 10**-digits <= abs(value) < _LARGE:
+        return f"{value:.{digits}f}"
+    return f"{value:.{max(digits, 1)}g}"
+
+
+def _p_value(value: float) -> str:
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _with_interval(centre: _Column, lower: _Column, upper: _Column) -> _Column:
+    """`0.1234 [0.1001, 0.1467]`, each of the three aligned; blanks where both ends are null."""
+    aligned = (column._replace(title="").aligned()[1:] for column in (centre, lower, upper))
+    cells = []
+    for value, low, high in zip(*aligned, strict=True):
+        interval = f" [{low}, {high}]"
+        absent = low.strip() == high.strip() == _NULL
+        cells.append(value + (" " * len(interval) if absent else interval))
+    return _Column(f"{centre.title} [lower, upper]", cells, is_number=True)
+
+
+def _show_once(keys: Sequence[list[str]], gap: int | None) -> None:
+    """Blank every key that, with those to its left, repeats the row above."""
+    rows = list(zip(*keys, strict=True))
+    for row in range(1, len(rows)):
+        for position, cells in enumerate(keys, start=1):
+            if row != gap and rows[row][:position] == rows[row - 1][:position]:
+                cells[row] = ""
+
+
+def _text(columns: dict[str, _Column]) -> list[str]:
+    head, *body = zip(*(column.aligned() for column in columns.values()), strict=True)
+    rule = ["-" * len(title) for title in head]
+    return ["  ".join(cells).rstrip() for cells in (head, rule, *body)]
+
+
+def _markdown(columns: dict[str, _Column]) -> list[str]:
+    escaped = [
+        column._replace(cells=[cell.replace("|", r"\|") for cell in column.cells])
+        for column in columns.values()
+    ]
+    head, *body = zip(*(column.aligned() for column in escaped), strict=True)
+    rule = [
+        "-" * max(len(title) - 1, 1) + ":" if column.is_number else "-" * len(title)
+        for title, column in zip(head, escaped, strict=True)
+    ]
+    return [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]

@@ -1,0 +1,1 @@
+"""Selective prediction: how risk grows with coverage when a system may abstain."""

@@ -1,0 +1,333 @@
+"""Areas under the risk-coverage curves, whole and truncated, in every published convention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import MetricFunction, metric, variant
+from evalframe.core.state import State, Totals, at, before, own, ratio, total
+from evalframe.core.typing import Role
+from evalframe.selective.curve import (
+    CHORDS,
+    COVERAGE,
+    COVERAGE_BEFORE,
+    FIRST_RISK,
+    GENERALIZED_CHORDS,
+    RISK,
+    RISK_BEFORE,
+    by_confidence,
+    per_item_risks,
+    zero_if_empty,
+)
+
+Convention: TypeAlias = Literal[
+    "trapezoid_total",
+    "trapezoid_predicted",
+    "trapezoid_per_item_renorm",
+    "rectangle_per_item",
+    "population",
+]
+
+_Finish: TypeAlias = Callable[[Totals], pl.Expr]
+_SUM_OF_LOSSES = before.loss * own.mass + own.loss * (own.mass + 1) / 2
+
+_AURC: dict[str, tuple[Mapping[str, pl.Expr], _Finish]] = {
+    "trapezoid_total": ({"area": CHORDS}, lambda t: zero_if_empty(t.area, t.items)),
+    "trapezoid_predicted": ({"area": CHORDS}, lambda t: ratio(t.area, t.mass)),
+    "trapezoid_per_item_renorm": (
+        {"risks": per_item_risks(), "first": FIRST_RISK},
+        lambda t: _per_item_trapezoid(t.risks, t.first, t.loss / t.mass, t.mass),
+    ),
+    "rectangle_per_item": ({"risks": per_item_risks()}, lambda t: ratio(t.risks, t.mass)),
+    "population": (
+        {"steps": ((at.mass - before.mass) * RISK).fill_nan(0.0)},
+        lambda t: ratio(t.steps, t.mass),
+    ),
+}
+
+_AUGRC: dict[str, tuple[Mapping[str, pl.Expr], _Finish]] = {
+    "trapezoid_total": (
+        {"area": GENERALIZED_CHORDS},
+        lambda t: zero_if_empty(t.area, t.items**2),
+    ),
+    "trapezoid_predicted": ({"area": GENERALIZED_CHORDS}, lambda t: ratio(t.area, t.mass**2)),
+    "trapezoid_per_item_renorm": (
+        {"losses": _SUM_OF_LOSSES, "first": FIRST_RISK},
+        lambda t: _per_item_trapezoid(t.losses, t.first, t.loss, t.mass) / t.mass,
+    ),
+    "rectangle_per_item": ({"losses": _SUM_OF_LOSSES}, lambda t: ratio(t.losses, t.mass**2)),
+    "population": ({"area": GENERALIZED_CHORDS}, lambda t: ratio(t.area, t.mass**2)),
+}
+
+
+def _per_item_trapezoid(heights: pl.Expr, first: pl.Expr, last: pl.Expr, items: pl.Expr) -> pl.Expr:
+    return pl.when(items > 1).then((heights - (first + last) / 2) / (items - 1))
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def aurc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
+    """Area under the risk-coverage curve: mean loss of the accepted items, over all coverages.
+
+    Ties enter together, and no value depends on row order: conventions that walk item by item
+    take the expectation over random order within ties. With losses in [0, 1] the area is too.
+
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale. Rows with a loss and without a
+            confidence (null or NaN) are left out and counted as missing.
+        weight: How often each row counts (a frequency; per-item conventions take it literally).
+        convention: `trapezoid_total` (default, as it keeps abstentions in the denominator and is
+            what this package's bootstrap reproduces): trapezoids over [0, Cmax], starting at the
+            first working point's risk, coverage relative to all items; ai-psychiatrist.
+            `trapezoid_predicted`: the same among predicted items only; fd-shifts.
+            `trapezoid_per_item_renorm`: trapezoids over single items, first to last, stretched by
+            n / (n - 1); torch-uncertainty. `rectangle_per_item`: mean over k of the risk of the
+            k most confident; Geifman & El-Yaniv. `population`: mean over items of the risk at
+            the item's own confidence as threshold; Traub et al.
+
+    Returns:
+        Float64. `trapezoid_total` gives 0.0 where nothing is predicted (an area over no
+        coverage, as its source does); the others give null there, `trapezoid_per_item_renorm`
+        also for a single item.
+
+    Raises:
+        ParameterError: The convention is unknown.
+
+    References:
+        Geifman & El-Yaniv (2017), Selective classification for deep neural networks; Traub et al.
+        (2024), Overcoming common flaws in the evaluation of selective classification systems.
+        Values match ai-psychiatrist 36e9fba, fd-shifts c4467ae and torch-uncertainty 8769bc8.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
+        ... )
+        >>> items.select(
+        ...     ef.aurc(), ef.aurc(convention="trapezoid_predicted").alias("predicted")
+        ... )
+        shape: (1, 2)
+        ┌──────┬───────────┐
+        │ aurc ┆ predicted │
+        │ ---  ┆ ---       │
+        │ f64  ┆ f64       │
+        ╞══════╪═══════════╡
+        │ 0.15 ┆ 0.1875    │
+        └──────┴───────────┘
+    """
+    terms, finish = _of(_AURC, convention)
+    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def augrc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
+    """Area under the generalized-risk-coverage curve: joint risk of accepting and being wrong.
+
+    For binary losses and `trapezoid_predicted` it equals
+    (1 - AUROC) acc (1 - acc) + (1 - acc)^2 / 2 exactly, ties included. With losses in [0, 1] the
+    area lies in [0, 1/2].
+
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+        convention: As for `aurc`; `population` is the same number as `trapezoid_predicted`.
+
+    Returns:
+        Float64, undefined in the same cases as `aurc`.
+
+    Raises:
+        ParameterError: The convention is unknown.
+
+    References:
+        Traub et al. (2024), Overcoming common flaws in the evaluation of selective classification
+        systems. Values match the programs named at `aurc`.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
+        ... )
+        >>> items.select(ef.augrc()).item()
+        0.1
+    """
+    terms, finish = _of(_AUGRC, convention)
+    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def aurc_normalized(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+) -> State:
+    """AURC divided by Cmax: the mean selective risk over the coverages that are reached.
+
+    It does not reward abstention as the area itself does, and equals `aurc` in the convention
+    `trapezoid_predicted`.
+
+    Returns:
+        Float64, null where nothing is predicted.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [1.0, None], "confidence": [0.9, 0.8]})
+        >>> items.select(ef.aurc(), ef.aurc_normalized()).row(0)
+        (0.5, 1.0)
+    """
+    return by_confidence(
+        loss, confidence, weight, terms={"area": CHORDS}, finish=lambda t: ratio(t.area, t.mass)
+    )
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def augrc_normalized(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+) -> State:
+    """AUGRC divided by the square of Cmax, its scale-free form.
+
+    Equals `augrc` in the convention `trapezoid_predicted`.
+
+    Returns:
+        Float64, null where nothing is predicted.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [1.0, None], "confidence": [0.9, 0.8]})
+        >>> items.select(ef.augrc(), ef.augrc_normalized()).row(0)
+        (0.125, 0.5)
+    """
+    return by_confidence(
+        loss,
+        confidence,
+        weight,
+        terms={"area": GENERALIZED_CHORDS},
+        finish=lambda t: ratio(t.area, t.mass**2),
+    )
+
+
+def aurc_at(coverage: float) -> MetricFunction[...]:
+    """AURC over the coverages up to a bound only: `aurc_at(0.5)` is the metric `aurc_at_0.50`.
+
+    The area ends at min(coverage, Cmax), the last chord cut by linear interpolation. Where Cmax
+    is below the bound, the area covers less than was asked for: report coverage beside it.
+
+    Args:
+        coverage: Upper end of the area, in (0, 1].
+
+    Returns:
+        A metric of `loss` and `confidence`, 0.0 where nothing is predicted.
+
+    Raises:
+        ParameterError: The coverage lies outside (0, 1].
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.8]})
+        >>> items.select(ef.aurc_at(0.75)("loss", "confidence"))
+        shape: (1, 1)
+        ┌──────────────┐
+        │ aurc_at_0.75 │
+        │ ---          │
+        │ f64          │
+        ╞══════════════╡
+        │ 0.03125      │
+        └──────────────┘
+    """
+    return variant(_truncated_aurc, coverage=fraction("coverage", coverage))
+
+
+def augrc_at(coverage: float) -> MetricFunction[...]:
+    """AUGRC over the coverages up to a bound only; see `aurc_at`.
+
+    Args:
+        coverage: Upper end of the area, in (0, 1].
+
+    Returns:
+        A metric of `loss` and `confidence`, 0.0 where nothing is predicted.
+
+    Raises:
+        ParameterError: The coverage lies outside (0, 1].
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [1.0, 1.0], "confidence": [0.9, 0.8]})
+        >>> items.select(ef.augrc_at(0.25)("loss", "confidence")).item()
+        0.03125
+    """
+    return variant(_truncated_augrc, coverage=fraction("coverage", coverage))
+
+
+def fraction(name: str, value: float) -> float:
+    """The value if it lies in (0, 1].
+
+    Raises:
+        ParameterError: It does not (NaN included).
+    """
+    if not 0 < value <= 1:
+        raise ParameterError(
+            f"{name} must lie in (0, 1], got {value!r}; 0.5 means half of all items"
+        )
+    return float(value)
+
+
+def _cut(height: pl.Expr, height_before: pl.Expr, coverage: float) -> pl.Expr:
+    """Term: the part of a chord's trapezoid that lies left of a coverage."""
+    width = COVERAGE - COVERAGE_BEFORE
+    kept = (pl.min_horizontal(COVERAGE, coverage) - COVERAGE_BEFORE).clip(lower_bound=0)
+    return (kept * (height_before + (height - height_before) * kept / width / 2)).fill_nan(0.0)
+
+
+@metric(
+    name="aurc_at",
+    family="selective",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    label="aurc_at_{coverage}",
+)
+def _truncated_aurc(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+) -> State:
+    """AURC over the coverages up to a bound only."""
+    terms = {"area": _cut(RISK, RISK_BEFORE, coverage)}
+    return by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: t.area)
+
+
+@metric(
+    name="augrc_at",
+    family="selective",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    label="augrc_at_{coverage}",
+)
+def _truncated_augrc(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+) -> State:
+    """AUGRC over the coverages up to a bound only."""
+    terms = {"area": _cut(at.loss / total.items, before.loss / total.items, coverage)}
+    return by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: t.area)
+
+
+def _of(
+    table: Mapping[str, tuple[Mapping[str, pl.Expr], _Finish]], convention: str
+) -> tuple[Mapping[str, pl.Expr], _Finish]:
+    try:
+        return table[convention]
+    except KeyError:
+        raise ParameterError(
+            f"unknown convention {convention!r}; known: {', '.join(table)}"
+        ) from None

@@ -1,0 +1,176 @@
+"""The sample says what its docstring says, and `data/` holds exactly that."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import OutputError, ParameterError
+from evalframe.selective.sample import (
+    ITEMS,
+    MODES,
+    content_hash,
+    sample_items,
+    sample_participants,
+    write_samples,
+)
+
+DATA = Path(__file__).parents[2] / "data"
+
+answered = pl.col("prediction").is_not_null()
+loss = (pl.col("prediction") - pl.col("label")).abs()
+
+
+@pytest.fixture(scope="module")
+def items() -> pl.DataFrame:
+    return sample_items(participants=1_000, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("items", sample_items()), ("participants", sample_participants())]
+)
+def test_data_folder_is_the_default_sample(name: str, table: pl.DataFrame) -> None:
+    entry = json.loads((DATA / "manifest.json").read_text())[name]
+    stored = pl.read_parquet(DATA / entry["file"])
+    assert_frame_equal(stored, table, check_exact=True)
+    assert content_hash(stored) == content_hash(table) == entry["content_sha256"]
+    assert entry["rows"] == table.height
+    assert entry["schema"] == {column: str(dtype) for column, dtype in table.schema.items()}
+
+
+def test_columns_keys_and_domains(items: pl.DataFrame) -> None:
+    assert items.schema == {
+        "participant_id": pl.Int64,
+        "mode": pl.String,
+        "item": pl.String,
+        "prediction": pl.Int64,
+        "label": pl.Int64,
+        "confidence": pl.Float64,
+        "verbalized": pl.Float64,
+        "evidence_count": pl.Float64,
+    }
+    assert items.select("participant_id", "mode", "item").is_unique().all()
+    assert set(items["mode"]) == set(MODES)
+    assert set(items["item"]) == set(ITEMS)
+    assert set(items["prediction"]) == {None, 0, 1, 2, 3}
+    assert set(items["label"]) == {0, 1, 2, 3}
+    assert set(items["verbalized"]) == {0, 0.25, 0.5, 0.75, 1}
+    assert set(items["evidence_count"]) == {0, 1, 2, 3, 4, 5}
+    assert items["confidence"].is_between(0, 1).all()
+    assert items["confidence"].n_unique() > 5_000
+
+
+def test_no_negative_zero(items: pl.DataFrame) -> None:
+    assert "-0.0" not in items.write_csv()
+
+
+def test_label_is_shared_by_modes(items: pl.DataFrame) -> None:
+    labels = items.group_by("participant_id", "item").agg(pl.col("label").n_unique())
+    assert labels["label"].unique().to_list() == [1]
+
+
+def test_a_third_abstains_and_modes_differ(items: pl.DataFrame) -> None:
+    assert items.select(answered.mean()).item() == pytest.approx(2 / 3, abs=0.03)
+    modes = items.group_by("mode").agg(coverage=answered.mean(), loss=loss.mean())
+    assert modes.sort("coverage")["mode"].to_list() == list(MODES)
+    assert modes.sort("loss", descending=True)["mode"].to_list() == list(MODES)
+
+
+@pytest.mark.parametrize("confidence", ["confidence", "verbalized", "evidence_count"])
+def test_risk_rises_with_coverage(items: pl.DataFrame, confidence: str) -> None:
+    levels = (
+        items.filter(answered).group_by(pl.col(confidence).round(1)).agg(loss.sum(), n=pl.len())
+    )
+    accepted = levels.sort(confidence, descending=True).select(pl.col("prediction", "n").cum_sum())
+    assert accepted.select(pl.col("prediction") / pl.col("n")).to_series().is_sorted()
+
+
+def test_participants_are_clusters(items: pl.DataFrame) -> None:
+    means = items.group_by("participant_id").agg(loss.mean().alias("loss"), n=answered.sum())
+    independent = items.select(loss.var()).item() / means["n"].mean()
+    assert means["loss"].var() > 1.5 * independent
+
+
+def test_failed_runs_have_no_items() -> None:
+    runs = sample_participants()
+    included = runs.filter(status="included").drop("status")
+    assert 0 < included.height < runs.height == 60 * len(MODES)
+    assert_frame_equal(
+        sample_items().select(included.columns).unique(maintain_order=True), included
+    )
+
+
+def test_a_larger_sample_only_adds_rows() -> None:
+    small, large = sample_items(participants=10, items=3), sample_items(participants=20)
+    kept = large.filter(pl.col("participant_id") < 310, pl.col("item").is_in(list(ITEMS)[:3]))
+    assert_frame_equal(small, kept)
+
+
+def test_seed_decides() -> None:
+    assert content_hash(sample_items(seed=7)) == content_hash(sample_items(seed=7))
+    assert content_hash(sample_items(seed=7)) != content_hash(sample_items(seed=8))
+
+
+def test_content_hash_sees_names_types_nulls_and_order() -> None:
+    tables = [
+        pl.DataFrame({"a": [1, 0]}),
+        pl.DataFrame({"b": [1, 0]}),
+        pl.DataFrame({"a": [1, None]}),
+        pl.DataFrame({"a": [0, 1]}),
+        pl.DataFrame({"a": [1.0, 0.0]}),
+        pl.DataFrame({"a": [1, 0]}, schema={"a": pl.Int32}),
+    ]
+    assert len({content_hash(table) for table in tables}) == len(tables)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"items": 9}, "items is 9; the questionnaire has 1 to 8"),
+        ({"participants": 0}, "participants is 0; a sample needs at least one"),
+        ({"seed": -1}, "seed is -1; choose an integer from 0"),
+    ],
+)
+def test_arguments_out_of_range(arguments: dict[str, int], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        sample_items(**arguments)
+
+
+def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "samples"
+    paths = write_samples(folder, participants=3)
+    assert write_samples(folder, participants=3) == paths
+    assert sorted(folder.iterdir()) == sorted(paths)
+    assert all(path.stat().st_size < 100_000 for path in paths)
+
+
+def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
+    (tmp_path / "items.parquet").write_text("mine")
+    with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
+        write_samples(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["items.parquet"]
+    write_samples(tmp_path, overwrite=True)
+    assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), sample_items())
+
+
+def test_write_samples_that_fails_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_samples(tmp_path, seed=1)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(path: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        write_samples(tmp_path, seed=2, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_write_samples_says_why_a_folder_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=r"cannot write the samples to .*Not a directory"):
+        write_samples(tmp_path / "file" / "folder")
