@@ -2,6 +2,8 @@
 
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
+from evalframe.evaluate import evaluate, finish, merge, partial
+from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
 from evalframe.selective.areas import (
     augrc,
     augrc_at,

@@ -70,15 +70,18 @@ class Block:
 
     def per_level(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """The block's additive table of rows that hold the canonical columns."""
-        sums = {name: expr for name, expr in self.all_sums.items()}
-        keys = list(keys)
+        levels = []
         if self.axis is not None:
             # Adding 0 makes one level of 0.0 and -0.0.
             level = pl.when(self.axis.where).then(self.axis.level.cast(pl.Float64) + 0.0)
-            rows = rows.select(*keys, level.alias(LEVEL), **sums)
-            return rows.group_by([*keys, LEVEL]).agg(pl.col(*sums).sum())
-        totals = [expr.sum().alias(name) for name, expr in sums.items()]
-        return rows.group_by(keys).agg(totals) if keys else rows.select(totals)
+            levels = [level.alias(LEVEL)]
+        return self.added_up(rows.select(*keys, *levels, **self.all_sums), keys)
+
+    def added_up(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+        """Rows of sums, added up by keys and level."""
+        by = [*keys] + [LEVEL] * (self.axis is not None)
+        sums = pl.col(*self.all_sums).sum()
+        return rows.group_by(by).agg(sums) if by else rows.select(sums)
 
     def summary_of_rows(self, rows: pl.DataFrame, starts: Ints) -> dict[str, Floats]:
         """Totals and terms per group, from rows sorted by group and level."""

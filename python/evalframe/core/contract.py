@@ -210,18 +210,16 @@ def validate(
     Args:
         frame: The table.
         contract: What must hold.
-        on_invalid: `"raise"` tells of all broken rules in one error. `"quarantine"` sets the rows
-            that break them apart; of the rows that share a key all beyond the first are rejected,
-            whatever else is wrong with that first one.
-        quarantine: Parquet file for the rejected rows: each as it was, its number in `row`, and the
-            rules it breaks in `broken_rules`. Written whole or not at all, and without rows if none
-            was rejected, so that it never shows the result of an earlier run.
+        on_invalid: `"raise"` tells of all broken rules in one error; `"quarantine"` rejects rows
+            that break one. Of rows that share a key all beyond the first are rejected, whatever
+            else is wrong with that first one.
+        quarantine: Parquet file for rejected rows: each as it was, its number in `row`, the rules
+            it breaks in `broken_rules`. Written whole or not at all; empty if none was rejected.
         examples: How many offending rows an error shows for each rule.
 
     Raises:
         MissingColumnsError: A required column is absent.
-        ContractError: A column of the wrong type, a table without rows, or (unless quarantined)
-            rows that break a rule.
+        ContractError: Wrong types, no rows, or (unless quarantined) rows that break a rule.
         OutputError: The quarantine file cannot be written.
 
     >>> items = Contract("items", (Column("item", "key"), Column("score", "number")), key=("item",))
@@ -344,9 +342,10 @@ def _set_apart(table: pl.LazyFrame, breaches: _Breaches, path: Path) -> int:
     """Write the rows that break a rule, and say how many they are."""
     named = (pl.when(rule.broken).then(pl.lit(rule.name)) for rule, _ in breaches)
     rules = pl.concat_list(pl.lit(None, pl.String), *named).list.drop_nulls()
-    suspects = table.with_row_index(_ROW) if breaches else table.with_row_index(_ROW).head(0)
+    suspects = table if breaches else table.head(0)
     rejected = (
-        suspects.with_columns(rules.alias(BROKEN_RULES))
+        suspects.with_row_index(_ROW)
+        .with_columns(rules.alias(BROKEN_RULES))
         .filter(pl.col(BROKEN_RULES).list.len() > 0)
         .select(pl.exclude(_ROW, BROKEN_RULES), pl.col(_ROW).alias(ROW), BROKEN_RULES)
     )
@@ -382,7 +381,6 @@ def _family(dtype: pl.DataType) -> str:
 
 
 def _misfit(column: Column, dtype: pl.DataType) -> str | None:
-    """What is wrong with the type of a column, if anything."""
     words, families, cast = _KINDS[column.kind]
     if column.kind == "any" or _family(dtype) in (*families, "null"):
         return None
@@ -392,11 +390,10 @@ def _misfit(column: Column, dtype: pl.DataType) -> str | None:
 
 
 def _unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:
-    """Why the values of two columns cannot be compared, if they cannot."""
+    """Why two columns cannot be compared, or None."""
     left, right = (_family(schema[name]).replace("fraction", "integer") for name in pair)
     if left == right or "null" in (left, right):
         return None
     a, b = pair
     found = f"columns {a!r} and {b!r} are compared, but are {schema[a]} and {schema[b]}"
-    remedy = f"frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))"
-    return f"{found}. Cast one of them, such as {remedy}."
+    return f"{found}. Cast one: frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))."

@@ -32,10 +32,7 @@ def inline(columns: Mapping[str, pl.Expr], state: State, canonical: State) -> pl
     if not state.axes:
         return state.finish(Totals({name: expr.sum() for name, expr in state.sums.items()}))
     first = state.axes[0]
-    sorted_columns = [
-        expr.sort_by(first.level, descending=first.descending).implode()
-        for expr in columns.values()
-    ]
+    sorted_columns = [expr.implode() for expr in _sorted(columns, first)]
 
     def whole_column(lists: Sequence[pl.Series]) -> pl.Series:
         lengths = lists[0].list.len().to_numpy()
@@ -50,6 +47,20 @@ def inline(columns: Mapping[str, pl.Expr], state: State, canonical: State) -> pl
     return pl.map_batches(
         sorted_columns, whole_column, return_dtype=pl.Float64, is_elementwise=True
     )
+
+
+def _sorted(columns: Mapping[str, pl.Expr], axis: Axis) -> list[pl.Expr]:
+    """The columns in the order of the axis, rows kept together under ties as far as needed."""
+    order = {"descending": axis.descending}
+    others = [expr for expr in columns.values() if not expr.meta.eq(axis.level)]
+    # Ties may come in any order, unless two columns must come in the same.
+    stable = len(others) > 1
+    return [
+        expr.sort(**order)
+        if len(others) < len(columns) and expr.meta.eq(axis.level)
+        else expr.sort_by(axis.level, maintain_order=stable, **order)
+        for expr in columns.values()
+    ]
 
 
 def group_values(rows: pl.DataFrame, starts: Ints, state: State) -> pl.Series:

@@ -61,7 +61,7 @@ def running(values: Floats, starts: Ints) -> Floats:
     lengths = np.diff(starts)
     if not len(values):
         return values
-    if lengths[0] <= _BLOCK and (lengths == lengths[0]).all():
+    if lengths[0] <= _LONG and (lengths == lengths[0]).all():
         return np.cumsum(values.reshape(len(lengths), lengths[0]), axis=1).ravel()
     long = np.flatnonzero(lengths > _LONG)
     if len(long) and lengths[long].sum() == len(values):

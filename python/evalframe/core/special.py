@@ -20,7 +20,7 @@ def harmonic_increase(start: pl.Expr, stop: pl.Expr) -> pl.Expr:
 
     >>> frame = pl.DataFrame({"a": [0.0, 1.0, 1e9], "b": [3.0, 2.0, 1e9 + 1]})
     >>> frame.select(harmonic_increase(pl.col("a"), pl.col("b"))).to_series().to_list()
-    [1.8333333333333333, 0.5, 9.99999999e-10]
+    [1.833333333333333, 0.5, 9.99999999e-10]
     """
 
     def increase(columns: Sequence[pl.Series]) -> pl.Series:

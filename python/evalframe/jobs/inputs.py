@@ -18,13 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _PARQUET = partial(pl.scan_parquet, glob=False)
-_CSV = partial(pl.scan_csv, glob=False, infer_schema_length=None)
 _JSON_LINES = partial(pl.scan_ndjson, infer_schema_length=None)
 _ARROW = partial(pl.scan_ipc, glob=False)
 
+
+def _scan_csv(path: Path) -> pl.LazyFrame:
+    """A CSV file; a column without a value is Null, not String, so that it joins other shards."""
+    table = pl.scan_csv(path, glob=False, infer_schema_length=None)
+    empty = table.select(pl.col(pl.String).is_null().all()).collect()
+    return table.with_columns(pl.col(c.name).cast(pl.Null) for c in empty if c.all())
+
+
 FORMATS: Mapping[str, tuple[str, Callable[[Path], pl.LazyFrame]]] = {
     ".parquet": ("Parquet", _PARQUET),
-    ".csv": ("CSV", _CSV),
+    ".csv": ("CSV", _scan_csv),
     ".jsonl": ("JSON lines", _JSON_LINES),
     ".ndjson": ("JSON lines", _JSON_LINES),
     ".arrow": ("Arrow IPC", _ARROW),

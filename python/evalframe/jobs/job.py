@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from evalframe.core.errors import InputError, ParameterError, UnknownNameError, did_you_mean
+from evalframe.core.errors import EvalframeError, InputError, ParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
+Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
+Draws: TypeAlias = Literal["reference", "counter", "poisson"]
+OnInvalid: TypeAlias = Literal["raise", "quarantine"]
+
 FAMILIES = ("selective",)
-LOSSES = ("abs", "abs_norm", "zero_one", "squared")
-INTERVALS = ("percentile", "basic", "normal", "bca")
-DRAWS = ("reference", "counter", "poisson")
-ON_INVALID = ("raise", "quarantine")
+LOSSES: tuple[str, ...] = get_args(LossName)
+INTERVALS: tuple[str, ...] = get_args(Interval)
+DRAWS: tuple[str, ...] = get_args(Draws)
+ON_INVALID: tuple[str, ...] = get_args(OnInvalid)
 METRICS = (
     "coverage",
     "selective_risk",
@@ -36,11 +41,6 @@ METRICS = (
 """What is computed unless a job says otherwise: every quantity of a selective report."""
 
 
-def _known(kind: str, name: str, known: tuple[str, ...]) -> None:
-    if name not in known:
-        raise UnknownNameError.of(kind, name, known)
-
-
 class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which column of the table plays which role."""
 
@@ -54,15 +54,13 @@ class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A named loss of prediction and label, or a column that holds the loss."""
 
-    name: str | None = None
+    name: LossName | None = None
     column: str | None = None
     scale: float = 3.0
 
     def __post_init__(self) -> None:
         if (self.name is None) == (self.column is None):
             raise ParameterError(f"a loss is either a name ({', '.join(LOSSES)}) or a column")
-        if self.name is not None:
-            _known("loss", self.name, LOSSES)
         if not self.scale > 0:
             raise ParameterError(f"the loss scale must be above 0, got {self.scale}")
 
@@ -72,18 +70,10 @@ class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     n: int = 10_000
     seed: int = 42
-    interval: str = "percentile"
+    interval: Interval = "percentile"
     level: float = 0.95
     cluster: str | None = None
-    draws: str = "reference"
-
-    def __post_init__(self) -> None:
-        _known("interval", self.interval, INTERVALS)
-        _known("draws", self.draws, DRAWS)
-        if self.n < 1:
-            raise ParameterError(f"n of a bootstrap must be 1 or more, got {self.n}")
-        if not 0 < self.level < 1:
-            raise ParameterError(f"level of an interval must lie in (0, 1), got {self.level}")
+    draws: Draws = "reference"
 
 
 class SelectiveJob(
@@ -125,14 +115,17 @@ class SelectiveJob(
     columns: Columns = Columns()
     key: tuple[str, ...] | None = None
     bootstrap: Bootstrap | None = None
-    on_invalid: Literal["raise", "quarantine"] = "raise"
+    on_invalid: OnInvalid = "raise"
     hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        _known("on_invalid", self.on_invalid, ON_INVALID)
         for name in ("items", "confidence", "metrics"):
             if not getattr(self, name):
                 raise ParameterError(f"{name} is empty; a job needs at least one")
+        if len(set(self.confidence)) < len(self.confidence):
+            raise ParameterError(f"confidence names a column twice: {', '.join(self.confidence)}")
+        if "confidence" in self.by:
+            raise ParameterError("the result's column 'confidence' is taken; rename that group")
         for coverage in (*self.coverage_grid, self.area_coverage):
             if not 0 < coverage <= 1:
                 raise ParameterError(f"a coverage must lie in (0, 1], got {coverage}")
@@ -169,26 +162,35 @@ def parse(document: Mapping[str, Any]) -> SelectiveJob:
         >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
         >>> job.by, job.loss.name, job.bootstrap
         (('model',), 'abs_norm', None)
-        >>> parse({"family": "selective", "items": ["items.parquet"], "bye": ["model"]})
+        >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
         Traceback (most recent call last):
-        evalframe.core.errors.InputError: the job has no 'bye'. Did you mean 'by'? Known: ...
+        evalframe.core.errors.InputError: Expected `int`, got `str` - at `$.bootstrap.n`
     """
-    _known("family", document.get("family", "(none)"), FAMILIES)
+    if "family" not in document:
+        raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
     try:
         return msgspec.convert(document, SelectiveJob)
     except msgspec.ValidationError as error:
-        raise InputError(_explain(str(error))) from None
+        raise _explained(str(error)) from None
 
 
 _TABLES = {"$": SelectiveJob, "$.columns": Columns, "$.loss": Loss, "$.bootstrap": Bootstrap}
+_CHOICES = {
+    "$.family": FAMILIES,
+    "$.loss.name": LOSSES,
+    "$.bootstrap.interval": INTERVALS,
+    "$.bootstrap.draws": DRAWS,
+    "$.on_invalid": ON_INVALID,
+}
 
 
-def _explain(message: str) -> str:
+def _explained(message: str) -> EvalframeError:
     """What msgspec found, with the names that would have been allowed."""
-    found = re.fullmatch(r"Object contains unknown field `(.*)`(?: - at `(.*)`)?", message)
-    if found is None:
-        return message
-    name, place = found.group(1), found.group(2) or "$"
-    known = _TABLES[place].__struct_fields__
-    table = place.removeprefix("$").removeprefix(".") or "the job"
-    return f"{table} has no {name!r}.{did_you_mean(name, known)} Known: {', '.join(sorted(known))}"
+    what, _, place = message.partition(" - at ")
+    place = place.strip("`") or "$"
+    if found := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+        table = place.removeprefix("$").removeprefix(".") or "job"
+        return UnknownNameError.of(f"entry of {table}", found[1], _TABLES[place].__struct_fields__)
+    if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
+        return UnknownNameError.of(place.removeprefix("$."), found[1], _CHOICES[place])
+    return InputError(message)

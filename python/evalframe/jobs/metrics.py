@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
+from evalframe.selective.areas import fraction
 
 AREAS = ("aurc_at", "augrc_at")
 """Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
+NUMBERS = ("coverage", "risk")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,19 +43,18 @@ def parse(name: str) -> tuple[Metric, dict[str, Any]]:
 
     >>> import evalframe
     >>> metric, params = parse("risk_at_0.50")
-    >>> _stem(metric), params
+    >>> metric.name, params
     ('risk_at', {'coverage': 0.5})
 
     Raises:
         UnknownNameError: Neither a metric nor a variant of one.
     """
-    known = registered().values()
-    for metric in known:
-        if name in (metric.name, _stem(metric)):
+    for metric in registered().values():
+        if name == metric.name:
             return metric, {}
         if metric.label and (found := re.fullmatch(_pattern(metric.label), name)):
             return metric, {key: float(value) for key, value in found.groupdict().items()}
-    raise UnknownNameError.of("metric", name, map(_stem, known))
+    raise UnknownNameError.of("metric", name, registered())
 
 
 def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
@@ -92,8 +93,13 @@ def _entry(
     alias = given.pop("alias", None)
     for key in given:
         if key not in metric.params:
-            raise UnknownNameError.of(f"argument of {_stem(metric)}", key, metric.params)
+            raise UnknownNameError.of(f"argument of {metric.name}", key, metric.params)
     params |= given
+    for key, value in params.items():
+        if key in NUMBERS and not isinstance(value, int | float):
+            raise ParameterError(f"{key} of {metric.name} must be a number, got {value!r}")
+    if "coverage" in params:
+        params["coverage"] = fraction("coverage", params["coverage"])
     if "convention" in metric.params and job.convention is not None:
         params.setdefault("convention", job.convention)
     columns = {
@@ -107,14 +113,9 @@ def _coverages(job: SelectiveJob, metric: Metric) -> list[dict[str, Any]]:
     """The coverages of the job for a metric that needs one."""
     if "coverage" not in metric.params:
         return [{}]
-    if _stem(metric) in AREAS:
+    if metric.name in AREAS:
         return [{"coverage": job.area_coverage}]
     return [{"coverage": coverage} for coverage in job.coverage_grid]
-
-
-def _stem(metric: Metric) -> str:
-    """The name without its parameters: `risk_at` of `risk_at_{coverage}`."""
-    return metric.label.partition("_{")[0] if metric.label else metric.name
 
 
 def _pattern(label: str) -> str:

@@ -28,9 +28,9 @@ def check_output(path: Path) -> None:
 
     Example:
         >>> from pathlib import Path
-        >>> check_output(Path("absent/out.parquet"))
+        >>> check_output(Path("absent/a.csv"))
         Traceback (most recent call last):
-        evalframe.core.errors.OutputError: cannot write out.parquet: no folder 'absent'; ...
+        evalframe.core.errors.OutputError: cannot write a.csv: no folder 'absent'; create it first
     """
     if path.suffix.lower() not in SUFFIXES:
         known = ", ".join(SUFFIXES)

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import polars as pl
 
+import evalframe as ef
 from evalframe.core.contract import Contract, Report, validate
 from evalframe.core.errors import ParameterError
-from evalframe.evaluate import evaluate
 from evalframe.jobs.inputs import open_items, reading
 from evalframe.jobs.metrics import resolve
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.provenance import provenance
-from evalframe.resample.bootstrap import Bootstrap
 from evalframe.selective.contract import items_contract
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import MetricExpr
     from evalframe.jobs.job import SelectiveJob
 
 LOSS = "__evalframe_loss__"
@@ -64,12 +63,15 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
     if output is not None:
         check_output(output)
     metrics = [resolve(job, _roles(job, confidence)) for confidence in job.confidence]
+    resample = _resample(job, progress)
     items, sources = open_items(job.items, folder)
     report = check(job, items, output)
     records = report.valid.with_columns(_loss(job, items.collect_schema()).alias(LOSS))
     result = pl.concat(
         [
-            _evaluate(job, records, bound, progress).with_columns(confidence=pl.lit(confidence))
+            ef.evaluate(records, bound, by=job.by, weight=job.columns.weight, resample=resample)
+            .with_columns(confidence=pl.lit(confidence))
+            .collect()
             for confidence, bound in zip(job.confidence, metrics, strict=True)
         ]
     )
@@ -96,25 +98,11 @@ def check(job: SelectiveJob, items: pl.LazyFrame, output: Path | None) -> Report
         return validate(items, contract, on_invalid=job.on_invalid, quarantine=quarantine)
 
 
-def _evaluate(
-    job: SelectiveJob,
-    records: pl.LazyFrame,
-    metrics: Sequence[MetricExpr],
-    progress: Progress | None,
-) -> pl.DataFrame:
-    resample = job.bootstrap and Bootstrap(
-        cluster=job.cluster,
-        n=job.bootstrap.n,
-        seed=job.bootstrap.seed,
-        interval=job.bootstrap.interval,
-        level=job.bootstrap.level,
-        draws=job.bootstrap.draws,
-        progress=progress,
-    )
-    table = evaluate(
-        records, metrics, by=list(job.by), weight=job.columns.weight, resample=resample
-    )
-    return table.collect()
+def _resample(job: SelectiveJob, progress: Progress | None) -> ef.Bootstrap | None:
+    if job.bootstrap is None:
+        return None
+    asked = msgspec.structs.asdict(job.bootstrap) | {"cluster": job.cluster}
+    return ef.Bootstrap(**asked, progress=progress)
 
 
 def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

@@ -309,7 +309,7 @@ def achievable_gain_pct(
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.8, 0.7]})
         >>> round(items.select(ef.achievable_gain_pct()).item(), 2)
-        36.36
+        50.0
     """
     return State(
         sums={"items": weight},

@@ -1,0 +1,178 @@
+"""The seam: partial states of shards as plain tables, their sum, and the finish.
+
+A state table has the group keys, perhaps a cluster, then `:block` (which metrics the row serves,
+as JSON), `:level` (null for rows at no level) and the sums. It survives a round trip through
+Parquet, and states of shards add up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.blocks import Block
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import Bound, lookup
+from evalframe.core.state import LEVEL, WEIGHT
+from evalframe.core.tables import Keys
+from evalframe.core.typing import Frame
+
+BLOCK = ":block"
+CLUSTER = ":cluster"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A state table, taken apart.
+
+    Attributes:
+        keys: The group keys.
+        cluster: Name of the cluster column, or None.
+        bounds: The metrics.
+        blocks: What they share.
+        tables: For each block its rows, keys and cluster under internal names.
+    """
+
+    keys: Keys
+    cluster: str | None
+    bounds: list[Bound]
+    blocks: list[Block]
+    tables: list[pl.LazyFrame]
+
+
+def state_table(
+    frame: pl.LazyFrame, bounds: Sequence[Bound], keys: Keys, cluster: pl.Expr | None
+) -> pl.LazyFrame:
+    """The additive state of metrics, by groups and clusters."""
+    blocks = tables.shared(bounds)
+    name = None if cluster is None else cluster.meta.output_name()
+    if name in keys.names:
+        raise ParameterError(f"{name!r} is both a group key and the cluster; it can be only one")
+    parts = []
+    for block, rows in zip(blocks, block_tables(frame, blocks, keys, cluster), strict=True):
+        header = _header(bounds, block, keys, name)
+        level = [] if block.axis is not None else [pl.lit(None, dtype=pl.Float64).alias(LEVEL)]
+        rows = rows.with_columns(pl.lit(header).alias(BLOCK), *level)
+        public = keys.restore() | ({} if name is None else {CLUSTER: name})
+        order = [*public.values(), BLOCK, LEVEL, *block.all_sums]
+        parts.append(rows.rename(public).select(order))
+    whole = pl.concat(parts, how="diagonal")
+    return whole.sort(*keys.names, *([] if name is None else [name]), BLOCK, LEVEL)
+
+
+def block_tables(
+    frame: pl.LazyFrame, blocks: Sequence[Block], keys: Keys, cluster: pl.Expr | None
+) -> list[pl.LazyFrame]:
+    """For each block its sums by keys, cluster and level, under internal names."""
+    extra = [] if cluster is None else [cluster.alias(CLUSTER)]
+    inner = keys.inner + [CLUSTER] * len(extra)
+    return [
+        block.per_level(frame.select(*keys.select(), *extra, **block.columns), inner)
+        for block in blocks
+    ]
+
+
+def merged(states: Sequence[Frame]) -> pl.LazyFrame:
+    """The sum of several state tables of the same metrics and keys.
+
+    Raises:
+        ParameterError: There is none, or they hold different metrics, keys or clusters.
+    """
+    if not states:
+        raise ParameterError("there are no states to merge")
+    lazies = [tables.lazy(state) for state in states]
+    headers = [_headers(state) for state in lazies]
+    for number, header in enumerate(headers):
+        if header != headers[0] and header and headers[0]:
+            raise ParameterError(
+                f"state {number} holds other metrics, keys or clusters than state 0; merge states "
+                "that were made by the same partial(...)"
+            )
+    whole = pl.concat(lazies, how="diagonal_relaxed")
+    names = whole.collect_schema().names()
+    fixed = names[: names.index(LEVEL) + 1]
+    sums = [name for name in names if name not in fixed]
+    return whole.group_by(fixed).agg(pl.col(sums).sum()).sort(fixed)
+
+
+def opened(state: Frame) -> Opened:
+    """A state table, taken apart into its blocks.
+
+    Raises:
+        ParameterError: It is no state table, or of another version.
+    """
+    lazy = tables.lazy(state)
+    headers = _headers(lazy)
+    if not headers:
+        raise ParameterError("the state has no rows, and so does not say what it is a state of")
+    first = json.loads(headers[0])
+    if first.get("version") != _VERSION:
+        raise ParameterError(
+            f"the state has version {first.get('version')}, this program reads {_VERSION}"
+        )
+    bounds = [_bound(spec) for spec in first["metrics"]]
+    keys = Keys.of(first["by"])
+    cluster = first["cluster"]
+    blocks, parts = [], []
+    for header in headers:
+        block = _block(bounds, json.loads(header)["uses"])
+        public = {name: inner for inner, name in keys.restore().items()}
+        if cluster is not None:
+            public[cluster] = CLUSTER
+        rows = lazy.filter(pl.col(BLOCK) == header).rename(public)
+        blocks.append(block)
+        parts.append(rows.select(*public.values(), LEVEL, *block.all_sums))
+    return Opened(keys, cluster, bounds, blocks, parts)
+
+
+def _header(bounds: Sequence[Bound], block: Block, keys: Keys, cluster: str | None) -> str:
+    metrics = [
+        {
+            "metric": bound.metric.name,
+            "name": bound.name,
+            "params": dict(bound.params),
+            "columns": list(bound.columns),
+        }
+        for bound in bounds
+    ]
+    return json.dumps(
+        {
+            "version": _VERSION,
+            "by": list(keys.names),
+            "cluster": cluster,
+            "metrics": metrics,
+            "uses": block.uses,
+        }
+    )
+
+
+def _headers(state: pl.LazyFrame) -> list[str]:
+    if BLOCK not in state.collect_schema().names():
+        raise ParameterError(
+            f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"
+        )
+    return state.select(pl.col(BLOCK).unique().sort()).collect()[BLOCK].to_list()
+
+
+def _bound(spec: dict[str, Any]) -> Bound:
+    roles = {name: pl.col(name) for name in spec["columns"] if name != WEIGHT}
+    weight = pl.col(WEIGHT) if WEIGHT in spec["columns"] else None
+    return Bound(lookup(spec["metric"]), roles, weight, spec["params"], spec["name"])
+
+
+def _block(bounds: Sequence[Bound], uses: Sequence[tuple[int, int]]) -> Block:
+    block: Block | None = None
+    for number, axis_number in uses:
+        bound = bounds[number]
+        axis = bound.state.axes[axis_number] if bound.state.axes else None
+        if block is None:
+            block = Block(bound.columns, axis, {}, {})
+        block.add(number, bound, axis_number, axis)
+    assert block is not None
+    return block

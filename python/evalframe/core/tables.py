@@ -1,0 +1,270 @@
+"""Tables of metrics: from rows or from additive states to one long result.
+
+Rows become per-group totals and terms in one of two plans. *Sorted*: sort the rows once by group
+and level, then walk them in chunks; best where levels are nearly unique. *Levels*: add up rows of
+equal level first, which streams and is also the state that shards exchange; best under ties.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.blocks import Block, finishes, share
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.metric import Bound, MetricExpr, as_expr
+from evalframe.core.state import LEVEL
+from evalframe.core.typing import Frame, IntoExpr
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats, Ints
+
+Plan: TypeAlias = Literal["auto", "sorted", "levels"]
+Summary: TypeAlias = "Callable[[Block, pl.DataFrame, Ints], dict[str, Floats]]"
+
+RESULT = {
+    "metric": pl.String(),
+    "estimate": pl.Float64(),
+    "std_error": pl.Float64(),
+    "lower": pl.Float64(),
+    "upper": pl.Float64(),
+    "n": pl.Int64(),
+    "n_missing": pl.Int64(),
+    "n_clusters": pl.Int64(),
+    "drop_rate": pl.Float64(),
+}
+"""Columns of every result, after the group keys."""
+
+_PEEK = 1 << 15
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Group keys under internal names, so that no column of the user's can collide."""
+
+    names: tuple[str, ...]
+    exprs: tuple[pl.Expr, ...]
+
+    @classmethod
+    def of(cls, by: IntoExpr | Sequence[IntoExpr] | None) -> Keys:
+        """Keys from column names or expressions."""
+        listed = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
+        exprs = tuple(as_expr(key) for key in listed)
+        names = tuple(expr.meta.output_name() for expr in exprs)
+        clash = sorted(set(names) & set(RESULT))
+        if clash:
+            raise ParameterError(
+                f"the result has a column {clash[0]!r} of its own; rename the key with .alias(...)"
+            )
+        if len(set(names)) < len(names):
+            raise ParameterError(f"keys must have different names, got {list(names)}")
+        return cls(names, exprs)
+
+    @property
+    def inner(self) -> list[str]:
+        """The internal names."""
+        return [f":key{i}" for i in range(len(self.names))]
+
+    def select(self) -> list[pl.Expr]:
+        """The keys under their internal names."""
+        return [expr.alias(name) for expr, name in zip(self.exprs, self.inner, strict=True)]
+
+    def restore(self) -> dict[str, str]:
+        """Internal to public names."""
+        return dict(zip(self.inner, self.names, strict=True))
+
+
+def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.Expr) -> None:
+    """Raise where the frame lacks a column that a metric or another expression reads.
+
+    Raises:
+        MissingColumnsError: It names the metric, the column and the nearest column there is.
+    """
+    present = frame.collect_schema().names()
+    for expr in metrics:
+        exprs = list(expr.bound.columns.values()) if isinstance(expr, MetricExpr) else [expr]
+        missing = {root for e in exprs for root in e.meta.root_names()} - set(present)
+        if missing:
+            raise MissingColumnsError.of(f"metric {expr.meta.output_name()!r}", missing, present)
+    missing = {root for expr in others for root in expr.meta.root_names()} - set(present)
+    if missing:
+        raise MissingColumnsError.of("the grouping", missing, present)
+
+
+def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
+    """Offsets of the runs of equal keys in a frame sorted by them; one run if there are none."""
+    import numpy as np
+
+    if not keys:
+        return np.array([0, len(frame)], dtype=np.int64)
+    if not len(frame):
+        return np.zeros(1, dtype=np.int64)
+    changed = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in keys)
+    first = frame.select(changed.alias("first")).to_series().to_numpy().copy()
+    first[0] = True
+    return np.append(np.flatnonzero(first), len(frame))
+
+
+def summarise(
+    frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Plan
+) -> pl.LazyFrame:
+    """Totals and terms of all blocks, one row per group, as columns `<block>:<name>`."""
+    parts = []
+    for block in blocks:
+        rows = frame.select(*keys.select(), **block.columns)
+        if block.axis is not None and _sorts(rows, block, plan):
+            parts.append(_from_sorted_rows(rows, keys.inner, block))
+        else:
+            parts.append(summarise_levels(block.per_level(rows, keys.inner), keys.inner, block))
+    return side_by_side(parts, keys.inner)
+
+
+def _sorts(rows: pl.LazyFrame, block: Block, plan: Plan) -> bool:
+    """Whether the sorted plan suits: levels look unique in the first rows, as far as asked."""
+    if plan != "auto" or block.axis is None:
+        return plan == "sorted"
+    level = block.axis.level
+    head = rows.head(_PEEK).select(level.alias(LEVEL)).drop_nulls().collect()
+    return head[LEVEL].n_unique() * 2 > len(head)
+
+
+def _from_sorted_rows(rows: pl.LazyFrame, keys: list[str], block: Block) -> pl.LazyFrame:
+    axis = block.axis
+    assert axis is not None
+    if axis.level.meta.is_column():
+        order = axis.level.meta.output_name()
+    else:
+        order = ":order"
+        rows = rows.with_columns(axis.level.alias(order))
+    rows = rows.sort([*keys, order], descending=[False] * len(keys) + [axis.descending])
+    return _mapped(rows, keys, block, Block.summary_of_rows)
+
+
+def summarise_levels(levels: pl.LazyFrame, keys: list[str], block: Block) -> pl.LazyFrame:
+    """Totals and terms per group from a block's additive table."""
+    if block.axis is not None:
+        flags = [False] * len(keys) + [block.axis.descending]
+        levels = levels.sort([*keys, LEVEL], descending=flags)
+    elif keys:
+        levels = levels.sort(keys)
+    return _mapped(levels, keys, block, Block.summary_of_levels)
+
+
+def _mapped(rows: pl.LazyFrame, keys: list[str], block: Block, summary: Summary) -> pl.LazyFrame:
+    names = [*block.all_sums]
+    names += [f"{prefix}{t}" for prefix, axis in block.terms for t in (*axis.terms, *axis.maxima)]
+    types = rows.collect_schema()
+    schema = {key: types[key] for key in keys} | dict.fromkeys(names, pl.Float64())
+
+    def kernel(frame: pl.DataFrame) -> pl.DataFrame:
+        starts = starts_of_groups(frame, keys)
+        made = summary(block, frame, starts)
+        groups = frame.select(keys)[starts[:-1]].to_dict() if keys else {}
+        return pl.DataFrame(groups | {name: made[name] for name in names})
+
+    return rows.map_batches(kernel, schema=pl.Schema(schema))
+
+
+def side_by_side(parts: Sequence[pl.LazyFrame], keys: list[str]) -> pl.LazyFrame:
+    """The summaries of all blocks in one row per group, as columns `<block>:<name>`."""
+    named = [
+        part.rename({n: f"{place}:{n}" for n in part.collect_schema().names() if n not in keys})
+        for place, part in enumerate(parts)
+    ]
+    if not keys:
+        return pl.concat(named, how="horizontal")
+    return functools.reduce(
+        lambda left, right: left.join(right, on=keys, how="inner", nulls_equal=True), named
+    )
+
+
+def estimates(
+    summary: pl.LazyFrame, keys: Keys, bounds: Sequence[Bound], blocks: Sequence[Block]
+) -> pl.LazyFrame:
+    """The long result, without uncertainty, from totals and terms per group."""
+    values = finishes(bounds, blocks)
+    rows = [
+        pl.struct(
+            pl.lit(bound.name).alias("metric"),
+            value.alias("estimate"),
+            n.round().cast(pl.Int64).alias("n"),
+            n_missing.round().cast(pl.Int64).alias("n_missing"),
+        )
+        for bound, (value, n, n_missing) in zip(bounds, values, strict=True)
+    ]
+    long = summary.select(*keys.inner, pl.concat_list(rows).alias(":rows"))
+    return long.explode(":rows", empty_as_null=False).unnest(":rows")
+
+
+def finished(long: pl.LazyFrame, keys: Keys, order: Sequence[str]) -> pl.LazyFrame:
+    """The result with all its columns, in order of keys and then of the metrics asked for."""
+    present = long.collect_schema().names()
+    filled = [
+        pl.col(name) if name in present else pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in RESULT.items()
+    ]
+    rank = pl.col("metric").replace_strict(list(order), list(range(len(order))))
+    return (
+        long.select(*keys.inner, *filled)
+        .with_columns(rank.alias(":rank"))
+        .sort([*keys.inner, ":rank"])
+        .drop(":rank")
+        .rename(keys.restore())
+    )
+
+
+def stateless(frame: pl.LazyFrame, keys: Keys, exprs: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """The long result of expressions that declare no state."""
+    names = [f":value{i}" for i in range(len(exprs))]
+    made = [expr.alias(name) for expr, name in zip(exprs, names, strict=True)]
+    rows = [
+        pl.struct(
+            pl.lit(expr.meta.output_name()).alias("metric"),
+            pl.col(name).cast(pl.Float64).alias("estimate"),
+            pl.col(":n").cast(pl.Int64).alias("n"),
+        )
+        for expr, name in zip(exprs, names, strict=True)
+    ]
+    keyed, counted = frame.with_columns(keys.select()), [*made, pl.len().alias(":n")]
+    wide = keyed.group_by(keys.inner).agg(counted) if keys.inner else keyed.select(counted)
+    long = wide.select(*keys.inner, pl.concat_list(rows).alias(":rows"))
+    return long.explode(":rows", empty_as_null=False).unnest(":rows")
+
+
+def split(metrics: Sequence[pl.Expr]) -> tuple[list[Bound], list[pl.Expr]]:
+    """Metrics that declare a state, and expressions that do not.
+
+    Raises:
+        ParameterError: Two have the same output name.
+    """
+    names = [expr.meta.output_name() for expr in metrics]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ParameterError(
+            f"two metrics are named {twice[0]!r}; give one another name with .alias(...)"
+        )
+    bounds = [expr.bound for expr in metrics if isinstance(expr, MetricExpr)]
+    return bounds, [expr for expr in metrics if not isinstance(expr, MetricExpr)]
+
+
+def shared(bounds: Sequence[Bound]) -> list[Block]:
+    """The blocks of these metrics."""
+    return share(bounds)
+
+
+def lazy(frame: Frame) -> pl.LazyFrame:
+    """The frame as a lazy one.
+
+    Raises:
+        ParameterError: It is no Polars frame.
+    """
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        return frame.lazy()
+    raise ParameterError(
+        f"expected a Polars DataFrame or LazyFrame, got {type(frame).__name__}; "
+        "use pl.from_pandas, pl.from_arrow or pl.scan_parquet"
+    )

@@ -1,0 +1,292 @@
+"""The first verb: metrics of a table by groups, with their uncertainty; and its seam, states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from evalframe.core import partial as states
+from evalframe.core import tables
+from evalframe.core.blocks import Block
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import Bound, MetricExpr, as_expr
+from evalframe.core.tables import Keys, Plan
+from evalframe.core.typing import Frame, IntoExpr
+
+if TYPE_CHECKING:
+    from evalframe.resample.methods import Method
+
+AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
+By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
+
+
+def evaluate(
+    frame: Frame,
+    metrics: AnyMetric | Sequence[AnyMetric],
+    *,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    resample: Method | None = None,
+    plan: Plan = "auto",
+) -> pl.LazyFrame:
+    """Metrics of a table, one row per group and metric, with intervals if asked for.
+
+    One pass over the rows and one sort serve all metrics that share their columns. Without
+    `resample` nothing is computed until the result is collected, and a scan streams as far as the
+    plan allows; with it, the rows are reduced to sums per cluster now, and the replicates are
+    weighted sums of those.
+
+    Args:
+        frame: Records, one row each.
+        metrics: What `ef.aurc(...)` and its kin return, the functions themselves (then over their
+            canonical columns), or any aggregating Polars expressions.
+        by: Group keys: column names or expressions.
+        weight: How often each row counts, on top of a metric's own weight.
+        resample: `ef.Bootstrap(...)`, `ef.Jackknife(...)` or `ef.Linearized(...)`.
+        plan: How curves are computed without `resample`. `sorted` sorts the rows once in memory
+            and suits nearly unique levels; `levels` adds up rows of equal level first, which
+            streams; `auto` looks at the first rows. The numbers are the same.
+
+    Returns:
+        by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null where undefined
+        or not asked for), `n` (rows used, abstentions included), `n_missing` (rows left out, null
+        for expressions without a state), `n_clusters`, `drop_rate` (share of replicates in which
+        the metric was undefined); sorted by the keys, then in the order of `metrics`.
+
+    Raises:
+        MissingColumnsError: A column that a metric or a key reads is not there.
+        ParameterError: An argument lies outside its domain.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a", "a", "b", "b", "b"],
+        ...         "person": [1, 2, 3, 1, 2, 3],
+        ...         "loss": [0.0, 1.0, None, 0.0, 0.0, 1.0],
+        ...         "confidence": [0.9, 0.4, 0.1, 0.7, 0.8, 0.2],
+        ...     }
+        ... )
+        >>> result = ef.evaluate(items, [ef.aurc(), ef.augrc()], by="model").collect()
+        >>> result.select("model", "metric", "estimate", "n")
+        shape: (4, 4)
+        ┌───────┬────────┬──────────┬─────┐
+        │ model ┆ metric ┆ estimate ┆ n   │
+        │ ---   ┆ ---    ┆ ---      ┆ --- │
+        │ str   ┆ str    ┆ f64      ┆ i64 │
+        ╞═══════╪════════╪══════════╪═════╡
+        │ a     ┆ aurc   ┆ 0.083333 ┆ 3   │
+        │ a     ┆ augrc  ┆ 0.055556 ┆ 3   │
+        │ b     ┆ aurc   ┆ 0.055556 ┆ 3   │
+        │ b     ┆ augrc  ┆ 0.055556 ┆ 3   │
+        └───────┴────────┴──────────┴─────┘
+        >>> sure = ef.evaluate(
+        ...     items, ef.aurc(), by="model", resample=ef.Bootstrap(cluster="person", n=100, seed=1)
+        ... )
+        >>> sure.collect()["n_clusters"].to_list()
+        [3, 3]
+    """
+    lazy = tables.lazy(frame)
+    exprs = as_exprs(metrics, weight)
+    keys = Keys.of(by)
+    bounds, others = tables.split(exprs)
+    order = [expr.meta.output_name() for expr in exprs]
+    if resample is None:
+        tables.check_columns(lazy, exprs, *keys.exprs)
+        parts = []
+        if bounds:
+            blocks = tables.shared(bounds)
+            summary = tables.summarise(lazy, keys, blocks, plan)
+            parts.append(tables.estimates(summary, keys, bounds, blocks))
+        if others:
+            parts.append(tables.stateless(lazy, keys, others))
+    else:
+        cluster = cluster_of(resample)
+        if cluster is None:
+            lazy, cluster = lazy.with_row_index(_ROW), pl.col(_ROW)
+        tables.check_columns(lazy, exprs, *keys.exprs, cluster)
+        parts = []
+        if bounds:
+            parts.append(_resampled_states(lazy, keys, cluster, bounds, resample))
+        if others:
+            parts.append(_resampled_rows(lazy, keys, cluster, others, resample))
+    return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
+
+
+def partial(
+    frame: Frame,
+    metrics: AnyMetric | Sequence[AnyMetric],
+    *,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    cluster: IntoExpr | None = None,
+) -> pl.LazyFrame:
+    """The additive state of metrics over one shard, as a plain table.
+
+    Args:
+        frame: Records of the shard.
+        metrics: Metrics that declare a state.
+        by: Group keys.
+        weight: How often each row counts, on top of a metric's own weight.
+        cluster: Keep the sums of each cluster apart, so that `finish` can resample.
+
+    Returns:
+        A table that survives Parquet and adds up with `merge`.
+
+    Raises:
+        MissingColumnsError: A column that a metric or a key reads is not there.
+        ParameterError: A metric declares no state, or an argument lies outside its domain.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> monday = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.2]})
+        >>> tuesday = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.9, 0.5]})
+        >>> states = [ef.partial(day, [ef.aurc()]) for day in (monday, tuesday)]
+        >>> ef.finish(ef.merge(*states)).collect()["estimate"].item()
+        0.4583333333333333
+        >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
+        0.4583333333333333
+    """
+    lazy = tables.lazy(frame)
+    exprs = as_exprs(metrics, weight)
+    keys = Keys.of(by)
+    bounds, others = tables.split(exprs)
+    if others:
+        raise ParameterError(
+            f"{others[0].meta.output_name()!r} declares no state, so its shards do not add up; "
+            "declare it with @ef.metric"
+        )
+    clusters = [] if cluster is None else [as_expr(cluster)]
+    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
+    return states.state_table(lazy, bounds, keys, clusters[0] if clusters else None)
+
+
+def merge(*shards: Frame) -> pl.LazyFrame:
+    """The sum of states of shards of the same metrics, in any order.
+
+    Args:
+        *shards: What `partial` or `merge` returned, or its Parquet files read back.
+
+    Raises:
+        ParameterError: The states hold different metrics, keys or clusters.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> shard = pl.DataFrame({"prediction": [1, None]})
+        >>> state = ef.partial(shard, ef.coverage())
+        >>> ef.finish(ef.merge(state, state)).collect()["n"].item()
+        4
+    """
+    return states.merged(shards)
+
+
+def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
+    """The result table from a state, as `evaluate` gives it from the records.
+
+    Args:
+        state: What `partial` or `merge` returned.
+        resample: What uncertainty to give; its cluster must be the one of the state.
+
+    Raises:
+        ParameterError: It is no state, or was made without the cluster asked for.
+        UnknownNameError: It holds a metric that is not registered: import its module first.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"prediction": [1, None, 2], "person": [1, 1, 2]})
+        >>> state = ef.partial(items, ef.coverage(), cluster="person")
+        >>> ef.finish(state, resample=ef.Jackknife(cluster="person")).collect()["n_clusters"].item()
+        2
+    """
+    parts = states.opened(state)
+    order = [bound.name for bound in parts.bounds]
+    if resample is not None:
+        wanted = cluster_of(resample)
+        name = None if wanted is None else wanted.meta.output_name()
+        if parts.cluster is None or name != parts.cluster:
+            raise ParameterError(
+                f"the state keeps cluster {parts.cluster!r} apart, the resampling asks for "
+                f"{name!r}; make the state with partial(..., cluster={name!r})"
+            )
+        long = _spread(resample, parts.keys, parts.tables, parts.blocks, parts.bounds)
+    else:
+        summaries = [
+            tables.summarise_levels(block.added_up(rows, parts.keys.inner), parts.keys.inner, block)
+            for block, rows in zip(parts.blocks, parts.tables, strict=True)
+        ]
+        summary = tables.side_by_side(summaries, parts.keys.inner)
+        long = tables.estimates(summary, parts.keys, parts.bounds, parts.blocks)
+    return tables.finished(long, parts.keys, order)
+
+
+_ROW = ":row"
+
+
+def as_exprs(
+    metrics: AnyMetric | Sequence[AnyMetric], weight: IntoExpr | None = None
+) -> list[pl.Expr]:
+    """Metrics as expressions: functions are called with their default columns.
+
+    Raises:
+        ParameterError: There is none, one is no metric, or a weight meets an expression that
+            declares no state and cannot be weighted from outside.
+    """
+    listed = [metrics] if isinstance(metrics, pl.Expr) or callable(metrics) else list(metrics)
+    if not listed:
+        raise ParameterError("no metrics were given; name at least one, such as ef.aurc()")
+    return [_as_expr(metric() if callable(metric) else metric, weight) for metric in listed]
+
+
+def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
+    if not isinstance(metric, pl.Expr):
+        raise ParameterError(
+            f"expected metrics such as ef.aurc() or Polars expressions, got {metric!r}"
+        )
+    if weight is None:
+        return metric
+    if not isinstance(metric, MetricExpr):
+        raise ParameterError(
+            f"{metric.meta.output_name()!r} declares no state and cannot take `weight`; "
+            "write the weight into the expression"
+        )
+    return metric.bound.reweighted(weight)
+
+
+def cluster_of(method: Method) -> pl.Expr | None:
+    """What the method takes as independent; None for single rows."""
+    return None if method.cluster is None else as_expr(method.cluster)
+
+
+def _resampled_states(
+    lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, bounds: list[Bound], method: Method
+) -> pl.LazyFrame:
+    blocks = tables.shared(bounds)
+    made = states.block_tables(lazy, blocks, keys, cluster)
+    return _spread(method, keys, made, blocks, bounds)
+
+
+def _spread(
+    method: Method,
+    keys: Keys,
+    made: Sequence[pl.LazyFrame],
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+) -> pl.LazyFrame:
+    from evalframe.resample.uncertainty import spread
+
+    collected = pl.collect_all(made)
+    groups = collected[0].select(keys.inner).unique().sort(keys.inner) if keys.inner else _ONE
+    return spread(method, groups, collected, blocks, bounds, keys.inner).lazy()
+
+
+_ONE = pl.DataFrame(height=1)
+
+
+def _resampled_rows(
+    lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, others: list[pl.Expr], method: Method
+) -> pl.LazyFrame:
+    from evalframe.resample.join import spread_of_rows
+
+    return spread_of_rows(method, lazy, keys, cluster, others).lazy()

@@ -1,0 +1,166 @@
+"""From cluster states and weights to replicate values.
+
+A replicate is a weighted sum of cluster states. Sums per level of all replicates are one matrix
+product where levels are few; where they are many, most clusters have nothing at most levels, and
+each entry is gathered times its weight instead. After that a replicate is a segment like any
+group, and the same terms and finishes serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evalframe.core import kernel, segments
+from evalframe.core.blocks import Block, finishes
+from evalframe.core.state import LEVEL, N, N_MISSING
+
+if TYPE_CHECKING:
+    from evalframe.core.metric import Bound
+    from evalframe.core.segments import Floats, Ints
+
+GROUP, CLUSTER = ":group", ":cluster"
+
+_DENSE = 24
+"""A matrix product does this many multiplications in the time of gathering one entry."""
+
+
+@dataclass
+class _Levels:
+    """A block's sums per level of the groups of a pool."""
+
+    owner: Ints
+    entries: dict[str, Floats]
+    first: Ints
+    starts: Ints
+    levels: Floats
+    dense: dict[str, Floats] | None
+
+    @classmethod
+    def of(cls, table: pl.DataFrame, block: Block, groups: int, clusters: int) -> _Levels:
+        assert block.axis is not None
+        flags = [False, block.axis.descending]
+        table = table.filter(pl.col(LEVEL).is_not_null()).sort(GROUP, LEVEL, descending=flags)
+        owner = table[CLUSTER].to_numpy().astype(np.int64)
+        entries = {name: table[name].to_numpy() for name in block.sums}
+        group = table[GROUP].to_numpy()
+        level = table[LEVEL].to_numpy()
+        by_group = np.searchsorted(group, np.arange(groups + 1))
+        first = segments.boundaries(level, by_group)
+        starts = np.searchsorted(first, by_group)
+        made = cls(owner, entries, first, starts, level[first], None)
+        if clusters * len(first) <= _DENSE * len(owner):
+            place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
+            made.dense = {}
+            for name, values in entries.items():
+                matrix = np.zeros((clusters, len(first)))
+                matrix[owner, place] = values
+                made.dense[name] = matrix
+        return made
+
+    def sums(self, weights: Floats) -> dict[str, Floats]:
+        """Sums per level, replicates by levels of all groups, flattened."""
+        if self.dense is not None:
+            return {name: (weights @ matrix).ravel() for name, matrix in self.dense.items()}
+        gathered = weights[:, self.owner]
+        result = {}
+        for name, values in self.entries.items():
+            weighted = gathered * values
+            if len(self.first) < len(self.owner):
+                weighted = np.add.reduceat(weighted, self.first, axis=1)
+            result[name] = weighted.ravel()
+        return result
+
+
+class Contraction:
+    """Values of metrics for any weights of the clusters of a pool.
+
+    Args:
+        blocks: What the metrics share.
+        tables: For each block its cluster states: group and cluster numbers from 0, level, sums.
+        bounds: The metrics.
+        groups: Number of groups.
+        clusters: Number of clusters.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        tables: Sequence[pl.DataFrame],
+        bounds: Sequence[Bound],
+        groups: int,
+        clusters: int,
+    ) -> None:
+        self.groups, self.clusters = groups, clusters
+        self._blocks = blocks
+        made = finishes(bounds, blocks)
+        self._finishes = [value for value, _, _ in made]
+        self._counted = {N: [n for _, n, _ in made], N_MISSING: [m for _, _, m in made]}
+        self._names = [f":{i}" for i in range(len(bounds))]
+        self._totals = [self._total_matrix(b, t) for b, t in zip(blocks, tables, strict=True)]
+        self._levels = [
+            _Levels.of(table, block, groups, clusters) if block.axis is not None else None
+            for block, table in zip(blocks, tables, strict=True)
+        ]
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate, for sizing chunks."""
+        levels = [len(made.owner) for made in self._levels if made is not None]
+        return max([self.groups * len(self._finishes), *levels])
+
+    def _total_matrix(self, block: Block, table: pl.DataFrame) -> Floats:
+        names = list(block.all_sums)
+        states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
+        matrix = np.zeros((self.clusters, self.groups, len(names)))
+        matrix[states[CLUSTER].to_numpy(), states[GROUP].to_numpy()] = states.select(names).to_numpy()
+        return matrix.reshape(self.clusters, -1)
+
+    def counts(self) -> dict[str, Ints]:
+        """How many rows each metric uses and leaves out, metrics by groups."""
+        columns = {}
+        for place, (block, matrix) in enumerate(zip(self._blocks, self._totals, strict=True)):
+            summed = matrix.sum(axis=0).reshape(self.groups, -1)
+            columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(block.all_sums)}
+        frame = pl.DataFrame(columns)
+        return {
+            name: np.stack([frame.select(expr).to_series().to_numpy() for expr in exprs])
+            .round()
+            .astype(np.int64)
+            for name, exprs in self._counted.items()
+        }
+
+    def values(self, weights: Floats) -> Floats:
+        """Metrics by replicates by groups; NaN where a metric is undefined."""
+        columns: dict[str, Floats] = {}
+        replicates = len(weights)
+        for place, block in enumerate(self._blocks):
+            names = list(block.all_sums)
+            summed = (weights @ self._totals[place]).reshape(-1, len(names))
+            totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
+            made = self._levels[place]
+            if made is not None:
+                totals |= self._terms(made, block, weights, totals)
+            columns |= {f"{place}:{name}": values for name, values in totals.items()}
+        frame = pl.DataFrame(columns)
+        finished = frame.select(
+            expr.fill_null(float("nan")).alias(name)
+            for expr, name in zip(self._finishes, self._names, strict=True)
+        )
+        return np.stack(
+            [finished[name].to_numpy().reshape(replicates, self.groups) for name in self._names]
+        )
+
+    def _terms(
+        self, made: _Levels, block: Block, weights: Floats, totals: dict[str, Floats]
+    ) -> dict[str, Floats]:
+        count = len(made.first)
+        offsets = np.arange(len(weights))[:, None] * count + made.starts[:-1]
+        starts = np.append(offsets.ravel(), len(weights) * count)
+        levels = np.tile(made.levels, len(weights))
+        views = kernel.Views(made.sums(weights), starts, totals, levels)
+        return kernel.terms(views, block.terms)

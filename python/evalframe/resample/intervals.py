@@ -1,0 +1,160 @@
+"""Standard errors and intervals from replicate values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats
+    from evalframe.resample.methods import Bootstrap
+
+
+class Spread(NamedTuple):
+    """Uncertainty of many estimates, one entry each; NaN where undefined."""
+
+    std_error: Floats
+    lower: Floats
+    upper: Floats
+    drop_rate: Floats
+
+
+def bootstrap_spread(
+    method: Bootstrap, points: Floats, replicates: Floats, jackknife: Floats | None
+) -> Spread:
+    """Uncertainty from bootstrap replicates.
+
+    Args:
+        method: Interval, level and rules.
+        points: The estimates.
+        replicates: Replicates by estimates; NaN is a dropped replicate.
+        jackknife: Clusters by estimates, for BCa.
+    """
+    count = (~np.isnan(replicates)).sum(axis=0)
+    drop_rate = 1.0 - count / len(replicates)
+    ordered = np.sort(replicates, axis=0)
+    std_error = _std(replicates, count)
+    tail = (1.0 - method.level) / 2.0
+    tails = np.full((2, len(points)), [[tail], [1.0 - tail]])
+    if method.interval == "bca":
+        assert jackknife is not None
+        tails = _bca_tails(tails, points, replicates, count, jackknife)
+    if method.interval == "normal":
+        lower, upper = normal_interval(points, std_error, method.level)
+    else:
+        lower, upper = (_quantile(ordered, count, tail) for tail in tails)
+        if method.interval == "basic":
+            lower, upper = 2 * points - upper, 2 * points - lower
+    few = count < 2
+    if method.rules == "reference":
+        fallback = np.nan_to_num(points, nan=0.0)
+        return Spread(
+            np.where(few, 0.0, std_error),
+            np.where(few, fallback, lower),
+            np.where(few, fallback, upper),
+            drop_rate,
+        )
+    blank = np.where(few, np.nan, 0.0)
+    return Spread(std_error + blank, lower + blank, upper + blank, drop_rate)
+
+
+def normal_interval(points: Floats, std_error: Floats, level: float) -> tuple[Floats, Floats]:
+    """The estimate plus and minus a normal quantile of standard errors."""
+    half = normal_quantile(0.5 + level / 2.0) * std_error
+    return points - half, points + half
+
+
+def normal_quantile(p: float) -> float:
+    """The standard normal quantile function.
+
+    >>> round(normal_quantile(0.975), 6)
+    1.959964
+    """
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(p)
+
+
+def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
+    """Uncertainty from leaving out one cluster at a time.
+
+    Args:
+        points: The estimates.
+        left_out: Clusters by estimates.
+        level: Nominal coverage of the normal interval.
+    """
+    count = (~np.isnan(left_out)).sum(axis=0)
+    std_error = _std(left_out, count) * (count - 1) / np.sqrt(np.maximum(count, 1))
+    return Spread(
+        std_error, *normal_interval(points, std_error, level), 1.0 - count / len(left_out)
+    )
+
+
+def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
+    """Uncertainty from the derivatives by each cluster's weight.
+
+    Args:
+        points: The estimates.
+        influence: Clusters by estimates.
+        level: Nominal coverage of the normal interval.
+    """
+    clusters = len(influence)
+    factor = clusters / (clusters - 1) if clusters > 1 else np.nan
+    std_error = np.sqrt(factor * (influence**2).sum(axis=0))
+    return Spread(
+        std_error, *normal_interval(points, std_error, level), np.zeros(len(points))
+    )
+
+
+def p_values(deltas: Floats) -> Floats:
+    """Two-sided p-values that a difference is 0, by inverting the percentile interval.
+
+    Args:
+        deltas: Replicates by differences; NaN is a dropped replicate.
+    """
+    count = (~np.isnan(deltas)).sum(axis=0)
+    below = (deltas <= 0).sum(axis=0)
+    above = (deltas >= 0).sum(axis=0)
+    p = 2 * (np.minimum(below, above) + 1) / (count + 1)
+    return np.where(count < 2, np.nan, np.minimum(p, 1.0))
+
+
+def _std(values: Floats, count: Floats) -> Floats:
+    """Standard deviation with ddof 1 of the valid values of each column."""
+    valid = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(valid, values, 0.0).sum(axis=0) / count
+        squares = np.where(valid, values - mean, 0.0) ** 2
+        return np.where(count > 1, np.sqrt(squares.sum(axis=0) / (count - 1)), np.nan)
+
+
+def _quantile(ordered: Floats, count: Floats, p: Floats) -> Floats:
+    """Linear interpolation (type 7) in sorted columns whose NaNs stand last."""
+    place = np.maximum(count - 1, 0) * p
+    below = np.floor(place).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(count - 1, 0))
+    column = np.arange(ordered.shape[1])
+    low, high = ordered[below, column], ordered[above, column]
+    part = place - below
+    # The same two-sided interpolation as numpy's, so that intervals agree to the last digit.
+    up, down = low + (high - low) * part, high - (high - low) * (1 - part)
+    return np.where(part < 0.5, up, down)
+
+
+def _bca_tails(
+    tails: Floats, points: Floats, replicates: Floats, count: Floats, jackknife: Floats
+) -> Floats:
+    from scipy.special import ndtr, ndtri
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Ties with the estimate count half, which matters where few values are possible.
+        below = (replicates < points).sum(axis=0) + 0.5 * (replicates == points).sum(axis=0)
+        bias = ndtri(below / count)
+        centred = np.nanmean(jackknife, axis=0) - jackknife
+        skewed = np.nansum(centred**3, axis=0)
+        acceleration = skewed / (6.0 * np.nansum(centred**2, axis=0) ** 1.5)
+        acceleration = np.nan_to_num(acceleration)
+        shifted = bias + ndtri(tails)
+        adjusted = ndtr(bias + shifted / (1.0 - acceleration * shifted))
+    return np.nan_to_num(adjusted, nan=0.5)

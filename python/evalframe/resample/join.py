@@ -1,0 +1,123 @@
+"""The general path: any expression, bootstrapped by joining its rows with the draws.
+
+Much slower than states, since every replicate reads the rows again, but it needs nothing of the
+expression: a median, a difference of two metrics, anything that Polars can aggregate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import ParameterError
+from evalframe.core.tables import Keys
+from evalframe.resample import draws, intervals
+from evalframe.resample.contraction import CLUSTER, GROUP
+from evalframe.resample.methods import Bootstrap, Method
+from evalframe.resample.progress import reporter
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats
+
+_ROWS = 1 << 22
+"""Resampled rows held at a time."""
+
+
+def spread_of_rows(
+    method: Method,
+    frame: pl.LazyFrame,
+    keys: Keys,
+    cluster: pl.Expr,
+    exprs: Sequence[pl.Expr],
+) -> pl.DataFrame:
+    """The long result of expressions that declare no state, with uncertainty."""
+    rows = frame.with_columns(*keys.select(), cluster.alias(CLUSTER)).collect()
+    points = tables.stateless(rows.lazy(), keys, exprs).collect()
+    groups = rows.select(keys.inner).unique().sort(keys.inner) if keys.inner else None
+    if groups is None:
+        rows = rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
+    else:
+        rows = rows.join(groups.with_row_index(GROUP), on=keys.inner, nulls_equal=True)
+        points = groups.with_row_index(GROUP).join(points, on=keys.inner, nulls_equal=True)
+        points = points.sort(GROUP).drop(GROUP)
+    count = 1 if groups is None else len(groups)
+    values = replicates(method, rows, exprs, count)
+    owned = rows.group_by(GROUP).agg(pl.col(CLUSTER).n_unique().cast(pl.Int64)).sort(GROUP)
+    parts = []
+    for number, expr in enumerate(exprs):
+        mine = points.filter(pl.col("metric") == expr.meta.output_name())
+        flat = mine["estimate"].fill_null(float("nan")).to_numpy()
+        assert isinstance(method, Bootstrap)
+        made = intervals.bootstrap_spread(method, flat, values[number], None)
+        spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
+        parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
+    return pl.concat(parts)
+
+
+def replicates(
+    method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int
+) -> Floats:
+    """Values of expressions: expressions by replicates by groups, NaN where null.
+
+    Args:
+        method: The bootstrap.
+        rows: The user's columns, with group numbers from 0 and cluster ids.
+        exprs: Aggregating expressions.
+        groups: Number of groups.
+
+    Raises:
+        ParameterError: The method is no bootstrap, which alone needs no state.
+    """
+    if not isinstance(method, Bootstrap) or method.interval == "bca":
+        raise ParameterError(
+            f"the jackknife and its intervals need metrics that declare a state; "
+            f"{exprs[0].meta.output_name()!r} does not. Use ef.Bootstrap with another interval"
+        )
+    names = [f":value{i}" for i in range(len(exprs))]
+    made = [expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)]
+    values = np.full((len(exprs), method.n, groups), np.nan)
+    progress = method.progress or reporter("bootstrap")
+    clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
+    sizes = clusters.group_by(GROUP).agg(CLUSTER, pl.len().alias("size")).sort("size", GROUP)
+    if method.draws == "poisson":
+        sizes = sizes.with_columns(pl.lit(0).alias("size"))
+    done, total = 0, method.n * len(sizes)
+    for (_,), pool in sizes.group_by("size", maintain_order=True):
+        own = rows.join(pool.select(GROUP), on=GROUP)
+        numbered = pool.select(GROUP, CLUSTER).explode(CLUSTER)
+        if method.draws == "poisson":
+            ids = numbered[CLUSTER].unique().sort()
+            numbered = numbered.with_columns(
+                (pl.col(CLUSTER).rank("dense") - 1).cast(pl.Int64).alias(":place")
+            )
+        else:
+            ids = pool[CLUSTER][0]
+            numbered = numbered.with_columns(
+                pl.int_range(pl.len()).over(GROUP).alias(":place")
+            )
+        first = 0
+        chunk = max(1, _ROWS // max(len(own), 1))
+        for weights in draws.bootstrap_weights(method, ids)(chunk):
+            drawn = _repeated(weights, first)
+            sample = drawn.join(numbered, on=":place").join(own, on=[GROUP, CLUSTER])
+            result = sample.group_by(":replicate", GROUP).agg(made)
+            place = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
+            for number, name in enumerate(names):
+                values[(number, *place)] = result[name].fill_null(float("nan")).to_numpy()
+            first += len(weights)
+            done += len(weights) * len(pool)
+            progress(done, total)
+    return values
+
+
+def _repeated(weights: Floats, first: int) -> pl.DataFrame:
+    """One row per drawn copy of a cluster: its replicate and the cluster's number."""
+    replicate, place = np.nonzero(weights)
+    copies = weights[replicate, place].astype(np.int64)
+    return pl.DataFrame(
+        {":replicate": np.repeat(replicate + first, copies), ":place": np.repeat(place, copies)}
+    )

@@ -1,0 +1,122 @@
+"""How uncertainty is asked for: bootstrap, jackknife, or linearised standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.typing import IntoExpr
+
+Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
+Draws: TypeAlias = Literal["reference", "counter", "poisson"]
+Rules: TypeAlias = Literal["documented", "reference"]
+Progress: TypeAlias = Callable[[int, int], None]
+
+_CHOICES = {
+    "interval": ("percentile", "basic", "normal", "bca"),
+    "draws": ("reference", "counter", "poisson"),
+    "rules": ("documented", "reference"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bootstrap:
+    """Resample whole clusters with replacement.
+
+    Draws are made once for each number of clusters and shared by all metrics and all groups that
+    have that number, so groups with the same clusters are resampled alike. Clusters are numbered
+    in the order of their ids. Replicates in which a metric is undefined are dropped, and their
+    share is reported as `drop_rate`.
+
+    Attributes:
+        cluster: What is drawn: participants, questions, studies; a column or an expression.
+        n: Number of replicates.
+        seed: Of the generator.
+        interval: `percentile` (the default, of the selective system), `basic` (reflected),
+            `normal` (estimate and standard error) or `bca` (bias-corrected and accelerated by the
+            jackknife; the best calibrated for skewed metrics).
+        level: Nominal coverage of the interval.
+        draws: `reference`: numpy's legacy Mersenne Twister as the selective system calls it, so
+            that its published intervals come out digit for digit. `counter`: each draw a hash of
+            seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
+            weights, each a hash of seed, replicate and cluster id, independent also of which
+            other clusters there are, hence for shards that are resampled apart.
+        rules: `documented`: an interval needs two valid replicates, or is null. `reference`: the
+            original's fall-backs, that is the point or 0 for the interval and 0 for the standard
+            error, and NaN replicates are kept and spoil the interval.
+        progress: Called with replicates done and in all; by default long runs report on a
+            terminal.
+
+    Raises:
+        ParameterError: A value lies outside its domain.
+    """
+
+    cluster: IntoExpr
+    n: int = 1000
+    seed: int = 42
+    interval: Interval = "percentile"
+    level: float = 0.95
+    draws: Draws = "reference"
+    rules: Rules = "documented"
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ParameterError(f"n, the number of replicates, must be at least 1, got {self.n}")
+        if not 0 <= self.seed < 2**32:
+            raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed}")
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ParameterError(
+                    f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}"
+                )
+        _check_level(self.level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jackknife:
+    """Leave out one cluster at a time; normal intervals.
+
+    Attributes:
+        cluster: What is left out; a column or an expression.
+        level: Nominal coverage of the interval.
+        progress: Called with replicates done and in all.
+    """
+
+    cluster: IntoExpr
+    level: float = 0.95
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        _check_level(self.level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linearized:
+    """Standard errors without resampling: the metric's derivative by each cluster's weight.
+
+    For a mean this is the cluster-robust (sandwich) standard error, with the usual factor
+    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows.
+
+    Attributes:
+        cluster: What is independent; None takes every row as a cluster of its own.
+        level: Nominal coverage of the normal interval.
+        progress: Called with replicates done and in all.
+    """
+
+    cluster: IntoExpr | None = None
+    level: float = 0.95
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        _check_level(self.level)
+
+
+Method: TypeAlias = Bootstrap | Jackknife | Linearized
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ParameterError(f"level must lie in (0, 1), got {level!r}; 0.95 is customary")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+from evalframe.jobs.cli import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def items() -> pl.DataFrame:
+    """Six participants answer four items in two modes; every fifth answer is an abstention."""
+    row = pl.int_range(48)
+    return pl.select(
+        participant_id=row // 8,
+        item=pl.format("q{}", row % 4),
+        mode=pl.when(row // 4 % 2 == 0).then(pl.lit("few")).otherwise(pl.lit("zero")),
+        prediction=pl.when(row % 5 > 0).then(row * 7 % 4),
+        label=row * 3 % 4,
+        confidence=(row * 37 % 48) / 48,
+        evidence=(row * 11 % 6).cast(pl.Float64),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, items: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with `items.parquet` in it."""
+    items.write_parquet(tmp_path / "items.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def call() -> Callable[..., Result]:
+    """Run a command line in this process."""
+
+    def run(*args: str, exit_code: int = 0) -> Result:
+        result = CliRunner().invoke(cli, args, prog_name="evalframe")
+        assert result.exit_code == exit_code, (result.output, result.exception)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def selective(folder: Path, call: Callable[..., Result]) -> Callable[..., pl.DataFrame]:
+    """Run `evalframe selective` on the items and read what it wrote."""
+
+    def run(*args: str, items: Sequence[str] = ("items.parquet",)) -> pl.DataFrame:
+        call("selective", *items, "-o", "out.parquet", "--quiet", *args)
+        return pl.read_parquet("out.parquet")
+
+    return run

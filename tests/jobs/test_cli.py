@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.jobs.outputs import read_provenance
+
+BY_MODE = ("--by", "mode")
+FEW = ("--metrics", "coverage,aurc,risk_at_0.50")
+QUANTITIES = [
+    *("coverage", "selective_risk", "aurc", "augrc", "aurc_at_0.50", "augrc_at_0.50"),
+    *("aurc_optimal", "augrc_optimal", "eaurc", "eaugrc", "aurc_achievable"),
+    *(f"risk_at_0.{k}0" for k in range(1, 10)),
+]
+JOB = """
+family = "selective"
+items = ["items.parquet"]
+output = "job.parquet"
+by = ["mode"]
+confidence = ["confidence", "evidence"]
+metrics = ["coverage", "aurc", "risk_at_0.50"]
+loss = { name = "abs" }
+bootstrap = { n = 50, seed = 7, interval = "basic", level = 0.9 }
+"""
+
+
+def test_the_result_is_what_evaluate_gives(selective: Any, items: pl.DataFrame) -> None:
+    found = selective(*BY_MODE, *FEW)
+    loss = (pl.col("prediction") - pl.col("label")).abs() / 3
+    metrics = [ef.coverage(), ef.aurc(loss, "confidence"), ef.risk_at(0.5)(loss, "confidence")]
+    expected = ef.evaluate(items, metrics, by="mode").collect()
+    assert found.columns[:4] == ["mode", "confidence", "metric", "estimate"]
+    assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
+
+
+def test_all_quantities_in_order_by_default(selective: Any) -> None:
+    found = selective(*BY_MODE, "--confidence", "evidence,confidence")
+    keys = [
+        (mode, confidence, metric)
+        for mode in ("few", "zero")
+        for confidence in ("evidence", "confidence")
+        for metric in QUANTITIES
+    ]
+    assert found.select("mode", "confidence", "metric").rows() == keys
+    cells = found.group_by("confidence").agg(pl.col("metric") == "aurc")
+    assert cells.height == 2
+
+
+def test_bootstrap_of_participants(selective: Any, items: pl.DataFrame) -> None:
+    flags = ("--bootstrap", "200", "--seed", "7", "--loss", "abs")
+    found = selective(*FEW, *flags, "--key", "")  # both modes share (participant, item)
+    loss = (pl.col("prediction") - pl.col("label")).abs()
+    metrics = [ef.coverage(), ef.aurc(loss, "confidence"), ef.risk_at(0.5)(loss, "confidence")]
+    resample = ef.Bootstrap(cluster="participant_id", n=200, seed=7)
+    expected = ef.evaluate(items, metrics, resample=resample).collect()
+    assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
+
+
+def test_a_job_file_and_flags_mean_the_same(selective: Any, call: Any, folder: Path) -> None:
+    flags = selective(
+        *BY_MODE, *FEW, "--confidence", "confidence,evidence", "--loss", "abs",
+        *("--bootstrap", "50", "--seed", "7", "--interval", "basic", "--level", "0.9"),
+    )  # fmt: skip
+    Path("job.toml").write_text(JOB)
+    call("run", "job.toml", "-q")
+    assert_frame_equal(pl.read_parquet("job.parquet"), flags)
+
+
+def test_a_job_file_elsewhere(call: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sub").mkdir()
+    Path("job.toml").write_text(JOB)
+    monkeypatch.chdir(folder / "sub")
+    call("run", "../job.toml", "-q")
+    assert (folder / "job.parquet").exists(), "paths in a job are relative to its folder"
+    assert read_provenance(folder / "job.parquet")["inputs"][0]["name"] == "items.parquet"
+
+
+@pytest.mark.parametrize("name", ["items.csv", "items.jsonl", "items.arrow", "parts", "p*.parquet"])
+def test_every_input_gives_the_same_result(selective: Any, items: pl.DataFrame, name: str) -> None:
+    expected = selective(*BY_MODE)
+    items.write_csv("items.csv")
+    items.write_ndjson("items.jsonl")
+    items.write_ipc("items.arrow")
+    for k, (mode,) in enumerate([("few",), ("zero",)]):
+        part = items.filter(mode=mode)
+        part.write_parquet(f"p{k}.parquet")
+        Path(f"parts/mode={mode}").mkdir(parents=True)
+        part.drop("mode").write_parquet(f"parts/mode={mode}/0.parquet")
+    assert_frame_equal(selective(*BY_MODE, items=[name]), expected)
+
+
+def test_loss_and_columns_by_name(selective: Any, items: pl.DataFrame) -> None:
+    expected = selective(*BY_MODE, "--loss", "zero_one")
+    wrong = pl.when(pl.col("prediction").is_not_null()).then(
+        (pl.col("prediction") != pl.col("label")).cast(pl.Float64)
+    )
+    renamed = items.select("mode", "item", "confidence", wrong=wrong, who="participant_id")
+    renamed.write_parquet("renamed.parquet")
+    flags = ("--loss", "column:wrong", "--participant", "who")
+    found = selective(*BY_MODE, *flags, items=["renamed.parquet"])
+    assert_frame_equal(found, expected)
+
+
+def test_a_loss_of_an_abstention_is_ignored(selective: Any, items: pl.DataFrame) -> None:
+    expected = selective(*BY_MODE, "--loss", "zero_one")
+    wrong = (pl.col("prediction") != pl.col("label")).fill_null(True).cast(pl.Int64)
+    items.with_columns(wrong=wrong).write_parquet("scored.parquet")
+    found = selective(*BY_MODE, "--loss", "column:wrong", items=["scored.parquet"])
+    assert_frame_equal(found, expected)
+
+
+def test_weights_repeat_rows(selective: Any, items: pl.DataFrame) -> None:
+    twice = items.with_columns(weight=pl.lit(2.0))
+    twice.write_parquet("weighted.parquet")
+    expected = selective(*BY_MODE).select("metric", "estimate")
+    found = selective(*BY_MODE, "--weight", "weight", items=["weighted.parquet"])
+    per_item = pl.col("metric").str.contains("optimal|eau")  # an oracle orders single items
+    assert_frame_equal(
+        found.select("metric", "estimate").filter(~per_item), expected.filter(~per_item)
+    )
+
+
+def test_no_participant_column(selective: Any, call: Any, items: pl.DataFrame) -> None:
+    expected = selective(*BY_MODE)
+    items.select("mode", "prediction", "label", "confidence").write_parquet("bare.parquet")
+    assert_frame_equal(selective(*BY_MODE, items=["bare.parquet"]), expected)
+    done = call("selective", "bare.parquet", "-o", "out.csv", "--bootstrap", "10", exit_code=1)
+    assert "error: items needs column 'participant_id'" in done.stderr
+
+
+def test_provenance(selective: Any, folder: Path) -> None:
+    selective(*BY_MODE, *FEW, "--bootstrap", "20", "--hash-inputs")
+    text = json.dumps(record := read_provenance("out.parquet"))
+    assert str(folder) not in text, "no path of this machine"
+    assert record["polars"] == pl.__version__
+    assert record["job"]["bootstrap"] == {
+        "n": 20, "seed": 42, "interval": "percentile", "level": 0.95,
+        "cluster": None, "draws": "reference",
+    }  # fmt: skip
+    assert record["metrics"][-1] == {
+        "name": "risk_at_0.50",
+        "metric": "risk_at",
+        "arguments": {"coverage": 0.5},
+    }
+    (source,) = record["inputs"]
+    assert (source["name"], source["rows"]) == ("items.parquet", 48)
+    assert source["bytes"] == Path("items.parquet").stat().st_size
+    assert len(source["sha256"]) == 64
+
+
+def test_the_result_is_printed_unless_quiet(call: Any, folder: Path) -> None:
+    shown = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *FEW).stdout
+    assert "risk_at_0.50" in shown
+    assert "zero" in shown
+    quiet = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *FEW, "-q")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
+
+
+def test_quarantine(call: Any, items: pl.DataFrame, folder: Path) -> None:
+    bad = pl.when(pl.int_range(pl.len()) == 3).then(float("nan")).otherwise("confidence")
+    items.with_columns(confidence=bad).write_parquet("bad.parquet")
+    flags = ("selective", "bad.parquet", "-o", "out.parquet", *BY_MODE, *FEW)
+    assert "confidence is finite" in call(*flags, exit_code=1).stderr
+    done = call(*flags, "--on-invalid", "quarantine", "-q")
+    assert "47 of 48 rows accepted" in done.stderr
+    assert pl.read_parquet("out.rejected.parquet").height == 1
+    assert pl.read_parquet("out.parquet").height == 6
+
+
+def test_validate(call: Any, items: pl.DataFrame, folder: Path) -> None:
+    assert "all 48 rows accepted" in call("validate", "items.parquet", *BY_MODE).stdout
+    done = call("validate", "items.parquet", "--label", "lable", exit_code=1)
+    assert "error: items needs column 'lable'" in done.stderr
+    assert "Did you mean 'label'?" in done.stderr
+
+
+BAD = {
+    "no rows": ("none.parquet", "error: items: the table has no rows"),
+    "missing column": (
+        "items.parquet --confidence confidense",
+        "items needs column 'confidense'; the table has .* Did you mean 'confidence'?",
+    ),
+    "missing group": ("items.parquet --by modell", "needs column 'modell'.* Did you mean 'mode'"),
+    "wrong dtype": ("items.parquet --confidence mode", "column 'mode' is String, not a number"),
+    "duplicate": ("twice.parquet", "mode, participant_id, item are unique: not so in 48 of 96"),
+    "label missing": ("unlabelled.parquet", "label is present where prediction is"),
+    "infinite": ("infinite.parquet", "confidence is finite where prediction is"),
+    "coverage": ("items.parquet --area-coverage 0", r"coverage must lie in \(0, 1\], got 0.0"),
+    "replicates": ("items.parquet --bootstrap 0", "n, .* must be at least 1, got 0"),
+    "level": ("items.parquet --bootstrap 9 --level 95", r"level must lie in \(0, 1\), got 95"),
+    "loss": ("items.parquet --loss hinge", r"unknown loss.name 'hinge'\. Known: abs, abs_norm"),
+    "metric": ("items.parquet --metrics aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'"),
+    "one cluster": ("one.parquet --bootstrap 10", "error: .*cluster"),
+    "ragged": ("ragged.csv", "error: ragged.csv cannot be read .*more fields"),
+    "absent": ("absent.parquet", "error: no file or folder 'absent.parquet'"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> None:
+    items.clear().write_parquet("none.parquet")
+    pl.concat([items, items]).write_parquet("twice.parquet")
+    items.with_columns(label=None).write_parquet("unlabelled.parquet")
+    items.with_columns(confidence=float("inf")).write_parquet("infinite.parquet")
+    items.filter(participant_id=1).write_parquet("one.parquet")
+    Path("ragged.csv").write_text(f"{items.write_csv()}1,2,3,4,5,6,7,8\n")
+    args, message = BAD[what]
+    done = call("selective", *BY_MODE, *args.split(), "-o", "out.parquet", exit_code=1)
+    assert done.stderr.startswith("error: ")
+    assert re.search(message, done.stderr), done.stderr
+    assert not Path("out.parquet").exists()
+
+
+def test_the_output_is_checked_first(call: Any, folder: Path) -> None:
+    done = call("selective", "absent.parquet", "-o", "absent/out.parquet", exit_code=1)
+    assert "error: cannot write out.parquet: no folder 'absent'; create it first" in done.stderr
+
+
+def test_usage_errors(call: Any, folder: Path) -> None:
+    assert "Missing option '-o'" in call("selective", "items.parquet", exit_code=2).stderr
+    grid = ("--coverage-grid", "0.1,half")
+    done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
+    assert "could not convert string to float: 'half'" in done.stderr
+
+
+def test_sample_and_metrics(call: Any, folder: Path) -> None:
+    assert "data/items.parquet" in call("sample", "data", "--participants", "8").stdout
+    call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, "-q")
+    listed = call("metrics", "--family", "selective").stdout
+    assert "risk_at_{coverage}" in listed
+    assert "minimize" in listed
+
+
+def test_help_teaches(call: Any) -> None:
+    assert "Exit codes:" in call("--help").stdout
+    assert "The same as a job file" in call("selective", "--help").stdout
+    assert call("--version").stdout.startswith("evalframe ")
+
+
+LIGHT = """
+import sys, types
+package = types.ModuleType("evalframe")
+package.__path__ = [sys.argv.pop(1)]
+sys.modules["evalframe"] = package
+from evalframe.jobs.cli import cli
+cli(["--help"], standalone_mode=False)
+heavy = {"polars", "numpy", "scipy", "pyarrow"} & sys.modules.keys()
+assert not heavy, heavy
+"""
+
+
+def test_the_command_line_itself_loads_nothing_heavy() -> None:
+    path = str(Path(ef.__file__).parent)
+    subprocess.run([sys.executable, "-c", LIGHT, path], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_help_and_version_answer_at_once() -> None:
+    for flag in ("--help", "--version"):
+        command = [sys.executable, "-c", "from evalframe.jobs.cli import main; main()", flag]
+        assert min(_seconds(command) for _ in range(3)) < 0.5
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+
+from evalframe.core.errors import EvalframeError, InputError
+from evalframe.jobs import job
+from evalframe.jobs.job import Bootstrap, Loss, load, parse
+from evalframe.resample import methods
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MINIMAL = {"family": "selective", "items": ["items.parquet"]}
+
+
+def test_defaults() -> None:
+    job = parse(MINIMAL)
+    assert job.loss == Loss(name="abs_norm", scale=3.0)
+    assert job.coverage_grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    assert job.bootstrap is None
+    assert parse(MINIMAL | {"bootstrap": {}}).bootstrap == Bootstrap(n=10_000, seed=42)
+
+
+def test_the_cluster_is_the_participant_unless_named() -> None:
+    columns = {"columns": {"participant": "who"}}
+    assert parse(MINIMAL | columns).cluster == "who"
+    assert parse(MINIMAL | columns | {"bootstrap": {"cluster": "site"}}).cluster == "site"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"family": "survey"}, r"unknown family 'survey'\. Known: selective"),
+        (
+            {"bye": ["model"]},
+            r"unknown entry of job 'bye'\. Did you mean 'by'",
+        ),
+        (
+            {"bootstrap": {"sed": 1}},
+            r"unknown entry of bootstrap 'sed'\. Did you mean 'seed'",
+        ),
+        ({"bootstrap": {"n": "many"}}, r"Expected `int`, got `str` - at `\$.bootstrap.n`"),
+        (
+            {"bootstrap": {"interval": "bcA"}},
+            "unknown bootstrap.interval 'bcA'. Did you mean 'bca'",
+        ),
+        ({"bootstrap": {"draws": "x"}}, "unknown bootstrap.draws 'x'.*counter, poisson, reference"),
+        ({"loss": {"name": "absnorm"}}, "unknown loss.name 'absnorm'. Did you mean 'abs_norm'"),
+        ({"loss": {}}, r"a loss is either a name \(abs, abs_norm, zero_one, squared\) or a column"),
+        ({"loss": {"name": "abs", "scale": 0}}, "the loss scale must be above 0, got 0"),
+        ({"on_invalid": "drop"}, "unknown on_invalid 'drop'. Known: quarantine, raise"),
+        ({"items": []}, "items is empty; a job needs at least one"),
+        ({"confidence": ["a", "a"]}, "confidence names a column twice: a, a"),
+        ({"by": ["confidence"]}, "the result's column 'confidence' is taken; rename that group"),
+        ({"coverage_grid": [0.5, 1.5]}, r"a coverage must lie in \(0, 1\], got 1.5"),
+        ({"area_coverage": 0.0}, r"a coverage must lie in \(0, 1\], got 0.0"),
+    ],
+)
+def test_a_job_that_says_nonsense(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(EvalframeError, match=message):
+        parse(MINIMAL | change)
+
+
+def test_job_files(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    with pytest.raises(InputError, match=r"no job file '.*job\.toml'"):
+        load(path)
+    path.write_text("family = selective")
+    with pytest.raises(InputError, match=r"job\.toml is not a TOML job file: Invalid value"):
+        load(path)
+    path.write_text('items = ["items.parquet"]')
+    with pytest.raises(EvalframeError, match=r"a job names its family, one of: selective"):
+        load(path)
+
+
+def test_the_choices_are_those_of_the_library() -> None:
+    assert get_args(methods.Interval) == job.INTERVALS
+    assert get_args(methods.Draws) == job.DRAWS

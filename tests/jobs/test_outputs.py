@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import OutputError
+from evalframe.jobs.outputs import check_output, read_provenance, replacing, write_result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = pl.DataFrame({"metric": ["aurc", "augrc"], "estimate": [0.1, None]})
+
+
+@pytest.mark.parametrize(
+    ("suffix", "read"),
+    [
+        ("parquet", pl.read_parquet),
+        ("csv", pl.read_csv),
+        ("json", pl.read_json),
+        ("jsonl", pl.read_ndjson),
+        ("ndjson", pl.read_ndjson),
+    ],
+)
+def test_the_extension_decides_the_format(tmp_path: Path, suffix: str, read) -> None:
+    path = tmp_path / f"out.{suffix}"
+    check_output(path)
+    write_result(TABLE, path, {"seed": 42})
+    assert_frame_equal(read(path), TABLE)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_parquet_carries_the_provenance(tmp_path: Path) -> None:
+    write_result(TABLE, tmp_path / "out.parquet", {"seed": 42})
+    assert read_provenance(tmp_path / "out.parquet") == {"seed": 42}
+
+
+def test_a_file_without_provenance(tmp_path: Path) -> None:
+    TABLE.write_parquet(tmp_path / "out.parquet")
+    with pytest.raises(OutputError, match="carries no provenance; was it written by evalframe"):
+        read_provenance(tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, RuntimeError])
+def test_the_old_file_survives_an_interruption(
+    tmp_path: Path, interruption: type[BaseException]
+) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(interruption), replacing(path) as temporary:
+        _write_half(temporary, interruption)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def _write_half(path: Path, interruption: type[BaseException]) -> None:
+    path.write_text("half of the n")
+    raise interruption
+
+
+def test_bad_places(tmp_path: Path) -> None:
+    (tmp_path / "taken.csv").mkdir()
+    for name, message in {
+        "absent/out.csv": "cannot write out.csv: no folder .*absent'; create it first",
+        "out.xlsx": "cannot write out.xlsx: unknown format '.xlsx'; known: .parquet",
+        "taken.csv": "cannot write taken.csv: there is a folder of this name",
+    }.items():
+        with pytest.raises(OutputError, match=message):
+            check_output(tmp_path / name)
+
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from evalframe.jobs.outputs import check_output
+os.chdir(sys.argv[1])
+if os.getuid() == 0:  # who may write anywhere
+    os.setuid(65534)
+check_output(Path("out.csv"))
+"""
+
+
+def test_read_only_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert "OutputError: cannot write out.csv into '.' (Permission denied); make it" in done.stderr
