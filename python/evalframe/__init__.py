@@ -1,5 +1,6 @@
 """Evaluation metrics for AI systems, as Polars expressions and additive states."""
 
+from evalframe.compare import compare
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
 from evalframe.evaluate import evaluate, finish, merge, partial

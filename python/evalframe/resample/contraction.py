@@ -117,7 +117,9 @@ class Contraction:
         names = list(block.all_sums)
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
         matrix = np.zeros((self.clusters, self.groups, len(names)))
-        matrix[states[CLUSTER].to_numpy(), states[GROUP].to_numpy()] = states.select(names).to_numpy()
+        matrix[states[CLUSTER].to_numpy(), states[GROUP].to_numpy()] = states.select(
+            names
+        ).to_numpy()
         return matrix.reshape(self.clusters, -1)
 
     def counts(self) -> dict[str, Ints]:

@@ -59,6 +59,25 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
     return counts
 
 
+def swaps(method: Bootstrap, clusters: int, side: int) -> Weights:
+    """Weights of the left and of the right selves of clusters whose sides are swapped at random.
+
+    Args:
+        method: Number of replicates and seed.
+        clusters: Number of clusters.
+        side: 0 for what stands left after the swaps, 1 for what stands right.
+    """
+    slots = np.arange(clusters, dtype=np.uint64)
+
+    def rows(chunk: int) -> Iterator[Floats]:
+        for first in range(0, method.n, chunk):
+            swap = _uniform(method.seed, first, min(chunk, method.n - first), slots) < 0.5
+            from_left = swap if side else ~swap
+            yield np.concatenate([from_left, ~from_left], axis=1).astype(np.float64)
+
+    return rows
+
+
 def leave_one_out(clusters: int) -> Weights:
     """Each cluster left out once."""
     return _bumped(clusters, 1.0, -1.0)
@@ -107,9 +126,9 @@ def _uniform(
     return (bits >> np.uint64(11)) * 2.0**-53
 
 
-def _mix(x: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[
-    tuple[int, ...], np.dtype[np.uint64]
-]:
+def _mix(
+    x: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
     """The finaliser of splitmix64."""
     x = x + _STEP
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

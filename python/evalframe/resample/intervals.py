@@ -102,9 +102,7 @@ def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
     clusters = len(influence)
     factor = clusters / (clusters - 1) if clusters > 1 else np.nan
     std_error = np.sqrt(factor * (influence**2).sum(axis=0))
-    return Spread(
-        std_error, *normal_interval(points, std_error, level), np.zeros(len(points))
-    )
+    return Spread(std_error, *normal_interval(points, std_error, level), np.zeros(len(points)))
 
 
 def p_values(deltas: Floats) -> Floats:
@@ -118,6 +116,20 @@ def p_values(deltas: Floats) -> Floats:
     above = (deltas >= 0).sum(axis=0)
     p = 2 * (np.minimum(below, above) + 1) / (count + 1)
     return np.where(count < 2, np.nan, np.minimum(p, 1.0))
+
+
+def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
+    """Two-sided p-values: the share of permutations at least as far from 0 as the difference.
+
+    Args:
+        permuted: Permutations by differences; NaN is a dropped one.
+        points: The differences.
+    """
+    count = (~np.isnan(permuted)).sum(axis=0)
+    # Permutations that give the same difference may differ from it by rounding.
+    as_far = np.abs(permuted) >= np.abs(points) * (1.0 - 1e-12)
+    p = (as_far.sum(axis=0) + 1) / (count + 1)
+    return np.where((count < 2) | np.isnan(points), np.nan, p)
 
 
 def _std(values: Floats, count: Floats) -> Floats:

@@ -58,9 +58,7 @@ def spread_of_rows(
     return pl.concat(parts)
 
 
-def replicates(
-    method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int
-) -> Floats:
+def replicates(method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int) -> Floats:
     """Values of expressions: expressions by replicates by groups, NaN where null.
 
     Args:
@@ -96,9 +94,7 @@ def replicates(
             )
         else:
             ids = pool[CLUSTER][0]
-            numbered = numbered.with_columns(
-                pl.int_range(pl.len()).over(GROUP).alias(":place")
-            )
+            numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(":place"))
         first = 0
         chunk = max(1, _ROWS // max(len(own), 1))
         for weights in draws.bootstrap_weights(method, ids)(chunk):

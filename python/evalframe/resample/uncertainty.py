@@ -31,6 +31,7 @@ BATCH = 1 << 24
 """Replicate values held at a time."""
 
 _NUDGE = 1e-4
+_PLACE = ":place"
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,13 @@ class Pool:
 
     Attributes:
         groups: Numbers of the groups.
+        sizes: How many clusters each group has.
         tables: Cluster states of those groups, groups and clusters numbered from 0.
         ids: The clusters' ids in order (of the first group, where groups differ).
     """
 
     groups: pl.Series
+    sizes: pl.Series
     tables: list[pl.DataFrame]
     ids: pl.Series
 
@@ -66,80 +69,76 @@ def spread(
         bounds: The metrics.
         keys: Names of the key columns.
     """
+    numbered = [number_groups(table, groups, keys) for table in tables]
     parts = []
-    for pool in pools(method, groups, tables, keys):
-        part = _of_pool(method, pool, blocks, bounds)
+    for pool in pools(method, numbered):
+        made = _of_pool(method, pool, blocks, bounds)
         chosen = groups[pool.groups]
         for number, bound in enumerate(bounds):
-            row = {name: pl.Series(name, values[number]) for name, values in part.items()}
-            parts.append(
-                chosen.with_columns(
-                    pl.lit(bound.name).alias("metric"),
-                    *(
-                        values.fill_nan(None)
-                        if values.dtype == pl.Float64
-                        else values
-                        for values in row.values()
-                    ),
-                    pl.lit(len(pool.ids), dtype=pl.Int64).alias("n_clusters"),
-                )
-            )
-    return pl.concat(parts)
+            columns = [pl.Series(name, values[number]) for name, values in made.items()]
+            known = [pl.lit(bound.name).alias("metric"), clusters_of(pool)]
+            parts.append(chosen.with_columns(*known, *columns))
+    return pl.concat(parts).with_columns(pl.selectors.float().fill_nan(None))
 
 
-def pools(
-    method: Method, groups: pl.DataFrame, tables: Sequence[pl.DataFrame], keys: Sequence[str]
-) -> Iterator[Pool]:
-    """Groups in batches that share their draws and fit in memory."""
-    numbered = groups.with_row_index(GROUP)
-    owned = [_number_groups(table, numbered, keys) for table in tables]
-    clusters = pl.concat([table.select(GROUP, CLUSTER) for table in owned]).unique()
+def clusters_of(pool: Pool) -> pl.Series:
+    """The column `n_clusters` of the groups of a pool."""
+    return pl.Series("n_clusters", pool.sizes, dtype=pl.Int64)
+
+
+def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> Iterator[Pool]:
+    """Groups in batches that share their draws and fit in memory.
+
+    Args:
+        method: What the pools are for.
+        tables: For each block its cluster states, with `:group` and `:cluster`.
+        together: So many consecutive groups have the same clusters and must not be parted.
+
+    Raises:
+        ParameterError: No group has two clusters.
+    """
+    clusters = pl.concat([table.select(GROUP, CLUSTER) for table in tables]).unique()
     shared = isinstance(method, Bootstrap) and method.draws == "poisson"
     rank = pl.col(CLUSTER).rank("dense")
-    clusters = clusters.with_columns(
-        ((rank if shared else rank.over(GROUP)) - 1).cast(pl.Int64).alias(":place")
-    ).sort(":place")
+    place = ((rank if shared else rank.over(GROUP)) - 1).cast(pl.Int64).alias(_PLACE)
+    clusters = clusters.with_columns(place).sort(_PLACE)
     sizes = clusters.group_by(GROUP).agg(pl.len().alias("size")).sort("size", GROUP)
-    if len(sizes) and int(sizes["size"].max() or 0) < 2 and not _reference(method):  # type: ignore[call-overload]
+    if len(sizes) and sizes["size"].to_numpy().max() < 2 and not _lenient(method):
         raise ParameterError(
             f"the resampling needs at least two clusters, and every group has one "
             f"(first id: {clusters[CLUSTER][0]!r}); name a finer `cluster` column, "
             "or leave out `resample`"
         )
-    if shared:
-        sizes = sizes.with_columns(pl.lit(0, dtype=pl.UInt32).alias("size"))
-    ranked = [table.join(clusters, on=[GROUP, CLUSTER], nulls_equal=True) for table in owned]
-    rows = max(method.n, 1) if isinstance(method, Bootstrap) else 0
-    for (_,), same in sizes.group_by("size", maintain_order=True):
-        count = int(clusters[":place"].max()) + 1 if shared else int(same["size"][0])  # type: ignore[call-overload]
-        batch = max(1, BATCH // max(rows, count, 1) // max(len(tables), 1))
+    ranked = [table.join(clusters, on=[GROUP, CLUSTER], nulls_equal=True) for table in tables]
+    rows = method.n if isinstance(method, Bootstrap) else 1
+    alike = [sizes] if shared else [same for _, same in sizes.group_by("size", maintain_order=True)]
+    for same in alike:
+        count = clusters[_PLACE].n_unique() if shared else int(same["size"][0])
+        batch = max(1, BATCH // max(rows, count) // len(tables) // together) * together
         for first in range(0, len(same), batch):
-            members = same[GROUP][first : first + batch]
-            renumber = pl.DataFrame({GROUP: members}).with_row_index(":new")
-            chosen = [_renumbered(table, renumber) for table in ranked]
-            known = clusters if shared else clusters.filter(pl.col(GROUP) == members[0])
-            ids = known.unique(":place", keep="first", maintain_order=True)[CLUSTER]
-            yield Pool(members, chosen, ids)
+            members = same[first : first + batch]
+            renumber = members.select(GROUP).with_row_index(":new")
+            chosen = [
+                table.join(renumber, on=GROUP)
+                .drop(GROUP, CLUSTER)
+                .rename({":new": GROUP, _PLACE: CLUSTER})
+                for table in ranked
+            ]
+            known = clusters if shared else clusters.filter(pl.col(GROUP) == members[GROUP][0])
+            ids = known.unique(_PLACE, keep="first", maintain_order=True)[CLUSTER]
+            yield Pool(members[GROUP], members["size"], chosen, ids)
 
 
-def _reference(method: Method) -> bool:
+def _lenient(method: Method) -> bool:
     return isinstance(method, Bootstrap) and method.rules == "reference"
 
 
-def _number_groups(
-    table: pl.DataFrame, numbered: pl.DataFrame, keys: Sequence[str]
-) -> pl.DataFrame:
+def number_groups(table: pl.DataFrame, groups: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The table with the number of its group instead of the keys."""
     if not keys:
         return table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
+    numbered = groups.with_row_index(GROUP)
     return table.join(numbered, on=list(keys), nulls_equal=True).drop(keys)
-
-
-def _renumbered(table: pl.DataFrame, renumber: pl.DataFrame) -> pl.DataFrame:
-    return (
-        table.join(renumber, on=GROUP)
-        .drop(GROUP, CLUSTER)
-        .rename({":new": GROUP, ":place": CLUSTER})
-    )
 
 
 def replicates(
@@ -156,6 +155,11 @@ def replicates(
     return np.concatenate(made, axis=1)
 
 
+def flattened(values: Floats) -> Floats:
+    """Replicates by (metrics times groups)."""
+    return values.transpose(1, 0, 2).reshape(values.shape[1], -1)
+
+
 def _of_pool(
     method: Method, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound]
 ) -> dict[str, Floats]:
@@ -167,8 +171,7 @@ def _of_pool(
     progress = method.progress or reporter(type(method).__name__.lower())
 
     def all_of(weights: Weights, total: int) -> Floats:
-        values = replicates(contraction, weights, total, progress)
-        return values.transpose(1, 0, 2).reshape(total, -1)
+        return flattened(replicates(contraction, weights, total, progress))
 
     if isinstance(method, Bootstrap):
         jackknife = None

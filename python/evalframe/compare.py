@@ -1,0 +1,146 @@
+"""The second verb: differences of metrics between systems, paired on shared clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core import partial as states
+from evalframe.core import tables
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import as_expr
+from evalframe.core.tables import Keys
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.evaluate import AnyMetric, By, as_exprs
+
+if TYPE_CHECKING:
+    from evalframe.resample.methods import Bootstrap
+
+Test: TypeAlias = Literal["bootstrap", "permutation"]
+
+_SIDES = "side"
+
+
+def compare(
+    frame: Frame,
+    metrics: AnyMetric | Sequence[AnyMetric],
+    *,
+    between: IntoExpr | None = None,
+    other: Frame | None = None,
+    pair_on: IntoExpr | None = None,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    resample: Bootstrap | None = None,
+    test: Test = "bootstrap",
+) -> pl.LazyFrame:
+    """Differences of metrics between two groups of one table, or between two tables.
+
+    Both sides are computed on the clusters that they share, and every replicate draws the same
+    clusters on both, so that what the clusters have in common cancels. More than two groups give
+    all pairs.
+
+    Args:
+        frame: Records, one row each; the left table where `other` is given.
+        metrics: As for `evaluate`; all must declare a state.
+        between: Column or expression whose values are the systems; left and right are in its
+            sorted order.
+        other: A second table instead, as the right side.
+        pair_on: The clusters, such as participants or questions; by default the cluster of
+            `resample`.
+        by: Compare within each group of these keys.
+        weight: How often each row counts.
+        resample: The bootstrap; by default 1,000 reference draws.
+        test: `bootstrap` inverts the percentile interval; `permutation` swaps the sides of
+            random clusters, which is exact if the systems are exchangeable within clusters.
+            Both add one to numerator and denominator, so that no p-value is 0.
+
+    Returns:
+        by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
+        left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0;
+        not corrected for several comparisons), `n_clusters` (shared), `drop_rate`. Null where
+        undefined.
+
+    Raises:
+        ParameterError: Not exactly one of `between` and `other`; fewer than two systems; no
+            cluster to pair on, or no pair shares one; a metric without a state.
+        MissingColumnsError: A column is not there.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "mode": ["few"] * 4 + ["zero"] * 4,
+        ...         "person": [1, 2, 3, 4] * 2,
+        ...         "loss": [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+        ...     }
+        ... )
+        >>> ef.compare(
+        ...     items, ef.selective_risk(), between="mode", pair_on="person"
+        ... ).select("left", "right", "delta", "n_clusters").collect()
+        shape: (1, 4)
+        ┌──────┬───────┬───────┬────────────┐
+        │ left ┆ right ┆ delta ┆ n_clusters │
+        │ ---  ┆ ---   ┆ ---   ┆ ---        │
+        │ str  ┆ str   ┆ f64   ┆ i64        │
+        ╞══════╪═══════╪═══════╪════════════╡
+        │ few  ┆ zero  ┆ 0.25  ┆ 4          │
+        └──────┴───────┴───────┴────────────┘
+    """
+    from evalframe.resample.paired import paired_spread
+
+    method, cluster = _method(pair_on, resample)
+    exprs = as_exprs(metrics, weight)
+    bounds, others = tables.split(exprs)
+    if others:
+        raise ParameterError(
+            f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
+            "compare it"
+        )
+    keys = Keys.of(by)
+    side, frames = _sides(frame, other, between)
+    blocks = tables.shared(bounds)
+    inner = Keys((*keys.names, _SIDES), (*keys.exprs, side))
+    made = []
+    for lazy in frames:
+        tables.check_columns(lazy, exprs, *inner.exprs, cluster)
+        made.append(states.block_tables(lazy, blocks, inner, cluster))
+    whole = [pl.concat(parts, how="vertical_relaxed") for parts in zip(*made, strict=True)]
+    collected = pl.collect_all(whole)
+    known = None if other is None else ("left", "right")
+    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, known)
+    return result.lazy().rename(keys.restore())
+
+
+def _method(pair_on: IntoExpr | None, resample: Bootstrap | None) -> tuple[Bootstrap, pl.Expr]:
+    from evalframe.resample.methods import Bootstrap
+
+    if pair_on is None and resample is None:
+        raise ParameterError("name the clusters to pair on, such as pair_on='participant_id'")
+    if resample is None:
+        assert pair_on is not None
+        resample = Bootstrap(cluster=pair_on)
+    if not isinstance(resample, Bootstrap):
+        raise ParameterError(f"compare resamples by ef.Bootstrap, got {type(resample).__name__}")
+    if pair_on is not None:
+        resample = replace(resample, cluster=pair_on)
+    return resample, as_expr(resample.cluster)
+
+
+def _sides(
+    frame: Frame, other: Frame | None, between: IntoExpr | None
+) -> tuple[pl.Expr, list[pl.LazyFrame]]:
+    if (between is None) == (other is None):
+        raise ParameterError(
+            "name either between=... (a column of one table) or other=... (a second table)"
+        )
+    if other is None:
+        assert between is not None
+        return as_expr(between), [tables.lazy(frame)]
+    named = [
+        tables.lazy(table).with_columns(pl.lit(name).alias(":side"))
+        for table, name in ((frame, "left"), (other, "right"))
+    ]
+    return pl.col(":side"), named

@@ -1,0 +1,200 @@
+"""Paired differences: both sides of a pair are resampled by the same draws of shared clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.resample import draws, intervals
+from evalframe.resample.contraction import CLUSTER, GROUP, Contraction
+from evalframe.resample.progress import reporter
+from evalframe.resample.uncertainty import Pool, clusters_of, flattened, pools, replicates
+
+if TYPE_CHECKING:
+    from evalframe.core.blocks import Block
+    from evalframe.core.metric import Bound
+    from evalframe.core.segments import Floats
+    from evalframe.resample.methods import Bootstrap
+
+_COLUMNS = [
+    "metric",
+    "left",
+    "right",
+    "estimate_left",
+    "estimate_right",
+    "delta",
+    "std_error",
+    "lower",
+    "upper",
+    "p_value",
+    "n_clusters",
+    "drop_rate",
+]
+
+
+def paired_spread(
+    method: Bootstrap,
+    tables: Sequence[pl.DataFrame],
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+    keys: Sequence[str],
+    test: str,
+    sides: tuple[str, str] | None = None,
+) -> pl.DataFrame:
+    """Differences of all metrics between all pairs of sides within each group.
+
+    Args:
+        method: The bootstrap.
+        tables: For each block its cluster states; the last key is the side.
+        blocks: What the metrics share.
+        bounds: The metrics.
+        keys: Names of the key columns.
+        test: `bootstrap` or `permutation`.
+        sides: The two sides where they are known beforehand; else all pairs that there are.
+
+    Raises:
+        ParameterError: There are fewer than two sides, or no pair shares a cluster.
+    """
+    *by, side = keys
+    present = pl.concat([table.select(*keys, CLUSTER) for table in tables]).unique()
+    pairs = _pairs(present.select(keys).unique().sort(keys), by, side, sides)
+    shared = _shared_clusters(present, pairs, by, side)
+    if not len(shared) and method.rules == "documented":
+        raise ParameterError("the two sides share no cluster; check the column to pair on")
+    numbered = [_number(table, shared, by, side) for table in tables]
+    parts = [_nothing_shared(method, pairs, shared, bounds)]
+    for pool in pools(method, numbered, together=2):
+        made = _of_pool(method, pool, blocks, bounds, test)
+        chosen = pairs[pool.groups.gather_every(2) // 2]
+        for number, bound in enumerate(bounds):
+            columns = [pl.Series(name, values[number]) for name, values in made.items()]
+            sizes = clusters_of(pool).gather_every(2)
+            parts.append(chosen.with_columns(pl.lit(bound.name).alias("metric"), sizes, *columns))
+    order = {bound.name: number for number, bound in enumerate(bounds)}
+    rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
+    result = pl.concat(parts, how="diagonal_relaxed").with_columns(
+        pl.selectors.float().fill_nan(None)
+    )
+    return result.sort(*by, rank, "left", "right").select(*by, *_COLUMNS)
+
+
+def _pairs(
+    groups: pl.DataFrame, by: list[str], side: str, known: tuple[str, str] | None
+) -> pl.DataFrame:
+    if known is not None:
+        named = [pl.lit(name).alias(column) for name, column in zip(known, ("left", "right"), strict=True)]
+        return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
+    sides = groups.rename({side: "left"})
+    if by:
+        crossed = sides.join(groups.rename({side: "right"}), on=by, nulls_equal=True)
+    else:
+        crossed = sides.join(groups.rename({side: "right"}), how="cross")
+    pairs = crossed.filter(pl.col("left") < pl.col("right")).sort(*by, "left", "right")
+    if not len(pairs):
+        found = groups[side].unique().to_list()
+        raise ParameterError(f"a comparison needs two systems, found {found}")
+    return pairs
+
+
+def _shared_clusters(
+    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str
+) -> pl.DataFrame:
+    """Clusters of each pair that stand on both of its sides."""
+    numbered = pairs.with_row_index(":pair")
+    left = numbered.join(present.rename({side: "left"}), on=[*by, "left"], nulls_equal=True)
+    return left.join(
+        present.rename({side: "right"}), on=[*by, "right", CLUSTER], how="semi", nulls_equal=True
+    )
+
+
+def _number(table: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str) -> pl.DataFrame:
+    """The states of shared clusters, each pair's left and right as groups 2i and 2i + 1."""
+    parts = []
+    for offset, name in enumerate(("left", "right")):
+        wanted = shared.select(*by, pl.col(name).alias(side), CLUSTER, ":pair")
+        mine = table.join(wanted, on=[*by, side, CLUSTER], nulls_equal=True)
+        parts.append(mine.with_columns((pl.col(":pair") * 2 + offset).alias(GROUP)))
+    return pl.concat(parts).drop(*by, side, ":pair")
+
+
+def _nothing_shared(
+    method: Bootstrap, pairs: pl.DataFrame, shared: pl.DataFrame, bounds: Sequence[Bound]
+) -> pl.DataFrame:
+    """Rows for pairs without a shared cluster: nothing but a drop rate of 1."""
+    empty = pairs.with_row_index(":pair").join(shared, on=":pair", how="anti").drop(":pair")
+    names = pl.DataFrame({"metric": [bound.name for bound in bounds]})
+    fallback = 0.0 if method.rules == "reference" else None
+    return empty.join(names, how="cross").with_columns(
+        pl.lit(None, dtype=pl.Float64).alias("estimate_left"),
+        pl.lit(None, dtype=pl.Float64).alias("estimate_right"),
+        pl.lit(None, dtype=pl.Float64).alias("delta"),
+        pl.lit(fallback, dtype=pl.Float64).alias("std_error"),
+        pl.lit(fallback, dtype=pl.Float64).alias("lower"),
+        pl.lit(fallback, dtype=pl.Float64).alias("upper"),
+        pl.lit(None, dtype=pl.Float64).alias("p_value"),
+        pl.lit(0, dtype=pl.Int64).alias("n_clusters"),
+        pl.lit(1.0).alias("drop_rate"),
+    )
+
+
+def _of_pool(
+    method: Bootstrap, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound], test: str
+) -> dict[str, Floats]:
+    """Columns of the result, each metrics by pairs."""
+    clusters, groups = len(pool.ids), len(pool.groups)
+    contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
+    points = contraction.values(np.ones((1, clusters)))
+    progress = method.progress or reporter("bootstrap of differences")
+    drawn = replicates(contraction, draws.bootstrap_weights(method, pool.ids), method.n, progress)
+    jackknife = None
+    if method.interval == "bca":
+        left_out = draws.leave_one_out(clusters)
+        jackknife = flattened(_delta(replicates(contraction, left_out, clusters, progress)))
+    deltas, point = flattened(_delta(drawn)), flattened(_delta(points))[0]
+    spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
+    if test == "bootstrap":
+        p_value = intervals.p_values(deltas)
+    else:
+        swapped = _permuted(method, pool, blocks, bounds)
+        p_value = intervals.permutation_p_values(swapped, point)
+    shape = (len(bounds), groups // 2)
+    columns = {"delta": point, "p_value": p_value, **spread._asdict()}
+    return {
+        "estimate_left": points[:, 0, 0::2],
+        "estimate_right": points[:, 0, 1::2],
+        **{name: values.reshape(shape) for name, values in columns.items()},
+    }
+
+
+def _delta(values: Floats) -> Floats:
+    return values[..., 1::2] - values[..., 0::2]
+
+
+def _permuted(
+    method: Bootstrap, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound]
+) -> Floats:
+    """Differences after swapping the sides of random clusters.
+
+    Each pair is one group in which every cluster stands twice, as its left and as its right self;
+    a swap moves the weight from one to the other.
+    """
+    clusters = len(pool.ids)
+    doubled = [
+        table.with_columns(
+            (pl.col(CLUSTER) + clusters * (pl.col(GROUP) % 2).cast(pl.Int64)).alias(CLUSTER),
+            (pl.col(GROUP) // 2).alias(GROUP),
+        )
+        for table in pool.tables
+    ]
+    pairs = len(pool.groups) // 2
+    contraction = Contraction(blocks, doubled, bounds, pairs, 2 * clusters)
+    progress = method.progress or reporter("permutation")
+    left, right = (
+        replicates(contraction, draws.swaps(method, clusters, side), method.n, progress)
+        for side in (0, 1)
+    )
+    return flattened(right - left)
