@@ -95,24 +95,30 @@ def evaluate(
     order = [expr.meta.output_name() for expr in exprs]
     if resample is None:
         tables.check_columns(lazy, exprs, *keys.exprs)
-        parts = []
-        if bounds:
-            blocks = tables.shared(bounds)
-            summary = tables.summarise(lazy, keys, blocks, plan)
-            parts.append(tables.estimates(summary, keys, bounds, blocks))
-        if others:
-            parts.append(tables.stateless(lazy, keys, others))
-    else:
-        cluster = cluster_of(resample)
-        if cluster is None:
-            lazy, cluster = lazy.with_row_index(_ROW), pl.col(_ROW)
-        tables.check_columns(lazy, exprs, *keys.exprs, cluster)
-        parts = []
-        if bounds:
-            parts.append(_resampled_states(lazy, keys, cluster, bounds, resample))
-        if others:
-            parts.append(_resampled_rows(lazy, keys, cluster, others, resample))
-    return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
+
+        def compute() -> pl.DataFrame:
+            parts = []
+            if bounds:
+                blocks = tables.shared(bounds)
+                summary = tables.summarise(lazy, keys, blocks, plan)
+                parts.append(tables.estimates(summary, keys, bounds, blocks))
+            if others:
+                parts.append(tables.stateless(lazy, keys, others))
+            return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
+
+        return pl.defer(compute, schema=tables.result_schema(lazy, keys))
+    cluster = cluster_of(resample)
+    if cluster is None:
+        lazy, cluster = lazy.with_row_index(_ROW), pl.col(_ROW)
+    tables.check_columns(lazy, exprs, *keys.exprs, cluster)
+    parts = []
+    if bounds:
+        blocks = tables.shared(bounds)
+        made = states.block_tables(lazy, blocks, keys, cluster)
+        parts.append(_spread(resample, keys, made, blocks, bounds))
+    if others:
+        parts.append(_spread_of_rows(resample, lazy, keys, cluster, others))
+    return tables.finished(pl.concat(parts, how="diagonal"), keys, order).lazy()
 
 
 def partial(
@@ -202,23 +208,32 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     """
     parts = states.opened(state)
     order = [bound.name for bound in parts.bounds]
-    if resample is not None:
-        wanted = cluster_of(resample)
-        name = None if wanted is None else wanted.meta.output_name()
-        if parts.cluster is None or name != parts.cluster:
-            raise ParameterError(
-                f"the state keeps cluster {parts.cluster!r} apart, the resampling asks for "
-                f"{name!r}; make the state with partial(..., cluster={name!r})"
-            )
-        long = _spread(resample, parts.keys, parts.tables, parts.blocks, parts.bounds)
-    else:
-        summaries = [
-            tables.summarise_levels(block.added_up(rows, parts.keys.inner), parts.keys.inner, block)
-            for block, rows in zip(parts.blocks, parts.tables, strict=True)
-        ]
-        summary = tables.side_by_side(summaries, parts.keys.inner)
-        long = tables.estimates(summary, parts.keys, parts.bounds, parts.blocks)
-    return tables.finished(long, parts.keys, order)
+    if resample is None:
+
+        def compute() -> pl.DataFrame:
+            inner = parts.keys.inner
+            sums = [
+                block.added_up(rows, inner)
+                for block, rows in zip(parts.blocks, parts.tables, strict=True)
+            ]
+            summaries = [
+                tables.from_levels(levels, inner, block)
+                for block, levels in zip(parts.blocks, pl.collect_all(sums), strict=True)
+            ]
+            summary = tables.side_by_side(summaries, inner)
+            long = tables.estimates(summary, parts.keys, parts.bounds, parts.blocks)
+            return tables.finished(long, parts.keys, order)
+
+        return pl.defer(compute, schema=tables.result_schema(tables.lazy(state), parts.keys))
+    wanted = cluster_of(resample)
+    name = None if wanted is None else wanted.meta.output_name()
+    if parts.cluster is None or name != parts.cluster:
+        raise ParameterError(
+            f"the state keeps cluster {parts.cluster!r} apart, the resampling asks for "
+            f"{name!r}; make the state with partial(..., cluster={name!r})"
+        )
+    long = _spread(resample, parts.keys, parts.tables, parts.blocks, parts.bounds)
+    return tables.finished(long, parts.keys, order).lazy()
 
 
 _ROW = ":row"
@@ -259,34 +274,26 @@ def cluster_of(method: Method) -> pl.Expr | None:
     return None if method.cluster is None else as_expr(method.cluster)
 
 
-def _resampled_states(
-    lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, bounds: list[Bound], method: Method
-) -> pl.LazyFrame:
-    blocks = tables.shared(bounds)
-    made = states.block_tables(lazy, blocks, keys, cluster)
-    return _spread(method, keys, made, blocks, bounds)
-
-
 def _spread(
     method: Method,
     keys: Keys,
     made: Sequence[pl.LazyFrame],
     blocks: Sequence[Block],
     bounds: Sequence[Bound],
-) -> pl.LazyFrame:
+) -> pl.DataFrame:
     from evalframe.resample.uncertainty import spread
 
     collected = pl.collect_all(made)
     groups = collected[0].select(keys.inner).unique().sort(keys.inner) if keys.inner else _ONE
-    return spread(method, groups, collected, blocks, bounds, keys.inner).lazy()
+    return spread(method, groups, collected, blocks, bounds, keys.inner)
 
 
 _ONE = pl.DataFrame(height=1)
 
 
-def _resampled_rows(
-    lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, others: list[pl.Expr], method: Method
-) -> pl.LazyFrame:
+def _spread_of_rows(
+    method: Method, lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, others: list[pl.Expr]
+) -> pl.DataFrame:
     from evalframe.resample.join import spread_of_rows
 
-    return spread_of_rows(method, lazy, keys, cluster, others).lazy()
+    return spread_of_rows(method, lazy, keys, cluster, others)

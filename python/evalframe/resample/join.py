@@ -36,7 +36,7 @@ def spread_of_rows(
 ) -> pl.DataFrame:
     """The long result of expressions that declare no state, with uncertainty."""
     rows = frame.with_columns(*keys.select(), cluster.alias(CLUSTER)).collect()
-    points = tables.stateless(rows.lazy(), keys, exprs).collect()
+    points = tables.stateless(rows.lazy(), keys, exprs)
     groups = rows.select(keys.inner).unique().sort(keys.inner) if keys.inner else None
     if groups is None:
         rows = rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
