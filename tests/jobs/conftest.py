@@ -21,7 +21,7 @@ def items() -> pl.DataFrame:
         participant_id=row // 8,
         item=pl.format("q{}", row % 4),
         mode=pl.when(row // 4 % 2 == 0).then(pl.lit("few")).otherwise(pl.lit("zero")),
-        prediction=pl.when(row % 5 > 0).then(row * 7 % 4),
+        prediction=pl.when(row % 5 > 0).then((row * 5 + row // 7) % 4),
         label=row * 3 % 4,
         confidence=(row * 37 % 48) / 48,
         evidence=(row * 11 % 6).cast(pl.Float64),

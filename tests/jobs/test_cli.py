@@ -113,7 +113,7 @@ def test_loss_and_columns_by_name(selective: Any, items: pl.DataFrame) -> None:
 
 def test_a_loss_of_an_abstention_is_ignored(selective: Any, items: pl.DataFrame) -> None:
     expected = selective(*BY_MODE, "--loss", "zero_one")
-    wrong = (pl.col("prediction") != pl.col("label")).fill_null(True).cast(pl.Int64)
+    wrong = (pl.col("prediction") != pl.col("label")).fill_null(True)
     items.with_columns(wrong=wrong).write_parquet("scored.parquet")
     found = selective(*BY_MODE, "--loss", "column:wrong", items=["scored.parquet"])
     assert_frame_equal(found, expected)
@@ -191,7 +191,7 @@ BAD = {
         "items needs column 'confidense'; the table has .* Did you mean 'confidence'?",
     ),
     "missing group": ("items.parquet --by modell", "needs column 'modell'.* Did you mean 'mode'"),
-    "wrong dtype": ("items.parquet --confidence mode", "column 'mode' is String, not a number"),
+    "wrong dtype": ("items.parquet --confidence mode", "column 'mode' .* is String, not a number"),
     "duplicate": ("twice.parquet", "mode, participant_id, item are unique: not so in 48 of 96"),
     "label missing": ("unlabelled.parquet", "label is present where prediction is"),
     "infinite": ("infinite.parquet", "confidence is finite where prediction is"),
@@ -199,6 +199,7 @@ BAD = {
     "replicates": ("items.parquet --bootstrap 0", "n, .* must be at least 1, got 0"),
     "level": ("items.parquet --bootstrap 9 --level 95", r"level must lie in \(0, 1\), got 95"),
     "loss": ("items.parquet --loss hinge", r"unknown loss.name 'hinge'\. Known: abs, abs_norm"),
+    "scale": ("items.parquet --loss-scale 0", "scale must be above 0, got 0"),
     "metric": ("items.parquet --metrics aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'"),
     "one cluster": ("one.parquet --bootstrap 10", "error: .*cluster"),
     "ragged": ("ragged.csv", "error: ragged.csv cannot be read .*more fields"),
@@ -226,11 +227,16 @@ def test_the_output_is_checked_first(call: Any, folder: Path) -> None:
     assert "error: cannot write out.parquet: no folder 'absent'; create it first" in done.stderr
 
 
+def test_an_input_is_not_overwritten(call: Any, folder: Path) -> None:
+    done = call("selective", "*.parquet", "-o", "items.parquet", *BY_MODE, exit_code=1)
+    assert "error: items.parquet is one of the inputs; write the result elsewhere" in done.stderr
+
+
 def test_usage_errors(call: Any, folder: Path) -> None:
     assert "Missing option '-o'" in call("selective", "items.parquet", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
-    assert "could not convert string to float: 'half'" in done.stderr
+    assert "Invalid value for '--coverage-grid'" in done.stderr
 
 
 def test_sample_and_metrics(call: Any, folder: Path) -> None:

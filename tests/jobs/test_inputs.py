@@ -73,6 +73,7 @@ BAD = {
     "text.parquet": "text.parquet cannot be read .*; is it Parquet, and whole?",
     "short.parquet": "short.parquet cannot be read .*; is it Parquet, and whole?",
     "text.arrow": "text.arrow cannot be read .*; is it Arrow IPC, and whole?",
+    "ragged.csv": r"ragged.csv cannot be read \(found more fields .*; is it CSV, and whole?",
     "broken.jsonl": "broken.jsonl cannot be read .*; is it JSON lines, and whole?",
     "items.xlsx": r"items.xlsx: unknown format '.xlsx'; known: .parquet, .csv",
     "bare": "folder 'bare' holds no .parquet file",
@@ -88,6 +89,7 @@ def test_bad_input(folder: Path, name: str) -> None:
     Path("text.parquet").write_text("this is not a table " * 10)
     Path("text.arrow").write_text("this is not a table " * 10)
     Path("broken.jsonl").write_text('{"a": 1}\n{"a":\n')
+    Path("ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
     Path("bare").mkdir()
     with pytest.raises(InputError, match=BAD[name]):
         open_items([name])

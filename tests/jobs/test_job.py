@@ -49,7 +49,6 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
         ({"bootstrap": {"draws": "x"}}, "unknown bootstrap.draws 'x'.*counter, poisson, reference"),
         ({"loss": {"name": "absnorm"}}, "unknown loss.name 'absnorm'. Did you mean 'abs_norm'"),
         ({"loss": {}}, r"a loss is either a name \(abs, abs_norm, zero_one, squared\) or a column"),
-        ({"loss": {"name": "abs", "scale": 0}}, "the loss scale must be above 0, got 0"),
         ({"on_invalid": "drop"}, "unknown on_invalid 'drop'. Known: quarantine, raise"),
         ({"items": []}, "items is empty; a job needs at least one"),
         ({"confidence": ["a", "a"]}, "confidence names a column twice: a, a"),

@@ -65,7 +65,8 @@ def test_metrics_are_computed_from_the_columns_of_the_job() -> None:
         ({"name": "risk_at", "coverage": "all"}, "coverage of risk_at must be a number, got 'all'"),
         ({"name": "aurc", "conversion": "x"}, "unknown argument of aurc 'conversion'.*convention"),
         ({"name": "aurc", "convention": "x"}, "convention.*trapezoid_total"),
-        ({"alias": "a"}, r"a metric needs a name, got \{'alias': 'a'\}"),
+        ({"name": "aurc", "alias": 1}, "a metric needs a name, and perhaps an alias"),
+        ({"alias": "a"}, r"a metric needs a name, .*got \{'alias': 'a'\}"),
     ],
 )
 def test_metrics_that_do_not_exist(entry: Any, message: str) -> None:

@@ -56,7 +56,8 @@ class Views:
         """Elementwise expressions over the views, one row per level."""
         needed = {name for expr in exprs.values() for name in expr.meta.root_names()}
         frame = pl.DataFrame({name: self[name] for name in sorted(needed)})
-        return frame.select(**exprs)
+        # Lazy, since only then are subexpressions that the terms share computed once.
+        return frame.lazy().select(**exprs).collect(engine="in-memory")
 
     def centred(self, value: str, mass: str) -> Views:
         """The views with running sums of `value` taken about the mean of each segment."""
@@ -107,11 +108,11 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
     import numpy as np
 
     result: dict[str, Floats] = {}
-    plain = [use for use in uses if use[1].hull is None and use[1].centre is None]
-    shaped = [use for use in uses if use[1].hull is not None or use[1].centre is not None]
-    for group, seen in [(plain, views), *(([use], _shaped(views, use[1])) for use in shaped)]:
-        added = {f"{prefix}{name}": e for prefix, axis in group for name, e in axis.terms.items()}
-        peaks = {f"{prefix}{name}": e for prefix, axis in group for name, e in axis.maxima.items()}
+    for shape in {axis.shape for _, axis in uses}:
+        alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
+        seen = _shaped(views, alike[0][1])
+        added = {f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.terms.items()}
+        peaks = {f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.maxima.items()}
         if not added and not peaks:
             continue
         values = seen.evaluate(added | peaks)

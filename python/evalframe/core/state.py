@@ -83,6 +83,11 @@ class Axis:
     hull: tuple[pl.Expr, pl.Expr] | None = None
     centre: tuple[str, str] | None = None
 
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """What changes the levels and their sums before the terms: centre and hull, as text."""
+        return (*(self.centre or ()), *(str(coordinate) for coordinate in self.hull or ()))
+
 
 @dataclass(frozen=True)
 class State:

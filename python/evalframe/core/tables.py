@@ -112,9 +112,7 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
     return np.append(np.flatnonzero(first), len(frame))
 
 
-def summarise(
-    frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Plan
-) -> pl.DataFrame:
+def summarise(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Plan) -> pl.DataFrame:
     """Totals and terms of all blocks, one row per group, as columns `<block>:<name>`."""
     parts: list[pl.DataFrame | None] = []
     streamed: list[pl.LazyFrame] = []

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -17,7 +16,6 @@ from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, lo
 
 if TYPE_CHECKING:
     from evalframe.jobs.job import SelectiveJob
-    from evalframe.jobs.run import Progress
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -62,27 +60,13 @@ The same as a job file, for `evalframe run`:
 """
 
 
-class Names(click.ParamType):
-    """Comma-separated names."""
-
-    name = "a,b,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
-        """Names without the blanks around them; an empty text is no names."""
-        if isinstance(value, list):
-            return value
-        return [name.strip() for name in value.split(",") if name.strip()]
+def _split(text: str) -> list[str]:
+    """Names between commas, without the blanks around them; an empty text is no names."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-class Numbers(Names):
-    """Comma-separated numbers."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[Any]:
-        """The numbers, or a usage error that shows what is none."""
-        try:
-            return [float(number) for number in super().convert(value, param, ctx)]
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def _numbers(text: str) -> list[float]:
+    return [float(number) for number in _split(text)]
 
 
 class Program(click.Group):
@@ -132,7 +116,7 @@ def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 def _names(flag: str, text: str) -> Callable[[Command], Command]:
-    return click.option(flag, type=Names(), help=text)
+    return click.option(flag, type=_split, metavar="A,B,...", help=text)
 
 
 _RECORDS = _options(
@@ -163,7 +147,10 @@ _RECORDS = _options(
 @click.option("-o", "--output", metavar="FILE", required=True, help=".parquet, .csv, .json, .jsonl")
 @_names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
 @click.option(
-    "--coverage-grid", type=Numbers(), help="Coverages of risk_at.  [default: 0.1,...,0.9]"
+    "--coverage-grid",
+    type=_numbers,
+    metavar="A,B,...",
+    help="Coverages of risk_at.  [default: 0.1,...,0.9]",
 )
 @click.option("--area-coverage", type=float, help="Of aurc_at and augrc_at.  [default: 0.5]")
 @click.option("--convention", metavar="NAME", help="Of the areas.  [default: trapezoid_total]")
@@ -179,7 +166,7 @@ _RECORDS = _options(
     help="quarantine sets bad rows apart, in OUT.rejected.parquet.  [default: raise]",
 )
 @click.option("--hash-inputs", is_flag=True, help="Put SHA-256 sums into the provenance.")
-@click.option("--quiet", "-q", is_flag=True, help="Do not print the result.")
+@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
 def selective(quiet: bool, **flags: Any) -> None:
     """Score predictions that may abstain, per group.
 
@@ -191,7 +178,7 @@ def selective(quiet: bool, **flags: Any) -> None:
 
 @cli.command("run")
 @click.argument("job", type=click.Path(path_type=Path))
-@click.option("--quiet", "-q", is_flag=True, help="Do not print the result.")
+@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
 def run_file(job: Path, quiet: bool) -> None:
     """Run a job from a TOML file, which says what the flags of `selective` say.
 
@@ -242,8 +229,7 @@ def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
     from evalframe.jobs.run import run
     from evalframe.report.table import render
 
-    with _progress(job) as progress:
-        outcome = run(job, folder=folder, progress=progress)
+    outcome = run(job, folder=folder, progress=_silent if quiet else None)
     if outcome.report.rejected:
         click.echo(str(outcome.report), err=True)
     if not quiet:
@@ -252,23 +238,8 @@ def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
         click.echo(render(outcome.result, level=level, width=width, limit=None))
 
 
-@contextmanager
-def _progress(job: SelectiveJob) -> Iterator[Progress | None]:
-    """A bar on a terminal, nothing otherwise."""
-    if job.bootstrap is None or not sys.stderr.isatty():
-        yield None
-        return
-    with click.progressbar(
-        length=job.bootstrap.n * len(job.confidence), label="bootstrap", file=sys.stderr
-    ) as bar:
-        last = 0
-
-        def show(done: int, total: int) -> None:
-            nonlocal last
-            bar.update(done - last if done > last else done)
-            last = done
-
-        yield show
+def _silent(done: int, total: int) -> None:
+    """Instead of the progress that long resampling reports on a terminal."""
 
 
 def _document(flags: dict[str, Any]) -> dict[str, Any]:

@@ -23,9 +23,13 @@ _ARROW = partial(pl.scan_ipc, glob=False)
 
 
 def _scan_csv(path: Path) -> pl.LazyFrame:
-    """A CSV file; a column without a value is Null, not String, so that it joins other shards."""
+    """A CSV file, read through once.
+
+    A column without a value becomes Null, not String, so that it joins other shards; and a line
+    with too many fields is found, which Polars passes over where it reads some columns only.
+    """
     table = pl.scan_csv(path, glob=False, infer_schema_length=None)
-    empty = table.select(pl.col(pl.String).is_null().all()).collect()
+    empty = table.select(pl.all().is_null().all()).collect()
     return table.with_columns(pl.col(c.name).cast(pl.Null) for c in empty if c.all())
 
 
@@ -64,6 +68,10 @@ class Source:
         with reading(name, f"is it {format}, and whole?"):
             table = scan(path)
             return cls(name, path, format, table, table.collect_schema())
+
+    def is_file(self, path: Path) -> bool:
+        """Whether this is the file at `path`, whatever either is called."""
+        return path.exists() and path.samefile(self.path)
 
     def describe(self, *, digest: bool = False) -> dict[str, Any]:
         """Name, size and rows, and the SHA-256 sum if asked for."""

@@ -61,8 +61,6 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if (self.name is None) == (self.column is None):
             raise ParameterError(f"a loss is either a name ({', '.join(LOSSES)}) or a column")
-        if not self.scale > 0:
-            raise ParameterError(f"the loss scale must be above 0, got {self.scale}")
 
 
 class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,6 +29,11 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
     Raises:
         UnknownNameError: No metric of this name, or no argument of this name.
         ParameterError: An argument out of its domain, or two metrics under one name.
+
+    >>> from evalframe.jobs.job import SelectiveJob
+    >>> job = SelectiveJob(items=("items.csv",), metrics=("aurc", "risk_at"), coverage_grid=(0.5,))
+    >>> [metric.bound.name for metric in resolve(job, {"loss": "is_wrong"})]
+    ['aurc', 'risk_at_0.50']
     """
     metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles)]
     names = [metric.bound.name for metric in metrics]
@@ -62,6 +67,11 @@ def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
 
     Raises:
         UnknownNameError: No metric belongs to this family.
+
+    >>> import evalframe
+    >>> [row for row in catalogue() if row[0] in ("name", "coverage")]
+    [('name', 'family', 'direction', 'range', 'roles'),
+     ('coverage', 'selective', 'maximize', '[0, 1]', 'prediction')]
     """
     families = {metric.family for metric in registered().values()}
     if family is not None and family not in families:
@@ -87,8 +97,8 @@ def _entry(
     job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str]
 ) -> Iterator[MetricExpr]:
     given = {"name": entry} if isinstance(entry, str) else dict(entry)
-    if not isinstance(given.get("name"), str):
-        raise ParameterError(f"a metric needs a name, got {given}")
+    if not isinstance(given.get("name"), str) or not isinstance(given.get("alias", ""), str):
+        raise ParameterError(f"a metric needs a name, and perhaps an alias, got {given}")
     metric, params = parse(given.pop("name"))
     alias = given.pop("alias", None)
     for key in given:

@@ -51,6 +51,15 @@ def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any])
 
     Raises:
         OutputError: The folder is missing, cannot be written to, or is full.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "out.parquet")
+        ...     write_result(pl.DataFrame({"metric": ["aurc"]}), path, {"seed": 42})
+        ...     read_provenance(path)
+        {'seed': 42}
     """
     with replacing(path) as temporary:
         match path.suffix.lower():

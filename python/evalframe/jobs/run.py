@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Contract, Report, validate
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.inputs import open_items, reading
 from evalframe.jobs.metrics import resolve
 from evalframe.jobs.outputs import check_output, write_result
@@ -21,13 +20,13 @@ from evalframe.selective.contract import items_contract
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from evalframe.jobs.job import SelectiveJob
+    from evalframe.resample.methods import Progress
 
 LOSS = "__evalframe_loss__"
 """The column that holds the loss while a job runs."""
-
-Progress = Callable[[int, int], None]
-"""Called with the replicates done and the replicates asked for."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,27 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
     Args:
         job: What to run.
         folder: What relative names in the job are relative to.
-        progress: Called as replicates are done, per confidence column.
+        progress: Called as replicates are done, for each confidence column; by default long
+            runs report on a terminal.
 
     Raises:
         InputError: An input cannot be read.
         OutputError: The output cannot be written; said before anything is computed.
         ContractError: The records break their contract.
         UnknownNameError: The job names a metric or argument that does not exist.
+
+    Example:
+        >>> import tempfile
+        >>> from evalframe.jobs.job import parse
+        >>> from evalframe.selective.sample import write_samples
+        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["mode"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = write_samples(folder, participants=5)
+        ...     outcome = run(job, folder=Path(folder))
+        >>> outcome.result.columns[:4], outcome.result["metric"].n_unique()
+        (['mode', 'confidence', 'metric', 'estimate'], 20)
+        >>> outcome.provenance["inputs"][0]["rows"] == outcome.report.rows
+        True
     """
     output = None if job.output is None else folder / job.output
     if output is not None:
@@ -65,8 +78,11 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
     metrics = [resolve(job, _roles(job, confidence)) for confidence in job.confidence]
     resample = _resample(job, progress)
     items, sources = open_items(job.items, folder)
+    if output is not None and any(source.is_file(output) for source in sources):
+        raise OutputError(f"{job.output} is one of the inputs; write the result elsewhere")
+    losses = _loss(job, items.collect_schema()).alias(LOSS)
     report = check(job, items, output)
-    records = report.valid.with_columns(_loss(job, items.collect_schema()).alias(LOSS))
+    records = report.valid.with_columns(losses)
     result = pl.concat(
         [
             ef.evaluate(records, bound, by=job.by, weight=job.columns.weight, resample=resample)
@@ -83,7 +99,7 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
 
 
 def check(job: SelectiveJob, items: pl.LazyFrame, output: Path | None) -> Report:
-    """Hold the records of a job against their contract.
+    """Hold the records of a job against their contract; a loss of true and false is 1 and 0.
 
     Raises:
         ContractError: They break it, and the job does not set such rows apart.
@@ -93,7 +109,10 @@ def check(job: SelectiveJob, items: pl.LazyFrame, output: Path | None) -> Report
         if output is None:
             raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
         quarantine = output.with_name(f"{output.stem}.rejected.parquet")
-    contract = _contract(job, items.collect_schema())
+    schema = items.collect_schema()
+    if schema.get(job.loss.column or "") == pl.Boolean:
+        items = items.with_columns(pl.col(str(job.loss.column)).cast(pl.Int8))
+    contract = _contract(job, schema)
     with reading(", ".join(job.items)):
         return validate(items, contract, on_invalid=job.on_invalid, quarantine=quarantine)
 
@@ -149,8 +168,8 @@ def _roles(job: SelectiveJob, confidence: str) -> dict[str, str]:
 
 def _loss(job: SelectiveJob, columns: Collection[str]) -> pl.Expr:
     prediction = pl.col(job.columns.prediction)
-    if job.loss.name is not None:
-        return loss(job.loss.name, prediction, pl.col(job.columns.label), scale=job.loss.scale)
+    if job.loss.column is None:
+        return loss(str(job.loss.name), prediction, job.columns.label, scale=job.loss.scale)
     given = pl.col(job.loss.column).cast(pl.Float64)
     if job.columns.prediction not in columns:
         return given

@@ -62,6 +62,11 @@ class _Levels:
                 made.dense[name] = matrix
         return made
 
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate."""
+        return len(self.owner if self.dense is None else self.first)
+
     def sums(self, weights: Floats) -> dict[str, Floats]:
         """Sums per level, replicates by levels of all groups, flattened."""
         if self.dense is not None:
@@ -110,7 +115,7 @@ class Contraction:
     @property
     def width(self) -> int:
         """Numbers held per replicate, for sizing chunks."""
-        levels = [len(made.owner) for made in self._levels if made is not None]
+        levels = [made.width for made in self._levels if made is not None]
         return max([self.groups * len(self._finishes), *levels])
 
     def _total_matrix(self, block: Block, table: pl.DataFrame) -> Floats:

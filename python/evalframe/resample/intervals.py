@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Floats
+    from evalframe.core.segments import Bools, Floats
     from evalframe.resample.methods import Bootstrap
 
 
@@ -21,7 +21,11 @@ class Spread(NamedTuple):
 
 
 def bootstrap_spread(
-    method: Bootstrap, points: Floats, replicates: Floats, jackknife: Floats | None
+    method: Bootstrap,
+    points: Floats,
+    replicates: Floats,
+    jackknife: Floats | None,
+    dropped: Bools | None = None,
 ) -> Spread:
     """Uncertainty from bootstrap replicates.
 
@@ -30,8 +34,11 @@ def bootstrap_spread(
         points: The estimates.
         replicates: Replicates by estimates; NaN is a dropped replicate.
         jackknife: Clusters by estimates, for BCa.
+        dropped: Which replicates are dropped, where that is not every NaN: a NaN that is kept
+            spoils its interval.
     """
-    count = (~np.isnan(replicates)).sum(axis=0)
+    undefined = np.isnan(replicates)
+    count = len(replicates) - (undefined if dropped is None else dropped).sum(axis=0)
     drop_rate = 1.0 - count / len(replicates)
     ordered = np.sort(replicates, axis=0)
     std_error = _std(replicates, count)
@@ -46,6 +53,9 @@ def bootstrap_spread(
         lower, upper = (_quantile(ordered, count, tail) for tail in tails)
         if method.interval == "basic":
             lower, upper = 2 * points - upper, 2 * points - lower
+    if dropped is not None:
+        spoiled = np.where((undefined & ~dropped).any(axis=0), np.nan, 0.0)
+        std_error, lower, upper = std_error + spoiled, lower + spoiled, upper + spoiled
     few = count < 2
     if method.rules == "reference":
         fallback = np.nan_to_num(points, nan=0.0)

@@ -6,7 +6,6 @@ expression: a median, a difference of two metrics, anything that Polars can aggr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +13,16 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
-from evalframe.core.tables import Keys
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, GROUP
 from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Floats
+    from collections.abc import Sequence
+
+    from evalframe.core.segments import Bools, Floats
+    from evalframe.core.tables import Keys
 
 _ROWS = 1 << 22
 """Resampled rows held at a time."""
@@ -45,21 +46,26 @@ def spread_of_rows(
         points = groups.with_row_index(GROUP).join(points, on=keys.inner, nulls_equal=True)
         points = points.sort(GROUP).drop(GROUP)
     count = 1 if groups is None else len(groups)
-    values = replicates(method, rows, exprs, count)
+    values, nulls = replicates(method, rows, exprs, count)
     owned = rows.group_by(GROUP).agg(pl.col(CLUSTER).n_unique().cast(pl.Int64)).sort(GROUP)
     parts = []
     for number, expr in enumerate(exprs):
         mine = points.filter(pl.col("metric") == expr.meta.output_name())
         flat = mine["estimate"].fill_null(float("nan")).to_numpy()
         assert isinstance(method, Bootstrap)
-        made = intervals.bootstrap_spread(method, flat, values[number], None)
+        dropped = nulls[number] if method.rules == "reference" else None
+        made = intervals.bootstrap_spread(method, flat, values[number], None, dropped)
         spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
         parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
     return pl.concat(parts)
 
 
-def replicates(method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int) -> Floats:
-    """Values of expressions: expressions by replicates by groups, NaN where null.
+def replicates(
+    method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int
+) -> tuple[Floats, Bools]:
+    """Values of expressions, NaN where null, and where they are null.
+
+    Both are expressions by replicates by groups.
 
     Args:
         method: The bootstrap.
@@ -78,6 +84,7 @@ def replicates(method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], gro
     names = [f":value{i}" for i in range(len(exprs))]
     made = [expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)]
     values = np.full((len(exprs), method.n, groups), np.nan)
+    nulls = np.ones(values.shape, dtype=np.bool_)
     progress = method.progress or reporter("bootstrap")
     clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
     sizes = clusters.group_by(GROUP).agg(CLUSTER, pl.len().alias("size")).sort("size", GROUP)
@@ -104,10 +111,11 @@ def replicates(method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], gro
             place = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
             for number, name in enumerate(names):
                 values[(number, *place)] = result[name].fill_null(float("nan")).to_numpy()
+                nulls[(number, *place)] = result[name].is_null().to_numpy()
             first += len(weights)
             done += len(weights) * len(pool)
             progress(done, total)
-    return values
+    return values, nulls
 
 
 def _repeated(weights: Floats, first: int) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from evalframe.selective.curve import (
     GENERALIZED_CHORDS,
     RISK,
     RISK_BEFORE,
+    TINY,
     by_confidence,
     per_item_risks,
     zero_if_empty,
@@ -44,7 +45,7 @@ _AURC: dict[str, tuple[Mapping[str, pl.Expr], _Finish]] = {
     ),
     "rectangle_per_item": ({"risks": per_item_risks()}, lambda t: ratio(t.risks, t.mass)),
     "population": (
-        {"steps": ((at.mass - before.mass) * RISK).fill_nan(0.0)},
+        {"steps": (at.mass - before.mass) * RISK},
         lambda t: ratio(t.steps, t.mass),
     ),
 }
@@ -287,9 +288,11 @@ def fraction(name: str, value: float) -> float:
 
 def _cut(height: pl.Expr, height_before: pl.Expr, coverage: float) -> pl.Expr:
     """Term: the part of a chord's trapezoid that lies left of a coverage."""
-    width = COVERAGE - COVERAGE_BEFORE
-    kept = (pl.min_horizontal(COVERAGE, coverage) - COVERAGE_BEFORE).clip(lower_bound=0)
-    return (kept * (height_before + (height - height_before) * kept / width / 2)).fill_nan(0.0)
+    end = pl.when(COVERAGE < coverage).then(COVERAGE).otherwise(coverage)
+    kept = end - COVERAGE_BEFORE
+    slope = (height - height_before) / (COVERAGE - COVERAGE_BEFORE + TINY)
+    area = kept * (height_before + slope * kept / 2)
+    return pl.when(coverage > COVERAGE_BEFORE).then(area).otherwise(0.0)
 
 
 @metric(

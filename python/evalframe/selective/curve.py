@@ -19,8 +19,11 @@ from evalframe.core.special import harmonic_increase
 from evalframe.core.state import Axis, State, Totals, at, before, own, total
 
 COVERAGE, COVERAGE_BEFORE = at.mass / total.items, before.mass / total.items
-RISK = at.loss / at.mass
-RISK_BEFORE = pl.when(before.mass > 0).then(before.loss / before.mass).otherwise(RISK)
+TINY = 1e-300
+"""Added to a denominator, it changes nothing but makes the quotient of two zeros 0."""
+
+RISK = at.loss / (at.mass + TINY)
+RISK_BEFORE = pl.when(before.mass > 0).then(before.loss / (before.mass + TINY)).otherwise(RISK)
 ACCEPTED = at.mass - before.mass
 
 
@@ -76,7 +79,7 @@ def confidence_axis(
 FIRST_RISK = pl.when((before.mass == 0) & (at.mass > 0)).then(RISK).otherwise(0.0)
 """Term: the selective risk of the first plateau, which every curve starts with."""
 
-CHORDS = (ACCEPTED * (RISK + RISK_BEFORE) / 2).fill_nan(0.0)
+CHORDS = ACCEPTED * (RISK + RISK_BEFORE) / 2
 """Term: the trapezoid under selective risk between two working points, times N."""
 
 GENERALIZED_CHORDS = ACCEPTED * (at.loss + before.loss) / 2
@@ -89,10 +92,9 @@ def per_item_risks() -> pl.Expr:
     Within a plateau the items come in random order, so that the running loss grows by their mean
     at each; the sum of (running loss / running mass) is then a difference of harmonic numbers.
     """
-    mean = own.loss / own.mass
+    mean = own.loss / (own.mass + TINY)
     steps = harmonic_increase(before.mass, at.mass)
-    risks = own.loss + (before.loss - before.mass * mean) * steps
-    return pl.when(own.mass > 0).then(risks).otherwise(0.0)
+    return own.loss + (before.loss - before.mass * mean) * steps
 
 
 def zero_if_empty(value: pl.Expr, denominator: pl.Expr) -> pl.Expr:

@@ -1,0 +1,109 @@
+"""The risk-coverage curve itself, as a table that areas, plots and reports can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import partial, tables
+from evalframe.core.errors import ParameterError
+from evalframe.core.state import LEVEL
+from evalframe.core.tables import Keys
+from evalframe.selective.areas import aurc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+
+CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count", "accepted")
+"""Columns of every curve, after the group keys."""
+
+
+def rc_curve(
+    frame: Frame,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] | None = None,
+    weight: IntoExpr | None = None,
+) -> pl.LazyFrame:
+    """Working points of the risk-coverage curve: what accepting from each confidence up gives.
+
+    One row per distinct confidence of the predicted items: items of equal confidence enter
+    together. There is no row at coverage 0. Rows that `aurc` leaves out are left out here, too:
+    a loss that is NaN, or a loss without a confidence.
+
+    Args:
+        frame: Items, one row each.
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        by: Group keys: column names or expressions.
+        weight: How often each row counts.
+
+    Returns:
+        by..., then Float64 `coverage` (accepted share of all items, increasing), `selective_risk`
+        (mean loss of the accepted), `generalized_risk` (their loss over the number of all items),
+        `threshold` (the smallest confidence accepted), and `count` and `accepted`: items at this
+        confidence, and from it up (Int64; with `weight` their weight, Float64). Sorted by the keys,
+        then from the most confident down. A group in which nothing is predicted has no rows.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A key has the name of a column of the result.
+
+    References:
+        Values match ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.curves import rc_curve
+        >>> items = pl.DataFrame(
+        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
+        ... )
+        >>> rc_curve(items).select("coverage", "selective_risk", "threshold", "count").collect()
+        shape: (3, 4)
+        ┌──────────┬────────────────┬───────────┬───────┐
+        │ coverage ┆ selective_risk ┆ threshold ┆ count │
+        │ ---      ┆ ---            ┆ ---       ┆ ---   │
+        │ f64      ┆ f64            ┆ f64       ┆ i64   │
+        ╞══════════╪════════════════╪═══════════╪═══════╡
+        │ 0.2      ┆ 0.0            ┆ 0.9       ┆ 1     │
+        │ 0.6      ┆ 0.333333       ┆ 0.8       ┆ 2     │
+        │ 0.8      ┆ 0.5            ┆ 0.4       ┆ 1     │
+        └──────────┴────────────────┴───────────┴───────┘
+    """
+    lazy, keys = tables.lazy(frame), Keys.of(by)
+    clash = sorted(set(keys.names) & set(CURVE))
+    if clash:
+        raise ParameterError(
+            f"the curve has a column {clash[0]!r} of its own; rename the key with .alias(...)"
+        )
+    # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
+    area = aurc(loss, confidence, weight=weight).alias("rc_curve")
+    tables.check_columns(lazy, [area], *keys.exprs)
+    (plateaus,) = partial.block_tables(lazy, tables.shared([area.bound]), keys, None)
+    order = [False] * len(keys.inner) + [True]
+    items = _within(pl.col("items").sum(), keys)
+    mass, lost = (_within(pl.col(name).cum_sum(), keys) for name in ("mass", "loss"))
+    number = pl.Int64 if weight is None else pl.Float64
+    return (
+        plateaus.with_columns(items)
+        .filter(pl.col(LEVEL).is_not_null() & (pl.col("mass") > 0))
+        .sort([*keys.inner, LEVEL], descending=order)
+        .select(
+            *keys.inner,
+            (mass / pl.col("items")).alias("coverage"),
+            (lost / mass).alias("selective_risk"),
+            (lost / pl.col("items")).alias("generalized_risk"),
+            pl.col(LEVEL).alias("threshold"),
+            pl.col("mass").cast(number).alias("count"),
+            mass.cast(number).alias("accepted"),
+        )
+        .rename(keys.restore())
+    )
+
+
+def _within(expr: pl.Expr, keys: Keys) -> pl.Expr:
+    return expr.over(keys.inner) if keys.inner else expr

@@ -1,0 +1,75 @@
+"""Losses of single items: how far a prediction is from what is true."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.metric import as_expr
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
+
+
+def loss(
+    name: str,
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    scale: float = 3.0,
+) -> pl.Expr:
+    """Loss of each item, null where the system abstained.
+
+    A row-level expression for `with_columns`, or for the role `loss` of any metric.
+
+    Args:
+        name: `abs`: |prediction - label|. `abs_norm`: the same divided by `scale`. `squared`:
+            (prediction - label)^2. `zero_one`: 1 where they differ, 0 where they are equal.
+        prediction: What was answered; null is an abstention.
+        label: What is true. Numbers, except for `zero_one`, which takes any type that compares.
+        scale: The largest possible difference, for `abs_norm`; 3 is that of PHQ-8 items.
+
+    Returns:
+        Float64, named `loss`. Null where the prediction is null; NaN where there is a prediction
+        but no label, so that metrics count the item as missing and not as an abstention.
+
+    Raises:
+        UnknownNameError: No loss has this name.
+        ParameterError: The scale is not above 0.
+
+    References:
+        `abs` and `abs_norm` are those of ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.losses import loss
+        >>> items = pl.DataFrame({"prediction": [3, None, 1], "label": [1, 2, 1]})
+        >>> items.with_columns(loss("abs_norm"), loss("zero_one").alias("wrong"))
+        shape: (3, 4)
+        ┌────────────┬───────┬──────────┬───────┐
+        │ prediction ┆ label ┆ loss     ┆ wrong │
+        │ ---        ┆ ---   ┆ ---      ┆ ---   │
+        │ i64        ┆ i64   ┆ f64      ┆ f64   │
+        ╞════════════╪═══════╪══════════╪═══════╡
+        │ 3          ┆ 1     ┆ 0.666667 ┆ 1.0   │
+        │ null       ┆ 2     ┆ null     ┆ null  │
+        │ 1          ┆ 1     ┆ 0.0      ┆ 0.0   │
+        └────────────┴───────┴──────────┴───────┘
+    """
+    if not scale > 0:
+        raise ParameterError(f"scale must be above 0, got {scale!r}; 3 is that of PHQ-8 items")
+    answered, true = as_expr(prediction), as_expr(label)
+    # As floats, since unsigned integers cannot hold a negative difference.
+    gap = answered.cast(pl.Float64) - true.cast(pl.Float64)
+    losses = {
+        "abs": gap.abs(),
+        "abs_norm": gap.abs() / scale,
+        "squared": gap**2,
+        "zero_one": (answered != true).cast(pl.Float64),
+    }
+    if name not in losses:
+        raise UnknownNameError.of("loss", name, losses)
+    unlabelled = pl.when(answered.is_not_null()).then(float("nan"))
+    return pl.coalesce(losses[name], unlabelled).alias("loss")

@@ -1,0 +1,324 @@
+"""The laws that hold for every metric with a state, as functions to run on your own metrics.
+
+Each law computes the same table by several routes and compares the others with the first. It
+returns nothing, or raises an `AssertionError` that names the law, the metric, the group and both
+numbers.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.tables import Keys, Plan
+from evalframe.evaluate import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
+from evalframe.resample.methods import Bootstrap
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame, IntoExpr
+
+Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
+
+RTOL = 1e-12
+_COUNTED = ("estimate", "n", "n_missing")
+_SPREAD = ("estimate", "std_error", "lower", "upper", "n_clusters", "drop_rate")
+_TIMES = ":times"
+_UNIT = ":unit"
+
+
+def check_laws(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    cluster: IntoExpr | None = None,
+    rtol: float = RTOL,
+) -> None:
+    """All laws on one frame.
+
+    Make the frame hard: ties, missing values, groups of one row, clusters of unequal size. A
+    metric that jumps, such as one that compares with a threshold, keeps the laws only up to
+    rounding at the jump; numbers that add up exactly, such as eighths, avoid that.
+
+    Args:
+        metrics: What `evaluate` takes; all must declare a state.
+        frame: Records.
+        by: Group keys.
+        cluster: What is resampled; by default single rows.
+        rtol: Tolerance, relative to numbers above 1 and absolute below.
+
+    Raises:
+        AssertionError: A law does not hold.
+        ParameterError: A metric declares no state.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing import check_laws
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a", "a", "b"],
+        ...         "loss": [0.0, 1.0, None, 0.5],
+        ...         "confidence": [0.9, 0.9, 0.1, 0.7],
+        ...     }
+        ... )
+        >>> check_laws([ef.aurc, ef.risk_at(0.5)], items, by="model")
+    """
+    for law in (
+        expressions_equal_tables,
+        shards_add_up,
+        integer_weights_repeat_rows,
+        zero_weights_remove_rows,
+        row_order_does_not_matter,
+    ):
+        law(metrics, frame, by=by, rtol=rtol)
+    for law_of_clusters in (clusters_add_up, replicates_resample_rows):
+        law_of_clusters(metrics, frame, by=by, cluster=cluster, rtol=rtol)
+
+
+def expressions_equal_tables(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    rtol: float = RTOL,
+) -> None:
+    """The expression in `select`, `agg` and `over`, eager, lazy and streaming = every plan.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import expressions_equal_tables
+        >>> expressions_equal_tables(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    routes: dict[str, Frame] = {
+        f"evaluate(plan={plan!r})": evaluate(rows, exprs, by=by, plan=plan)
+        for plan in get_args(Plan)
+    }
+    query = rows.lazy().group_by(keys.exprs).agg(exprs) if by else rows.lazy().select(exprs)
+    wide = {
+        "the eager expression": rows.group_by(keys.exprs).agg(exprs) if by else rows.select(exprs),
+        "the lazy expression in memory": query.collect(engine="in-memory"),
+        "the lazy expression, streaming": query.collect(engine="streaming"),
+    }
+    if by:
+        over = [expr.over(keys.exprs) for expr in exprs]
+        wide["the expression over the keys"] = rows.select(*keys.exprs, *over).unique()
+    names = [expr.meta.output_name() for expr in exprs]
+    for route, values in wide.items():
+        routes[route] = values.unpivot(
+            names, index=list(keys.names), variable_name="metric", value_name="estimate"
+        )
+    _agree("expressions equal tables", routes, keys, rtol, _COUNTED)
+
+
+def shards_add_up(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    shards: int = 3,
+    rtol: float = RTOL,
+) -> None:
+    """States of shards, written to Parquet, read back, merged and finished = the whole.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import shards_add_up
+        >>> shards_add_up(ef.coverage, pl.DataFrame({"prediction": [1, None, 2]}))
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    places = pl.int_range(pl.len())
+    cuts = {
+        "every third row": [rows.filter(places % shards == shard) for shard in range(shards)],
+        "consecutive rows": [
+            rows.filter(places * shards // pl.len() == shard) for shard in range(shards)
+        ],
+    }
+    routes: dict[str, Frame] = {"evaluate": evaluate(rows, exprs, by=by)}
+    for cut, parts in cuts.items():
+        states = [_through_parquet(partial(part, exprs, by=by)) for part in parts]
+        routes[f"merged shards of {cut}"] = finish(merge(*states))
+        routes[f"shards of {cut} merged the other way round"] = finish(
+            merge(states[-1], merge(*states[:-1]))
+        )
+    _agree("shards add up", routes, keys, rtol, _COUNTED)
+
+
+def integer_weights_repeat_rows(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    rtol: float = RTOL,
+) -> None:
+    """A row of weight 3 = the same row three times.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import integer_weights_repeat_rows
+        >>> integer_weights_repeat_rows(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
+    """
+    _weighted("integer weights repeat rows", 4, metrics, frame, by, rtol)
+
+
+def zero_weights_remove_rows(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    rtol: float = RTOL,
+) -> None:
+    """A row of weight 0 = no such row.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import zero_weights_remove_rows
+        >>> zero_weights_remove_rows(ef.coverage, pl.DataFrame({"prediction": [1, None, 2]}))
+    """
+    _weighted("zero weights remove rows", 2, metrics, frame, by, rtol)
+
+
+def row_order_does_not_matter(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    rtol: float = RTOL,
+) -> None:
+    """Rows in any order give the same numbers.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import row_order_does_not_matter
+        >>> row_order_does_not_matter(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    routes: dict[str, Frame] = {}
+    for plan in ("sorted", "levels"):
+        routes[f"rows as given, {plan}"] = evaluate(rows, exprs, by=by, plan=plan)
+        routes[f"rows reversed, {plan}"] = evaluate(rows.reverse(), exprs, by=by, plan=plan)
+        shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
+        routes[f"rows shuffled, {plan}"] = evaluate(shuffled, exprs, by=by, plan=plan)
+    _agree("row order does not matter", routes, keys, rtol, _COUNTED)
+
+
+def clusters_add_up(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    cluster: IntoExpr | None = None,
+    rtol: float = RTOL,
+) -> None:
+    """States of clusters, added up as tables or by unit weights in the bootstrap = the whole.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import clusters_add_up
+        >>> clusters_add_up(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    rows, cluster = _clustered(rows, cluster)
+    method = Bootstrap(cluster=cluster, n=1, rules="reference")
+    state = partial(rows, exprs, by=by, cluster=cluster)
+    routes: dict[str, Frame] = {
+        "evaluate": evaluate(rows, exprs, by=by),
+        "finish(partial(cluster=...))": finish(state),
+        "evaluate with unit weights of clusters": evaluate(rows, exprs, by=by, resample=method),
+        "finish with unit weights of clusters": finish(state, resample=method),
+    }
+    _agree("clusters add up", routes, keys, rtol, _COUNTED)
+
+
+def replicates_resample_rows(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    cluster: IntoExpr | None = None,
+    n: int = 20,
+    rtol: float = RTOL,
+) -> None:
+    """A bootstrap of states = the same draws of the rows themselves.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.testing.laws import replicates_resample_rows
+        >>> replicates_resample_rows(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    rows, cluster = _clustered(rows, cluster)
+    method = Bootstrap(cluster=cluster, n=n, rules="reference")
+    bounds, others = tables.split(exprs)
+    plain = [*(bound.expr for bound in bounds), *others]
+    routes: dict[str, Frame] = {
+        "sums per cluster": evaluate(rows, exprs, by=by, resample=method),
+        "resampled rows": evaluate(rows, plain, by=by, resample=method),
+    }
+    _agree("replicates resample rows", routes, keys, rtol, _SPREAD)
+
+
+def _opened(metrics: Metrics, frame: Frame, by: By) -> tuple[pl.DataFrame, list[pl.Expr], Keys]:
+    return tables.lazy(frame).collect(), as_exprs(metrics), Keys.of(by)
+
+
+def _through_parquet(state: pl.LazyFrame) -> pl.DataFrame:
+    file = io.BytesIO()
+    state.collect().write_parquet(file)
+    file.seek(0)
+    return pl.read_parquet(file)
+
+
+def _clustered(rows: pl.DataFrame, cluster: IntoExpr | None) -> tuple[pl.DataFrame, IntoExpr]:
+    return (rows.with_row_index(_UNIT), _UNIT) if cluster is None else (rows, cluster)
+
+
+def _weighted(law: str, modulus: int, metrics: Metrics, frame: Frame, by: By, rtol: float) -> None:
+    rows, exprs, keys = _opened(metrics, frame, by)
+    rows = rows.with_columns((pl.int_range(pl.len()) % modulus).alias(_TIMES))
+    repeated = rows.select(pl.all().repeat_by(_TIMES).explode(empty_as_null=False))
+    routes: dict[str, Frame] = {"repeated rows": evaluate(repeated, exprs, by=by)}
+    for plan in ("sorted", "levels"):
+        made = evaluate(rows, exprs, by=by, weight=_TIMES, plan=plan)
+        if by:  # A group whose weights are all 0 has no repeated rows.
+            left = repeated.lazy().select(keys.exprs)
+            made = made.join(left, on=keys.names, how="semi", nulls_equal=True)
+        routes[f"weights, {plan}"] = made
+    _agree(law, routes, keys, rtol)
+
+
+def _agree(
+    law: str,
+    routes: Mapping[str, Frame],
+    keys: Keys,
+    rtol: float,
+    columns: Sequence[str] = ("estimate",),
+) -> None:
+    index = [*keys.names, "metric"]
+    made = {route: table.lazy().collect().sort(index) for route, table in routes.items()}
+    first, expected = next(iter(made.items()))
+    for route, found in made.items():
+        if not found.select(index).equals(expected.select(index)):
+            raise AssertionError(
+                f"{law}: {route} has other groups than {first}:\n"
+                f"{found.select(index)}\n{expected.select(index)}"
+            )
+        for column in set(columns) & set(found.columns):
+            mine, theirs = found[column].cast(pl.Float64), expected[column].cast(pl.Float64)
+            undefined = mine.is_null() & theirs.is_null()
+            wrong = ~mine.is_close(theirs, rel_tol=rtol, abs_tol=rtol).fill_null(undefined)
+            for row in wrong.arg_true().head(1):
+                raise AssertionError(
+                    f"{law}: {_at(found, index, row, column)} is {theirs[row]!r} by {first}, "
+                    f"but {mine[row]!r} by {route}"
+                )
+
+
+def _at(table: pl.DataFrame, index: Sequence[str], row: int, column: str) -> str:
+    *group, metric = (table[name][row] for name in index)
+    where = ", ".join(f"{name}={value!r}" for name, value in zip(index, group, strict=False))
+    return f"{column} of {metric!r}" + (f" in the group {where}" if where else "")

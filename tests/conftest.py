@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of golden values and real records, beside the repository."""
+    folder = Path(__file__).parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip(
+            "golden values and real records are not here: no ../shared beside the repository"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden(shared: Path) -> Callable[[str], Any]:
+    """Read golden values, named as `selective/rc_curve`."""
+
+    def read(name: str) -> Any:
+        return json.loads((shared / "golden" / f"{name}.json").read_text())
+
+    return read
