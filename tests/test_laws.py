@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import get_args
@@ -24,6 +25,7 @@ PARAMS = {
 JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk")
 
 
+@functools.cache
 def every(weight=None, *, jumps=True):
     """All metrics with all parameters, as one list of expressions."""
     exprs = []
@@ -45,17 +47,20 @@ CONFIDENCES = st.sampled_from(
 )
 
 
+WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 3.0])
+
+
 @st.composite
-def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=None, size=(1, 40)):
+def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
     columns = {
         "model": st.sampled_from(["a", "a", "a", "b", None]),
-        "person": st.one_of(st.integers(0, 6), st.none()),
+        "person": st.integers(0, 6),
         "prediction": st.one_of(st.integers(0, 3), st.none()),
         "loss": losses,
         "confidence": confidences,
-        "weight": weights or st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 3.0]),
+        "weight": weights,
     }
-    rows = draw(st.lists(st.tuples(*columns.values()), min_size=size[0], max_size=size[1]))
+    rows = draw(st.lists(st.tuples(*columns.values()), min_size=1, max_size=40))
     types = [pl.String, pl.Int64, pl.Int64, pl.Float64, pl.Float64, pl.Float64]
     return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
 
@@ -119,3 +124,111 @@ def test_replicates_resample_rows(frame, by, cluster):
 @given(ROUGH, st.sampled_from([None, "model"]), st.sampled_from([None, "weight"]))
 def test_laws_of_smooth_metrics_on_any_numbers(frame, by, weight):
     check_laws(every(weight, jumps=False), frame, by=by, cluster="person", rtol=1e-11)
+
+
+def values(exprs, frame):
+    return frame.select(exprs).row(0, named=True)
+
+
+@examples(30)
+@given(EXACT, st.sampled_from([None, "weight"]))
+def test_values_lie_in_the_range_of_their_metric(frame, weight):
+    for expr, value in zip(every(weight), values(every(weight), frame).values(), strict=True):
+        low, high = expr.metric.range
+        assert value is None or low - 1e-12 <= value <= high + 1e-12, expr.metric.name
+
+
+@examples(20)
+@given(EXACT)
+def test_areas_under_losses_at_most_one(frame):
+    for name, value in values(every(), frame.with_columns(pl.col("loss").clip(0, 1))).items():
+        if name.startswith(("aurc", "augrc")) and "gap" not in name and value is not None:
+            # Item by item, n losses of one add up to n (n + 1) / 2: a little more than a half.
+            half = name.startswith("augrc") and "per_item" not in name
+            assert value <= (0.5 if half else 1.0) + 1e-12, name
+
+
+@examples(20)
+@given(frames(losses=st.one_of(st.none(), st.just(0.0))))
+def test_without_losses_every_metric_is_at_its_optimum(frame):
+    for expr, value in zip(every(), values(every(), frame).values(), strict=True):
+        if expr.metric.direction == "minimize" or "optimal" in expr.metric.name:
+            assert value in (0.0, None), expr.metric.name
+    predicted = frame.filter(pl.col("confidence").is_finite(), pl.col("loss").is_not_null())
+    if len(predicted):
+        assert predicted.select(ef.coverage_at_risk(0.3)()).item() == 1.0
+
+
+@examples(20)
+@given(st.lists(EIGHTHS, min_size=1, max_size=30, unique=True), st.randoms())
+def test_a_perfect_ranking_of_distinct_losses_has_no_excess(losses, random):
+    random.shuffle(losses)
+    frame = pl.DataFrame({"loss": losses, "confidence": [-loss for loss in losses]})
+    exprs = [ef.eaurc(), ef.eaugrc(), ef.aurc_gap_pct(), ef.augrc_gap_pct()]
+    assert frame.select(exprs).row(0) == pytest.approx((0, 0, 0, 0), abs=1e-11)
+
+
+SHIFTED = [
+    ef.selective_risk(),
+    ef.aurc_normalized(),
+    ef.aurc(convention="rectangle_per_item").alias("rectangle"),
+    ef.aurc(convention="population").alias("population"),
+    ef.risk_at(0.5)(),
+]
+UNMOVED = [ef.eaurc(), ef.eaugrc(), ef.achieved_coverage_at(0.5)(), ef.coverage()]
+SCALED = {"aurc", "augrc", "aurc_optimal", "augrc_optimal", "eaurc", "eaugrc", "aurc_achievable"}
+
+
+def close(value, rel=1e-11):
+    return None if value is None else pytest.approx(value, rel=rel, abs=rel)
+
+
+@examples(30)
+@given(EXACT, st.integers(1, 80).map(lambda eighths: eighths / 8))
+def test_a_constant_added_to_all_losses(frame, constant):
+    moved = frame.with_columns(pl.col("loss") + constant)
+    for exprs, by in [(SHIFTED, constant), (UNMOVED, 0.0)]:
+        after = values(exprs, moved)
+        for name, value in values(exprs, frame).items():
+            assert after[name] == close(None if value is None else value + by), name
+
+
+@examples(20)
+@given(EXACT, st.sampled_from([0.125, 2.0, 1024.0]))
+def test_areas_scale_with_the_loss(frame, scale):
+    exprs = [expr for expr in every() if expr.metric.name in SCALED]
+    after = values(exprs, frame.with_columns(pl.col("loss") * scale))
+    for name, value in values(exprs, frame).items():
+        assert after[name] == close(None if value is None else value * scale), name
+
+
+@examples(30)
+@given(frames(losses=st.one_of(st.none(), EIGHTHS), confidences=st.sampled_from([0.1, 0.5, 0.9])))
+def test_one_convention_follows_from_another(frame):
+    value = values(every(), frame)
+    if frame["loss"].count() == 0:
+        assert value["aurc_normalized"] is None
+        return
+    reached = frame.select(ef.coverage("loss")).item()
+    assert value["aurc trapezoid_total"] == close(reached * value["aurc_normalized"])
+    assert value["augrc trapezoid_total"] == close(reached**2 * value["augrc_normalized"])
+    assert value["aurc trapezoid_predicted"] == close(value["aurc_normalized"])
+    assert value["augrc population"] == close(value["augrc_normalized"])
+    assert value["aurc_at 1.0"] == close(value["aurc trapezoid_total"])
+    assert value["eaurc"] == close(value["aurc trapezoid_total"] - value["aurc_optimal"])
+    assert value["eaugrc"] == close(value["augrc trapezoid_total"] - value["augrc_optimal"])
+    assert value["aurc_achievable"] <= value["aurc trapezoid_total"] + 1e-12
+
+
+def test_a_broken_law_names_the_metric_the_group_and_both_numbers():
+    last = ef.metric(direction="none", range=(0, 10), name="last_item")(_last)
+    items = pl.DataFrame({"model": ["a", "a", "b"], "loss": [0.25, 0.75, 0.5]})
+    message = (
+        "integer weights repeat rows: estimate of 'last_item' in the group model='a' is 1.0 by"
+    )
+    with pytest.raises(AssertionError, match=message):
+        check_laws(last(), items, by="model")
+
+
+def _last(loss="loss", *, weight=None):
+    return ef.State(sums={"rows": loss.is_not_null()}, finish=lambda t: t.rows)

@@ -1,5 +1,6 @@
 """Evaluation metrics for AI systems, as Polars expressions and additive states."""
 
+from evalframe import selective
 from evalframe.compare import compare
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
@@ -31,3 +32,46 @@ from evalframe.selective.working_points import (
     risk_at,
     selective_risk,
 )
+
+__all__ = [
+    "Axis",
+    "Bootstrap",
+    "Jackknife",
+    "Linearized",
+    "State",
+    "achievable_gain_pct",
+    "achieved_coverage_at",
+    "at",
+    "augrc",
+    "augrc_at",
+    "augrc_gap_pct",
+    "augrc_normalized",
+    "augrc_optimal",
+    "aurc",
+    "aurc_achievable",
+    "aurc_at",
+    "aurc_gap_pct",
+    "aurc_normalized",
+    "aurc_optimal",
+    "before",
+    "compare",
+    "coverage",
+    "coverage_at_risk",
+    "eaugrc",
+    "eaurc",
+    "evaluate",
+    "finish",
+    "generalized_risk",
+    "level",
+    "merge",
+    "metric",
+    "metric_set",
+    "own",
+    "partial",
+    "ratio",
+    "risk_at",
+    "selective",
+    "selective_risk",
+    "total",
+    "variant",
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -13,10 +12,12 @@ from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import as_expr
 from evalframe.core.tables import Keys
-from evalframe.core.typing import Frame, IntoExpr
 from evalframe.evaluate import AnyMetric, By, as_exprs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.resample.methods import Bootstrap
 
 Test: TypeAlias = Literal["bootstrap", "permutation"]

@@ -9,13 +9,13 @@ import polars as pl
 
 from evalframe.core import partial as states
 from evalframe.core import tables
-from evalframe.core.blocks import Block
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, MetricExpr, as_expr
 from evalframe.core.tables import Keys, Plan
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
+    from evalframe.core.blocks import Block
     from evalframe.resample.methods import Method
 
 AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]

@@ -9,7 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import OutputError
-from evalframe.jobs.outputs import check_output, read_provenance, replacing, write_result
+from evalframe.core.files import replacing
+from evalframe.jobs.outputs import check_output, read_provenance, write_result
 
 if TYPE_CHECKING:
     from pathlib import Path

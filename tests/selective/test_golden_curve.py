@@ -66,14 +66,15 @@ def items(curves):
 @pytest.fixture(scope="module")
 def expected(curves):
     """All expected values: case, loss, metric, estimate."""
+    targets = curves["coverage_targets"]
+    bound = {key: [f(t)().meta.output_name() for t in targets] for key, f in AT.items()}
     rows = []
     for case in curves["cases"]:
         for name, values in case["expected"]["by_loss"].items():
             values = values | case["expected"]
             named = {"coverage": values["cmax"]} | {f.__name__: values[f.__name__] for f in WHOLE}
-            for key, function in AT.items():
-                bound = [function(t)().meta.output_name() for t in curves["coverage_targets"]]
-                named |= dict(zip(bound, values[key], strict=True))
+            for key, names in bound.items():
+                named |= dict(zip(names, values[key], strict=True))
             rows += [(case["id"], name, metric, value) for metric, value in named.items()]
     return pl.DataFrame(rows, schema=[*KEYS, "metric", "estimate"], orient="row")
 

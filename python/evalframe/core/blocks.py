@@ -6,16 +6,18 @@ over the same columns that order by the same level share a block.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import expression, kernel, segments
-from evalframe.core.state import LEVEL, N, N_MISSING, Axis, Totals
+from evalframe.core.state import LEVEL, N_MISSING, Axis, N, Totals
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
 
@@ -55,7 +57,7 @@ class Block:
         if mine is not None and theirs is not None:
             if mine.descending != theirs.descending or not mine.level.meta.eq(theirs.level):
                 return False
-            if not _condition(mine).meta.eq(_condition(theirs)):
+            if not mine.where.meta.eq(theirs.where):
                 return False
         theirs_sums = {**bound.state.sums, **(theirs.sums if theirs else {})}
         return _same(self.all_sums, theirs_sums)
@@ -118,7 +120,7 @@ def chunks(starts: Ints, rows: int = _CHUNK) -> list[tuple[int, int]]:
     groups = len(starts) - 1
     cuts = np.searchsorted(starts, np.arange(rows, int(starts[-1]), rows))
     edges = np.unique(np.concatenate([[0], np.clip(cuts, 0, groups), [groups]]))
-    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)] or [(0, groups)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(edges)] or [(0, groups)]
 
 
 def share(bounds: Sequence[Bound]) -> list[Block]:
@@ -155,10 +157,6 @@ def finishes(bounds: Sequence[Bound], blocks: Sequence[Block]) -> list[list[pl.E
         [bound.state.finish(Totals(named)).cast(pl.Float64), named[N], named[N_MISSING]]
         for bound, named in zip(bounds, seen, strict=True)
     ]
-
-
-def _condition(axis: Axis) -> pl.Expr:
-    return pl.lit(True) if axis.where is None else axis.where  # noqa: FBT003
 
 
 def _same(

@@ -7,16 +7,15 @@ a table that fails is read again, for the first offending rows.
 
 from __future__ import annotations
 
-import contextlib
 import reprlib
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -258,35 +257,6 @@ def validate(
         valid=table.filter(~broken) if breaches else table,
         quarantine=path,
     )
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`, which takes its place when the block ends well.
-
-    However the block ends, nothing temporary is left; if it fails, the old file stays whole.
-
-    Raises:
-        OutputError: Nothing can be written beside `path`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder) / "out.txt") as partial:
-    ...         _ = partial.write_text("whole")
-    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
-    [('out.txt', 'whole')]
-    """
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
-        partial.touch(exist_ok=False)
-    except OSError as error:
-        advice = "Name a file in a folder that exists and may be written to."
-        raise OutputError(f"cannot write {str(path)!r}: {error.strerror}. {advice}") from error
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _count(table: pl.LazyFrame, contract: Contract, schema: pl.Schema) -> tuple[int, _Breaches]:

@@ -6,7 +6,6 @@ bootstrap (replicates times groups): they differ only in what a segment is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +14,8 @@ from evalframe.core import segments
 from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from evalframe.core.segments import Floats, Ints
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ParamSpec, Protocol, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import inline
 from evalframe.core.state import WEIGHT, State, complete
-from evalframe.core.typing import Direction, IntoExpr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalframe.core.typing import Direction, IntoExpr
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")
@@ -222,7 +225,7 @@ def metric(
         known = _REGISTRY.get(called)
         if known is not None and known.define.__module__ != define.__module__:
             raise ParameterError(
-                f"metric {called!r} is already registered by {known.define.__module__}; rename yours"
+                f"metric {called!r} is registered by {known.define.__module__}; rename yours"
             )
         _REGISTRY[called] = declared
         return _function(declared, {}, None, define)

@@ -8,9 +8,8 @@ Parquet, and states of shards add up.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -20,7 +19,11 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, lookup
 from evalframe.core.state import LEVEL, WEIGHT
 from evalframe.core.tables import Keys
-from evalframe.core.typing import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame
 
 BLOCK = ":block"
 CLUSTER = ":cluster"
@@ -54,11 +57,12 @@ def state_table(
     name = None if cluster is None else cluster.meta.output_name()
     if name in keys.names:
         raise ParameterError(f"{name!r} is both a group key and the cluster; it can be only one")
+    header = _header(bounds, blocks, keys, name)
     parts = []
-    for block, rows in zip(blocks, block_tables(frame, blocks, keys, cluster), strict=True):
-        header = _header(bounds, block, keys, name)
+    for place, rows in enumerate(block_tables(frame, blocks, keys, cluster)):
+        block = blocks[place]
         level = [] if block.axis is not None else [pl.lit(None, dtype=pl.Float64).alias(LEVEL)]
-        rows = rows.with_columns(pl.lit(header).alias(BLOCK), *level)
+        rows = rows.with_columns(pl.lit(_marked(header, place)).alias(BLOCK), *level)
         public = keys.restore() | ({} if name is None else {CLUSTER: name})
         order = [*public.values(), BLOCK, LEVEL, *block.all_sums]
         parts.append(rows.rename(public).select(order))
@@ -87,12 +91,14 @@ def merged(states: Sequence[Frame]) -> pl.LazyFrame:
     if not states:
         raise ParameterError("there are no states to merge")
     lazies = [tables.lazy(state) for state in states]
-    headers = [_headers(state) for state in lazies]
-    for number, header in enumerate(headers):
-        if header != headers[0] and header and headers[0]:
+    headers = [_read_header(state) for state in lazies]
+    # A shard without rows has no header at all, or lacks some blocks.
+    told = [(number, header) for number, header in enumerate(headers) if header is not None]
+    for number, header in told:
+        if header != told[0][1]:
             raise ParameterError(
-                f"state {number} holds other metrics, keys or clusters than state 0; merge states "
-                "that were made by the same partial(...)"
+                f"state {number} holds other metrics, keys or clusters than state {told[0][0]}; "
+                "merge states that were made by the same partial(...)"
             )
     whole = pl.concat(lazies, how="diagonal_relaxed")
     names = whole.collect_schema().names()
@@ -108,30 +114,32 @@ def opened(state: Frame) -> Opened:
         ParameterError: It is no state table, or of another version.
     """
     lazy = tables.lazy(state)
-    headers = _headers(lazy)
-    if not headers:
+    header = _read_header(lazy)
+    if header is None:
         raise ParameterError("the state has no rows, and so does not say what it is a state of")
-    first = json.loads(headers[0])
-    if first.get("version") != _VERSION:
+    if header.get("version") != _VERSION:
         raise ParameterError(
-            f"the state has version {first.get('version')}, this program reads {_VERSION}"
+            f"the state has version {header.get('version')}, this program reads {_VERSION}"
         )
-    bounds = [_bound(spec) for spec in first["metrics"]]
-    keys = Keys.of(first["by"])
-    cluster = first["cluster"]
+    bounds = [_bound(spec) for spec in header["metrics"]]
+    keys = Keys.of(header["by"])
+    cluster = header["cluster"]
     blocks, parts = [], []
-    for header in headers:
-        block = _block(bounds, json.loads(header)["uses"])
+    for place, uses in enumerate(header["blocks"]):
+        block = _block(bounds, uses)
         public = {name: inner for inner, name in keys.restore().items()}
         if cluster is not None:
             public[cluster] = CLUSTER
-        rows = lazy.filter(pl.col(BLOCK) == header).rename(public)
+        rows = lazy.filter(pl.col(BLOCK) == _marked(header, place)).rename(public)
         blocks.append(block)
         parts.append(rows.select(*public.values(), LEVEL, *block.all_sums))
     return Opened(keys, cluster, bounds, blocks, parts)
 
 
-def _header(bounds: Sequence[Bound], block: Block, keys: Keys, cluster: str | None) -> str:
+def _header(
+    bounds: Sequence[Bound], blocks: Sequence[Block], keys: Keys, cluster: str | None
+) -> dict[str, Any]:
+    """What the whole table is a state of; each block adds its place."""
     metrics = [
         {
             "metric": bound.metric.name,
@@ -141,23 +149,32 @@ def _header(bounds: Sequence[Bound], block: Block, keys: Keys, cluster: str | No
         }
         for bound in bounds
     ]
-    return json.dumps(
-        {
-            "version": _VERSION,
-            "by": list(keys.names),
-            "cluster": cluster,
-            "metrics": metrics,
-            "uses": block.uses,
-        }
-    )
+    return {
+        "version": _VERSION,
+        "by": list(keys.names),
+        "cluster": cluster,
+        "metrics": metrics,
+        "blocks": [block.uses for block in blocks],
+    }
 
 
-def _headers(state: pl.LazyFrame) -> list[str]:
+def _marked(header: dict[str, Any], place: int) -> str:
+    return json.dumps(header | {"block": place})
+
+
+def _read_header(state: pl.LazyFrame) -> dict[str, Any] | None:
+    """What the table is a state of; None if it has no rows to say so."""
     if BLOCK not in state.collect_schema().names():
         raise ParameterError(
             f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"
         )
-    return state.select(pl.col(BLOCK).unique().sort()).collect()[BLOCK].to_list()
+    marked = state.select(pl.col(BLOCK).unique().sort()).collect()[BLOCK].to_list()
+    headers: list[dict[str, Any]] = [json.loads(mark) for mark in marked]
+    for header in headers:
+        header.pop("block", None)
+        if header != headers[0]:
+            raise ParameterError("the table mixes states of different metrics, keys or clusters")
+    return headers[0] if headers else None
 
 
 def _bound(spec: dict[str, Any]) -> Bound:

@@ -7,7 +7,7 @@ segments and ends with the number of rows. Segments may be empty.
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +62,8 @@ def running(values: Floats, starts: Ints) -> Floats:
     if not len(values):
         return values
     if lengths[0] <= _LONG and (lengths == lengths[0]).all():
-        return np.cumsum(values.reshape(len(lengths), lengths[0]), axis=1).ravel()
+        result = np.cumsum(values.reshape(len(lengths), lengths[0]), axis=1).ravel()
+        return cast("Floats", result)
     long = np.flatnonzero(lengths > _LONG)
     if len(long) and lengths[long].sum() == len(values):
         result = np.empty_like(values)
@@ -87,7 +88,9 @@ def _reset(values: Floats, starts: Ints) -> Floats:
     padded[slots[1:]] = -totals(values, starts)[filled][:-1]
     np.cumsum(padded, out=padded)
     residue = np.repeat(padded[slots], np.diff(starts)[filled])
-    return padded[rows] - residue
+    inner = padded[rows]
+    inner -= residue
+    return inner
 
 
 def _blocked(values: Floats) -> Floats:

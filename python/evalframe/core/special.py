@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.segments import Floats
 
 _LARGE = 64.0

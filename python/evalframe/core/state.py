@@ -14,10 +14,13 @@ Terms of an axis are elementwise expressions over four views of each sum:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
 
 OWN, BEFORE, TOTAL = ":own", ":before", ":total"
 LEVEL = ":level"
@@ -78,7 +81,7 @@ class Axis:
     sums: Mapping[str, pl.Expr]
     terms: Mapping[str, pl.Expr] = field(default_factory=dict)
     maxima: Mapping[str, pl.Expr] = field(default_factory=dict)
-    where: pl.Expr | None = None
+    where: pl.Expr = field(default_factory=lambda: pl.lit(value=True))
     descending: bool = False
     hull: tuple[pl.Expr, pl.Expr] | None = None
     centre: tuple[str, str] | None = None
@@ -158,7 +161,7 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
         replace(
             axis,
             sums=masked(axis.sums),
-            where=valid if axis.where is None else valid & axis.where,
+            where=valid & axis.where,
         )
         for axis in state.axes
     )

@@ -7,7 +7,6 @@ equal level first, which streams and is also the state that shards exchange; bes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,10 +16,12 @@ from evalframe.core.blocks import Block, finishes, share
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr, as_expr
 from evalframe.core.state import LEVEL
-from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.typing import Frame, IntoExpr
 
 Plan: TypeAlias = Literal["auto", "sorted", "levels"]
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.core.errors import OutputError
+from evalframe.core.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
@@ -85,34 +83,3 @@ def read_provenance(path: Path | str) -> dict[str, Any]:
         raise OutputError(f"{path} carries no provenance; was it written by evalframe?")
     found: dict[str, Any] = json.loads(metadata[METADATA_KEY])
     return found
-
-
-@contextmanager
-def replacing(path: Path, *, keep: bool = True) -> Iterator[Path]:
-    """A temporary path that becomes `path` on success and vanishes on anything else.
-
-    Raises:
-        OutputError: The folder is missing or cannot be written to.
-    """
-    folder = path.parent
-    if not folder.is_dir():
-        raise OutputError(f"cannot write {path.name}: no folder {str(folder)!r}; create it first")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        yield temporary
-        if keep:
-            _flush(temporary)
-            temporary.replace(path)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path.name} into {str(folder)!r} ({error.strerror or error}); "
-            "make it writable or choose another output"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """To the disk, so that a crash after the rename cannot leave an empty file."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

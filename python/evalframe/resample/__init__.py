@@ -1,1 +1,1 @@
-"""Uncertainty from additive states: draws, contraction, intervals. Knows states, knows no metric."""
+"""Uncertainty from additive states: draws, contraction, intervals. Knows states, no metric."""

@@ -8,7 +8,6 @@ group, and the same terms and finishes serve.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,11 @@ import polars as pl
 
 from evalframe.core import kernel, segments
 from evalframe.core.blocks import Block, finishes
-from evalframe.core.state import LEVEL, N, N_MISSING
+from evalframe.core.state import LEVEL, N_MISSING, N
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
 
@@ -129,7 +130,7 @@ class Contraction:
 
     def counts(self) -> dict[str, Ints]:
         """How many rows each metric uses and leaves out, metrics by groups."""
-        columns = {}
+        columns: dict[str, Floats] = {}
         for place, (block, matrix) in enumerate(zip(self._blocks, self._totals, strict=True)):
             summed = matrix.sum(axis=0).reshape(self.groups, -1)
             columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(block.all_sums)}

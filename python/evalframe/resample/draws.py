@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from evalframe.resample.methods import Bootstrap
-
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
+    from evalframe.resample.methods import Bootstrap
 
 Weights: TypeAlias = Callable[[int], "Iterator[Floats]"]
 """From a chunk size to chunks of weights, each replicates by clusters."""
@@ -22,7 +21,7 @@ _POISSON_TERMS = 20
 
 def indices(method: Bootstrap, clusters: int, chunk: int) -> Iterator[Ints]:
     """The numbers of the drawn clusters, in chunks of replicates by draws."""
-    legacy = np.random.RandomState(method.seed)  # noqa: NPY002  (the reference's generator)
+    legacy = np.random.RandomState(method.seed)
     for first in range(0, method.n, chunk):
         size = (min(chunk, method.n - first), clusters)
         if method.draws == "reference":
@@ -123,7 +122,7 @@ def _uniform(
     replicate = np.arange(first, first + rows, dtype=np.uint64)
     stream = _mix(_mix(np.array([seed], dtype=np.uint64)) + replicate * _STEP)
     bits = _mix(stream[:, None] ^ _mix(keys + _STEP)[None, :])
-    return (bits >> np.uint64(11)) * 2.0**-53
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mix(

@@ -173,10 +173,10 @@ def _bca_tails(
         # Ties with the estimate count half, which matters where few values are possible.
         below = (replicates < points).sum(axis=0) + 0.5 * (replicates == points).sum(axis=0)
         bias = ndtri(below / count)
-        centred = np.nanmean(jackknife, axis=0) - jackknife
-        skewed = np.nansum(centred**3, axis=0)
-        acceleration = skewed / (6.0 * np.nansum(centred**2, axis=0) ** 1.5)
-        acceleration = np.nan_to_num(acceleration)
+        valid = (~np.isnan(jackknife)).sum(axis=0)
+        centred = np.nan_to_num(np.nansum(jackknife, axis=0) / valid - jackknife)
+        squares = (centred**2).sum(axis=0)
+        acceleration = np.nan_to_num((centred**3).sum(axis=0) / (6.0 * squares**1.5))
         shifted = bias + ndtri(tails)
         adjusted = ndtr(bias + shifted / (1.0 - acceleration * shifted))
-    return np.nan_to_num(adjusted, nan=0.5)
+    return np.nan_to_num(np.asarray(adjusted, dtype=np.float64), nan=0.5)

@@ -17,6 +17,7 @@ from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, GROUP
 from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.progress import reporter
+from evalframe.resample.uncertainty import check_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,7 @@ def spread_of_rows(
 ) -> pl.DataFrame:
     """The long result of expressions that declare no state, with uncertainty."""
     rows = frame.with_columns(*keys.select(), cluster.alias(CLUSTER)).collect()
+    check_known(rows[CLUSTER])
     points = tables.stateless(rows.lazy(), keys, exprs)
     groups = rows.select(keys.inner).unique().sort(keys.inner) if keys.inner else None
     if groups is None:

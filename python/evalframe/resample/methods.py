@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.typing import IntoExpr
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
 
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,8 @@ from evalframe.resample.progress import reporter
 from evalframe.resample.uncertainty import Pool, clusters_of, flattened, pools, replicates
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats
@@ -86,7 +87,10 @@ def _pairs(
     groups: pl.DataFrame, by: list[str], side: str, known: tuple[str, str] | None
 ) -> pl.DataFrame:
     if known is not None:
-        named = [pl.lit(name).alias(column) for name, column in zip(known, ("left", "right"), strict=True)]
+        named = [
+            pl.lit(name).alias(column)
+            for name, column in zip(known, ("left", "right"), strict=True)
+        ]
         return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
     sides = groups.rename({side: "left"})
     if by:

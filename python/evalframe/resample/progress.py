@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
-from evalframe.resample.methods import Progress
+if TYPE_CHECKING:
+    from evalframe.resample.methods import Progress
 
 _PATIENCE = 2.0
 

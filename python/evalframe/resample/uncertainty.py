@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,11 @@ from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
-    from evalframe.core.segments import Floats
+    from evalframe.core.segments import Floats, Ints
     from evalframe.resample.draws import Weights
 
 CELLS = 1 << 18
@@ -76,8 +77,8 @@ def spread(
         chosen = groups[pool.groups]
         for number, bound in enumerate(bounds):
             columns = [pl.Series(name, values[number]) for name, values in made.items()]
-            known = [pl.lit(bound.name).alias("metric"), clusters_of(pool)]
-            parts.append(chosen.with_columns(*known, *columns))
+            named = chosen.with_columns(pl.lit(bound.name).alias("metric"))
+            parts.append(named.with_columns(clusters_of(pool), *columns))
     return pl.concat(parts).with_columns(pl.selectors.float().fill_nan(None))
 
 
@@ -95,9 +96,15 @@ def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> 
         together: So many consecutive groups have the same clusters and must not be parted.
 
     Raises:
-        ParameterError: No group has two clusters.
+        ParameterError: No group has two clusters, or one of them is null.
     """
     clusters = pl.concat([table.select(GROUP, CLUSTER) for table in tables]).unique()
+    check_known(clusters[CLUSTER])
+    if clusters[CLUSTER].null_count():
+        raise ParameterError(
+            "the cluster column has null ids, and a row without a cluster cannot be resampled; "
+            "fill them in or filter those rows"
+        )
     shared = isinstance(method, Bootstrap) and method.draws == "poisson"
     rank = pl.col(CLUSTER).rank("dense")
     place = ((rank if shared else rank.over(GROUP)) - 1).cast(pl.Int64).alias(_PLACE)
@@ -127,6 +134,19 @@ def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> 
             known = clusters if shared else clusters.filter(pl.col(GROUP) == members[GROUP][0])
             ids = known.unique(_PLACE, keep="first", maintain_order=True)[CLUSTER]
             yield Pool(members[GROUP], members["size"], chosen, ids)
+
+
+def check_known(clusters: pl.Series) -> None:
+    """Raise where rows belong to no cluster.
+
+    Raises:
+        ParameterError: An id is null.
+    """
+    if clusters.has_nulls():
+        raise ParameterError(
+            "the cluster is null in some rows, and rows of an unknown cluster cannot be "
+            "resampled; drop them or fill the column"
+        )
 
 
 def _lenient(method: Method) -> bool:
@@ -162,7 +182,7 @@ def flattened(values: Floats) -> Floats:
 
 def _of_pool(
     method: Method, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound]
-) -> dict[str, Floats]:
+) -> Mapping[str, Floats | Ints]:
     """Columns of the result, each metrics by groups."""
     clusters, groups = len(pool.ids), len(pool.groups)
     contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
@@ -186,6 +206,5 @@ def _of_pool(
         up = all_of(draws.nudged(clusters, _NUDGE), clusters)
         down = all_of(draws.nudged(clusters, -_NUDGE), clusters)
         made = intervals.linear_spread(flat, (up - down) / (2 * _NUDGE), method.level)
-    result = {"estimate": points}
-    result |= {name: values.reshape(points.shape) for name, values in made._asdict().items()}
-    return result | contraction.counts()
+    spread = {name: values.reshape(points.shape) for name, values in made._asdict().items()}
+    return {"estimate": points, **spread, **contraction.counts()}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
 from evalframe.core.state import State, Totals, at, before, own, ratio, total
-from evalframe.core.typing import Role
 from evalframe.selective.curve import (
     CHORDS,
     COVERAGE,
@@ -24,6 +23,9 @@ from evalframe.selective.curve import (
     per_item_risks,
     zero_if_empty,
 )
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Role
 
 Convention: TypeAlias = Literal[
     "trapezoid_total",
@@ -288,7 +290,7 @@ def fraction(name: str, value: float) -> float:
 
 def _cut(height: pl.Expr, height_before: pl.Expr, coverage: float) -> pl.Expr:
     """Term: the part of a chord's trapezoid that lies left of a coverage."""
-    end = pl.when(COVERAGE < coverage).then(COVERAGE).otherwise(coverage)
+    end = pl.when(coverage > COVERAGE).then(COVERAGE).otherwise(coverage)
     kept = end - COVERAGE_BEFORE
     slope = (height - height_before) / (COVERAGE - COVERAGE_BEFORE + TINY)
     area = kept * (height_before + slope * kept / 2)

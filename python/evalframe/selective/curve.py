@@ -11,12 +11,15 @@ confidence enter together, so that no value depends on the order of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.special import harmonic_increase
 from evalframe.core.state import Axis, State, Totals, at, before, own, total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 COVERAGE, COVERAGE_BEFORE = at.mass / total.items, before.mass / total.items
 TINY = 1e-300

@@ -85,7 +85,9 @@ def rc_curve(
     tables.check_columns(lazy, [area], *keys.exprs)
     (plateaus,) = partial.block_tables(lazy, tables.shared([area.bound]), keys, None)
     order = [False] * len(keys.inner) + [True]
-    items = _within(pl.col("items").sum(), keys)
+    # By a constant column Polars divides through its reciprocal, and 3 / 10 would not be 0.3: the
+    # masses, times 0, make the number of items a column like any other.
+    items = _within(pl.col("items").sum(), keys) + 0 * pl.col("mass")
     mass, lost = (_within(pl.col(name).cum_sum(), keys) for name in ("mass", "loss"))
     number = pl.Int64 if weight is None else pl.Float64
     return (

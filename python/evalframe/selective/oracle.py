@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, Totals
-from evalframe.core.typing import Role
 from evalframe.selective.curve import (
     CHORDS,
     COVERAGE,
@@ -20,6 +19,11 @@ from evalframe.selective.curve import (
     valid_item,
     zero_if_empty,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evalframe.core.typing import Role
 
 _ANY = (float("-inf"), float("inf"))
 _OPTIMAL = {"optimal": per_item_risks(), "best": FIRST_RISK}

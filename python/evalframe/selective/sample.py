@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -251,7 +252,8 @@ def write_samples(
                 "Choose another folder, or say overwrite to replace them."
             )
         for path, content in contents.items():
-            _replace(path, content)
+            with replacing(path) as partial:
+                partial.write_bytes(content)
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(
@@ -318,13 +320,3 @@ def _parquet(table: pl.DataFrame) -> bytes:
 
 def _holds_other(path: Path, content: bytes) -> bool:
     return path.exists() and path.read_bytes() != content
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write beside the target and rename, so that the old file stays whole until the end."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
 from evalframe.core.state import State, ratio
-from evalframe.core.typing import Role
 from evalframe.selective.areas import fraction
 from evalframe.selective.curve import (
     COVERAGE,
@@ -17,6 +18,9 @@ from evalframe.selective.curve import (
     valid_item,
     zero_if_empty,
 )
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Role
 
 
 @metric(family="selective", direction="maximize", range=(0.0, 1.0), labels=("prediction",))
@@ -113,7 +117,7 @@ def risk_at(coverage: float) -> MetricFunction[...]:
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 1.0, None], "confidence": [0.9, 0.8, 0.7]})
-        >>> items.select(ef.risk_at(0.5)("loss", "confidence"), ef.risk_at(0.9)("loss", "confidence"))
+        >>> items.select(ef.risk_at(0.5)("loss"), ef.risk_at(0.9)("loss"))
         shape: (1, 2)
         ┌──────────────┬──────────────┐
         │ risk_at_0.50 ┆ risk_at_0.90 │
