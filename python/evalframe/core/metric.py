@@ -141,7 +141,15 @@ class MetricExpr(pl.Expr):
         return MetricExpr.of(replace(self.bound, name=name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return MetricExpr.of, (self.bound,)
+        # By name, since decorated functions and what a state closes over cannot be pickled.
+        bound = self.bound
+        keywords = {
+            "roles": bound.roles,
+            "weight": bound.weight,
+            "params": bound.params,
+            "alias": bound.name,
+        }
+        return functools.partial(make, bound.metric.name, **keywords), ()
 
 
 class MetricFunction(Protocol[P_co]):

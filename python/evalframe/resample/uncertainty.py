@@ -100,11 +100,6 @@ def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> 
     """
     clusters = pl.concat([table.select(GROUP, CLUSTER) for table in tables]).unique()
     check_known(clusters[CLUSTER])
-    if clusters[CLUSTER].null_count():
-        raise ParameterError(
-            "the cluster column has null ids, and a row without a cluster cannot be resampled; "
-            "fill them in or filter those rows"
-        )
     shared = isinstance(method, Bootstrap) and method.draws == "poisson"
     rank = pl.col(CLUSTER).rank("dense")
     place = ((rank if shared else rank.over(GROUP)) - 1).cast(pl.Int64).alias(_PLACE)
@@ -144,8 +139,8 @@ def check_known(clusters: pl.Series) -> None:
     """
     if clusters.has_nulls():
         raise ParameterError(
-            "the cluster is null in some rows, and rows of an unknown cluster cannot be "
-            "resampled; drop them or fill the column"
+            "the cluster column has null ids, and a row without a cluster cannot be resampled; "
+            "fill them in or filter those rows"
         )
 
 

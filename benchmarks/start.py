@@ -1,0 +1,35 @@
+"""How long a start takes: the import, and the command line's first answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.measure import Figure, against
+
+
+def run(small: bool) -> list[Figure]:
+    """All figures of this module."""
+    rounds = 1 if small else 9
+    return [
+        against(
+            "import evalframe",
+            lambda: _python("import evalframe"),
+            lambda: _python("import polars"),
+            called="import polars",
+            within=1.15,
+            rounds=rounds,
+        ),
+        against("evalframe --version", lambda: _run("--version"), at_most=0.4, rounds=rounds),
+        against("evalframe --help", lambda: _run("--help"), at_most=0.4, rounds=rounds),
+    ]
+
+
+def _run(option: str) -> None:
+    command = Path(sys.executable).with_name("evalframe")
+    subprocess.run([command, option], check=True, capture_output=True)
+
+
+def _python(code: str) -> None:
+    subprocess.run([sys.executable, "-c", code], check=True)
