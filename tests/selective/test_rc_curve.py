@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import functools
 import math
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
+from polars.testing import assert_frame_equal as assert_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.selective.curves import CURVE, rc_curve
 
+assert_same = functools.partial(assert_equal, abs_tol=1e-14, rel_tol=1e-14)
 ITEMS = pl.DataFrame(
     {
         "model": ["b", "a", "a", "a", "b", "a", "c", "a"],
@@ -32,10 +34,10 @@ def test_groups():
     )
     result = rc_curve(ITEMS, by="model")
     assert isinstance(result, pl.LazyFrame)
-    assert_frame_equal(result.collect(), expected)
-    assert_frame_equal(rc_curve(ITEMS.reverse(), by=["model"]).collect(), expected)
+    assert_same(result.collect(), expected)
+    assert_same(rc_curve(ITEMS.reverse(), by=["model"]).collect(), expected)
     first = ITEMS.lazy().filter(model="a")
-    assert_frame_equal(rc_curve(first).collect(), expected.head(3).drop("model"))
+    assert_same(rc_curve(first).collect(), expected.head(3).drop("model"))
 
 
 def test_columns_and_expressions():
@@ -46,13 +48,13 @@ def test_columns_and_expressions():
         .rename({"model": "system"})
         .with_columns(pl.col("selective_risk", "generalized_risk") * 3)
     )
-    assert_frame_equal(made.collect(), expected.collect())
+    assert_same(made.collect(), expected.collect())
 
 
 def test_null_is_a_group_like_any_other():
     items = ITEMS.with_columns(pl.col("model").replace("a", None))
     expected = rc_curve(ITEMS, by="model").with_columns(pl.col("model").replace("a", None))
-    assert_frame_equal(rc_curve(items, by="model").collect(), expected.collect())
+    assert_same(rc_curve(items, by="model").collect(), expected.collect())
 
 
 @pytest.mark.parametrize("by", [None, "model"])
@@ -76,7 +78,7 @@ def test_rows_that_metrics_leave_out():
     )
     abstained = pl.DataFrame({"model": "a", "loss": [None], "confidence": [math.nan]})
     items = pl.concat([ITEMS, unusable])
-    assert_frame_equal(rc_curve(items, by="model").collect(), rc_curve(ITEMS, by="model").collect())
+    assert_same(rc_curve(items, by="model").collect(), rc_curve(ITEMS, by="model").collect())
     more = pl.concat([ITEMS.filter(model="a"), abstained], how="diagonal_relaxed")
     assert rc_curve(more).collect()["coverage"].to_list() == [1 / 6, 3 / 6, 4 / 6]
 
@@ -88,7 +90,7 @@ def test_weights_count_rows():
     result = rc_curve(weighted, by="model", weight="weight").collect()
     assert result.schema["count"] == result.schema["accepted"] == pl.Float64
     expected = rc_curve(repeated, by="model").collect()
-    assert_frame_equal(result, expected, check_dtypes=False)
+    assert_same(result, expected, check_dtypes=False)
 
 
 @pytest.mark.parametrize("items", [ITEMS.clear(), ITEMS.filter(model="c")])
@@ -113,7 +115,7 @@ def test_areas_read_the_same_points():
         )
     )
     expected = ITEMS.filter(pl.col("model") != "c").group_by("model").agg(ef.aurc(), ef.augrc())
-    assert_frame_equal(areas.collect(), expected, check_row_order=False, abs_tol=1e-15)
+    assert_same(areas.collect(), expected, check_row_order=False)
 
 
 def test_errors():

@@ -109,19 +109,24 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
     import numpy as np
 
     result: dict[str, Floats] = {}
-    for shape in {axis.shape for _, axis in uses}:
-        alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
-        seen = _shaped(views, alike[0][1])
-        added = {f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.terms.items()}
-        peaks = {f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.maxima.items()}
-        if not added and not peaks:
-            continue
-        values = seen.evaluate(added | peaks)
-        for name in added:
-            result[name] = segments.totals(_numpy(values[name]), seen.starts)
-        for name in peaks:
-            peak = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
-            result[name] = peak
+    with np.errstate(invalid="ignore"):  # infinite losses
+        for shape in {axis.shape for _, axis in uses}:
+            alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
+            seen = _shaped(views, alike[0][1])
+            added = {
+                f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.terms.items()
+            }
+            peaks = {
+                f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.maxima.items()
+            }
+            if not added and not peaks:
+                continue
+            values = seen.evaluate(added | peaks)
+            for name in added:
+                result[name] = segments.totals(_numpy(values[name]), seen.starts)
+            for name in peaks:
+                peak = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
+                result[name] = peak
     return result
 
 

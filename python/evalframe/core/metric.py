@@ -143,13 +143,15 @@ class MetricExpr(pl.Expr):
     def __reduce__(self) -> tuple[Any, ...]:
         # By name, since decorated functions and what a state closes over cannot be pickled.
         bound = self.bound
-        keywords = {
-            "roles": bound.roles,
-            "weight": bound.weight,
-            "params": bound.params,
-            "alias": bound.name,
-        }
-        return functools.partial(make, bound.metric.name, **keywords), ()
+        again = functools.partial(
+            make,
+            bound.metric.name,
+            roles=bound.roles,
+            weight=bound.weight,
+            params=bound.params,
+            alias=bound.name,
+        )
+        return again, ()
 
 
 class MetricFunction(Protocol[P_co]):

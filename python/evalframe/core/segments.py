@@ -64,17 +64,24 @@ def running(values: Floats, starts: Ints) -> Floats:
     if lengths[0] <= _LONG and (lengths == lengths[0]).all():
         result = np.cumsum(values.reshape(len(lengths), lengths[0]), axis=1).ravel()
         return cast("Floats", result)
-    long = np.flatnonzero(lengths > _LONG)
-    if len(long) and lengths[long].sum() == len(values):
+    apart = np.flatnonzero(lengths > _LONG)
+    if len(apart) and lengths[apart].sum() == len(values):
         result = np.empty_like(values)
     else:
-        result = _reset(values, starts)
-    for start, stop in zip(starts[long], starts[long + 1], strict=True):
+        ends = totals(values, starts)
+        wild = ~np.isfinite(ends)
+        if wild.any():  # An infinity would spoil all segments after its own.
+            apart = np.flatnonzero(wild | (lengths > _LONG))
+            tame = np.where(np.repeat(wild, lengths), 0.0, values)
+            result = _reset(tame, starts, np.where(wild, 0.0, ends))
+        else:
+            result = _reset(values, starts, ends)
+    for start, stop in zip(starts[apart], starts[apart + 1], strict=True):
         result[start:stop] = _blocked(values[start:stop])
     return result
 
 
-def _reset(values: Floats, starts: Ints) -> Floats:
+def _reset(values: Floats, starts: Ints, ends: Floats) -> Floats:
     import numpy as np
 
     filled = starts[1:] > starts[:-1]
@@ -85,7 +92,7 @@ def _reset(values: Floats, starts: Ints) -> Floats:
     padded = np.empty(len(rows))
     padded[rows] = values
     padded[slots[0]] = 0.0
-    padded[slots[1:]] = -totals(values, starts)[filled][:-1]
+    padded[slots[1:]] = -ends[filled][:-1]
     np.cumsum(padded, out=padded)
     residue = np.repeat(padded[slots], np.diff(starts)[filled])
     inner = padded[rows]

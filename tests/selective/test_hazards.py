@@ -1,0 +1,229 @@
+"""What section 21 of the specification asks to decide, and the degenerate inputs of section 11."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal as assert_equal
+
+import evalframe as ef
+from evalframe.core.contract import validate
+from evalframe.core.errors import ContractError
+from evalframe.core.metric import registered
+from evalframe.selective.contract import items_contract
+from evalframe.selective.curves import rc_curve
+
+assert_same = functools.partial(assert_equal, abs_tol=1e-14, rel_tol=1e-14)
+SCHEMA = {"participant_id": pl.Int64, "loss": pl.Float64, "confidence": pl.Float64}
+
+
+def table(*rows):
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+ITEMS = table(
+    (1, 0.0, 0.9), (1, 1.0, 0.7), (1, None, 0.8), (2, 0.5, 0.7), (2, 0.0, 0.2), (3, 1.0, 0.1)
+)
+
+
+def all_metrics():
+    """Every metric of the family, points and areas at a coverage or risk of 0.5."""
+    family = [m for m in registered().values() if m.family == "selective"]
+    halves = {name: 0.5 for name in ("coverage", "risk")}
+    for metric in family:
+        columns = {"prediction": "loss"} if "prediction" in metric.roles else {}
+        columns |= {"confidence": "confidence"} if "confidence" in metric.roles else {}
+        params = {name: halves[name] for name in metric.params if name in halves}
+        yield metric.bind((), columns, params=params)
+
+
+ALL = list(all_metrics())
+CURVES = [metric for metric in ALL if "confidence" in metric.metric.roles]
+PLAIN = ["metric", "estimate", "n", "n_missing"]
+
+
+@pytest.mark.parametrize("unusable", [(0.0, math.nan), (0.0, None), (math.nan, 0.95)])
+@pytest.mark.parametrize("plan", ["sorted", "levels"])
+def test_an_unusable_item_is_left_out_and_counted(unusable, plan):
+    """NaN sorts as the largest float: it must never be the most confident."""
+    more = pl.concat([table((3, *unusable)), ITEMS])
+    result = ef.evaluate(more, CURVES, plan=plan).collect().select(PLAIN)
+    expected = ef.evaluate(ITEMS, CURVES, plan=plan).collect().select(PLAIN)
+    assert result["n_missing"].unique().to_list() == [1]
+    assert_same(result.drop("n_missing"), expected.drop("n_missing"))
+    assert_same(more.select(CURVES), ITEMS.select(CURVES))
+
+
+def test_nothing_but_unusable_items():
+    items = table((1, 1.0, math.nan), (2, 0.0, math.nan))
+    result = ef.evaluate(items, [ef.aurc(), ef.risk_at(0.5)()]).select(PLAIN).collect()
+    assert result.rows() == [("aurc", 0.0, 0, 2), ("risk_at_0.50", None, 0, 2)]
+
+
+def test_an_abstention_may_have_any_confidence():
+    others = ITEMS.with_columns(
+        confidence=pl.when(pl.col("loss").is_null()).then(math.nan).otherwise("confidence")
+    )
+    assert_same(others.select(ALL), ITEMS.select(ALL))
+
+
+@pytest.mark.parametrize("confidence", [math.inf, -math.inf, math.nan])
+def test_the_contract_rejects_what_expressions_let_through(confidence):
+    items = ITEMS.with_columns(confidence=pl.Series([confidence, 0.5, 0.4, 0.3, 0.2, 0.1]))
+    assert items.select(ef.aurc()).item() is not None
+    contract = items_contract(loss="loss", item=None)
+    with pytest.raises(ContractError, match="confidence is finite where loss is: not so in 1 of 6"):
+        validate(items, contract)
+
+
+def test_infinite_confidences_rank_like_any_other():
+    items = ITEMS.with_columns(
+        pl.col("confidence").replace({0.9: math.inf, 0.1: -math.inf}), rank=pl.col("confidence")
+    )
+    ranked = items.with_columns(confidence="rank")
+    assert_same(items.select(ALL), ranked.select(ALL))
+    assert rc_curve(items).collect()["threshold"].to_list() == [math.inf, 0.7, 0.2, -math.inf]
+
+
+def test_signed_zeros_are_one_plateau():
+    signed = table((1, 1.0, 0.0), (2, 0.0, -0.0), (3, 1.0, -0.5))
+    merged = signed.with_columns(pl.col("confidence") + 0.0)
+    for plan in ("sorted", "levels"):
+        result = ef.evaluate(signed, ALL, plan=plan).collect()
+        assert_same(result, ef.evaluate(merged, ALL, plan=plan).collect())
+
+
+def test_areas_reward_abstention_and_normalized_forms_do_not():
+    always_wrong = table(*[(i, 1.0, i / 10) for i in range(10)])
+    half_abstains = always_wrong.with_columns(loss=pl.when(pl.col("participant_id") >= 5).then(1.0))
+    metrics = [ef.aurc(), ef.augrc(), ef.aurc_normalized(), ef.augrc_normalized()]
+    assert always_wrong.select(metrics).row(0) == pytest.approx((1.0, 0.5, 1.0, 0.5))
+    assert half_abstains.select(metrics).row(0) == pytest.approx((0.5, 0.125, 1.0, 0.5))
+    silent = always_wrong.with_columns(loss=pl.lit(None, dtype=pl.Float64))
+    assert silent.select(metrics).row(0) == (0.0, 0.0, None, None)
+
+
+def test_a_truncated_area_ends_at_cmax():
+    """Below the bound it covers less than was asked for, also in single replicates."""
+    reach = ITEMS.select(ef.coverage("loss")).item()
+    beyond = [ef.aurc_at(0.9)(), ef.augrc_at(0.9)()]
+    assert reach < 0.9
+    whole = ITEMS.select(ef.aurc(), ef.augrc()).row(0)
+    assert ITEMS.select(beyond).row(0) == pytest.approx(whole, abs=1e-15)
+    method = ef.Bootstrap(cluster="participant_id", n=200)
+    result = ef.evaluate(ITEMS, [*beyond, ef.coverage("loss")], resample=method).collect()
+    assert result["drop_rate"].to_list() == [0.0, 0.0, 0.0]
+    assert result["lower"][2] < 0.9 < result["upper"][2]
+
+
+def test_the_interval_of_a_risk_comes_with_its_drop_rate():
+    """It is conditional on reaching the coverage, and says how often that was not so."""
+    method = ef.Bootstrap(cluster="participant_id", n=200)
+    metrics = [ef.risk_at(0.5)(), ef.risk_at(0.9)(), ef.achieved_coverage_at(0.9)()]
+    result = ef.evaluate(ITEMS, metrics, resample=method).collect()
+    reached, rarely, achieved = result.rows(named=True)
+    assert reached["drop_rate"] == 0.0
+    assert rarely["estimate"] is None
+    assert 0.0 < rarely["drop_rate"] < 1.0
+    assert rarely["lower"] is not None
+    assert rarely["drop_rate"] == achieved["drop_rate"]
+    assert achieved["lower"] >= 0.9
+
+
+ZERO = ["aurc", "augrc", "aurc_optimal", "augrc_optimal", "eaurc", "eaugrc", "aurc_achievable"]
+ZERO += ["aurc_at_0.50", "augrc_at_0.50", "aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct"]
+NOTHING = dict.fromkeys(ZERO, 0.0)
+NO_POINT = {"risk_at_0.30": None, "risk_at_0.90": None, "achieved_coverage_at_0.30": None}
+DEGENERATE = {
+    "no records": (table(), NOTHING | NO_POINT | {"coverage": 0.0}),
+    "nothing predicted": (
+        table((1, None, 0.5), (1, None, None), (2, None, 0.1)),
+        NOTHING | NO_POINT | {"coverage": 0.0},
+    ),
+    "one plateau": (
+        table((1, 1.0, 0.5), (1, 0.0, 0.5), (2, 2.0, 0.5), (2, None, 0.9)),
+        NO_POINT
+        | {"coverage": 0.75, "aurc": 0.75, "augrc": 0.28125, "aurc_achievable": 0.75}
+        | {"aurc_at_0.50": 0.5, "augrc_at_0.50": 0.125, "achievable_gain_pct": 0.0}
+        | {"risk_at_0.30": 1.0, "achieved_coverage_at_0.30": 0.75},
+    ),
+    "one prediction": (
+        table((1, 2.0, 0.5), (2, None, 0.4), (2, None, 0.3)),
+        NO_POINT
+        | {"coverage": 1 / 3, "aurc": 2 / 3, "aurc_optimal": 2 / 3, "aurc_achievable": 2 / 3}
+        | {"augrc": 1 / 9, "augrc_optimal": 1 / 9, "eaurc": 0.0, "eaugrc": 0.0}
+        | {"risk_at_0.30": 2.0, "achieved_coverage_at_0.30": 1 / 3},
+    ),
+    "no losses": (
+        table((1, 0.0, 0.5), (1, 0.0, 0.4), (2, 0.0, 0.4), (2, None, 0.1)),
+        NOTHING
+        | {"coverage": 0.75, "risk_at_0.30": 0.0, "risk_at_0.90": None}
+        | {"achieved_coverage_at_0.30": 0.75},
+    ),
+}
+TABLED = [
+    *(getattr(ef, name)() for name in ZERO if "_at_" not in name),
+    *(at(0.5)() for at in (ef.aurc_at, ef.augrc_at)),
+    *(at(0.3)() for at in (ef.risk_at, ef.achieved_coverage_at)),
+    ef.risk_at(0.9)(),
+    ef.coverage("loss"),
+]
+
+
+def estimates(long):
+    return dict(long.collect().select("metric", "estimate").iter_rows())
+
+
+ROUTES = {
+    "select": lambda items: items.select(TABLED).row(0, named=True),
+    "streaming": lambda items: items.lazy().select(TABLED).collect().row(0, named=True),
+    "sorted": lambda items: estimates(ef.evaluate(items, TABLED, plan="sorted")),
+    "levels": lambda items: estimates(ef.evaluate(items, TABLED, plan="levels")),
+    "finish": lambda items: estimates(ef.finish(ef.partial(items, TABLED))),
+    "merge": lambda items: estimates(
+        ef.finish(ef.merge(*(ef.partial(part, TABLED) for part in (items[:2], items[2:]))))
+    ),
+    "agg": lambda items: items.group_by("one").agg(TABLED).row(0, named=True),
+    "over": lambda items: items.select(m.over("one") for m in TABLED).row(0, named=True),
+    "bootstrap": lambda items: estimates(
+        ef.evaluate(items, TABLED, resample=ef.Bootstrap(cluster="participant_id", n=5))
+    ),
+}
+
+
+GROUPED = ("agg", "over", "bootstrap")  # no records make no group and no cluster
+CROSSED = [
+    (case, route)
+    for case in DEGENERATE
+    for route in ROUTES
+    if case != "no records" or route not in GROUPED
+]
+
+
+@pytest.mark.parametrize(("case", "route"), CROSSED)
+def test_degenerate_inputs(case, route):
+    items, expected = DEGENERATE[case]
+    found = ROUTES[route](items.with_columns(one=pl.lit(1)))
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("case", [case for case in DEGENERATE if case != "no records"])
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_degenerate_intervals(case, rules):
+    """Areas are never dropped; an interval without two replicates is null, or by reference 0."""
+    items, _ = DEGENERATE[case]
+    method = ef.Bootstrap(cluster="participant_id", n=50, rules=rules)
+    result = ef.evaluate(items, TABLED, resample=method).collect()
+    areas = result.filter(pl.col("metric").is_in(ZERO))
+    assert areas["drop_rate"].unique().to_list() == [0.0]
+    assert (
+        areas.select(pl.col("lower", "upper", "std_error").is_null().any()).row(0) == (False,) * 3
+    )
+    if case == "nothing predicted":
+        unreached = result.filter(pl.col("metric").is_in(NO_POINT.keys()))
+        fallback = 0.0 if rules == "reference" else None
+        ends = unreached.select("lower", "upper", "std_error", "drop_rate").unique().rows()
+        assert ends == [(fallback, fallback, fallback, 1.0)]
