@@ -237,7 +237,9 @@ def test_a_failed_quarantine_leaves_the_old_file_whole(tmp_path):
 
 def test_quarantine_needs_a_place(tmp_path):
     absent = tmp_path / "absent" / "bad.parquet"
-    with pytest.raises(OutputError, match=r"cannot write bad.parquet: no folder .*absent.*; create it first"):
+    with pytest.raises(
+        OutputError, match=r"cannot write bad.parquet: no folder .*absent.*; create it first"
+    ):
         validate(scores(), SCORES, on_invalid="quarantine", quarantine=absent)
     with pytest.raises(ParameterError, match=r"go together; .*'raise' and quarantine='x.parquet'"):
         validate(scores(), SCORES, quarantine="x.parquet")

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.selective.curves import rc_curve
+from evalframe.selective.rc_curve import rc_curve
 
 ITEMS = {"case": pl.String, "loss": pl.Float64, "confidence": pl.Float64}
 RISKS = ["coverage", "selective_risk", "generalized_risk"]
@@ -137,9 +137,7 @@ def test_fd_shifts_working_points(peers, items):
         kind, bound = name.split("=")
         point = ("fd_shifts", "working_points", name)
         if kind == "risk<":  # an error where no point is admissible
-            expected = gather(
-                peers["cases"], found=lambda c, p=point: read(*p)(c).get("coverage", 0)
-            )
+            expected = gather(peers["cases"], found=lambda c, p=point: read(*p)(c).get("coverage"))
             result = wide(predicted, found=ef.coverage_at_risk(float(bound))())
             assert_agree(result, expected, 1e-12)
             continue
@@ -230,12 +228,11 @@ def test_torch_uncertainty(peers):
     risks = {f"risk_at_{c:.2f}": ef.risk_at(c)() for c in (0.25, 0.5, 0.8, 1.0)}
     result = wide(items, **areas("trapezoid_per_item_renorm"), **risks)
     assert_agree(result, expected, 2e-6)
-    # Its own coverage at risk is null in admissible cases, so it is compared with the direct
-    # answer; where no coverage is admissible that one is null, and ours by its docstring 0.
+    # Its own coverage at risk is null in admissible cases, so the direct answer is compared.
     limits = list(cases[0]["max_admissible_coverage"])
     result = wide(items, **{limit: ef.coverage_at_risk(float(limit))() for limit in limits})
     direct = gather(cases, **{limit: read("max_admissible_coverage", limit) for limit in limits})
-    assert_agree(result, direct.fill_null(0.0), 1e-12)
+    assert_agree(result, direct, 1e-12)
 
 
 def test_identities(items):

@@ -154,7 +154,7 @@ def finishes(bounds: Sequence[Bound], blocks: Sequence[Block]) -> list[list[pl.E
             for name in names:
                 seen[number].setdefault(name, pl.col(f"{place}:{name}"))
     return [
-        [bound.state.finish(Totals(named)).cast(pl.Float64), named[N], named[N_MISSING]]
+        [bound.state.finish(Totals(named)), named[N], named[N_MISSING]]
         for bound, named in zip(bounds, seen, strict=True)
     ]
 

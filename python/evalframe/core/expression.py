@@ -48,7 +48,7 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
     for axis in state.axes:
         named |= axis_summary(_ordered(groups, axis), starts, state.sums, [("", axis)])
     value = state.finish(Totals({name: pl.col(name) for name in named}))
-    return pl.DataFrame(named).select(value.cast(pl.Float64)).to_series()
+    return pl.DataFrame(named).select(value).to_series()
 
 
 def _ordered(groups: pl.DataFrame, axis: Axis) -> pl.DataFrame:

@@ -65,8 +65,8 @@ class Views:
         import numpy as np
 
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.nan_to_num(self._totals[value] / self._totals[mass])
-        shifted = self[value + OWN] - self[mass + OWN] * np.repeat(mean, np.diff(self.starts))
+            mean = np.nan_to_num(self._totals[value] / self._totals[mass], posinf=0.0, neginf=0.0)
+            shifted = self[value + OWN] - self[mass + OWN] * np.repeat(mean, np.diff(self.starts))
         own = {name.removesuffix(OWN): v for name, v in self._made.items() if name.endswith(OWN)}
         return Views(own | {value: shifted}, self.starts, self._totals, self._made.get(LEVEL))
 

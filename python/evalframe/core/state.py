@@ -132,7 +132,7 @@ N, N_MISSING = "n", "n_missing"
 
 
 def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
-    """The state made sound: incomplete rows masked and counted, everything Float64.
+    """The state made sound: incomplete rows masked and counted, all Float64, undefined is null.
 
     Args:
         state: As the author of the metric wrote it.
@@ -165,4 +165,9 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
         )
         for axis in state.axes
     )
-    return replace(state, sums=masked(state.sums) | counts, axes=axes, valid=valid)
+
+    def finish(totals: Totals) -> pl.Expr:
+        return state.finish(totals).cast(pl.Float64).fill_nan(None)
+
+    sums = masked(state.sums) | counts
+    return replace(state, sums=sums, axes=axes, valid=valid, finish=finish)

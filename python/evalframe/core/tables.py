@@ -206,7 +206,9 @@ def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFra
     """The result with all its columns, in order of keys and then of the metrics asked for."""
     present = long.columns
     filled = [
-        pl.col(name) if name in present else pl.lit(None, dtype=dtype).alias(name)
+        (pl.col(name).fill_nan(None) if dtype == pl.Float64 else pl.col(name))
+        if name in present
+        else pl.lit(None, dtype=dtype).alias(name)
         for name, dtype in RESULT.items()
     ]
     rank = pl.col("metric").replace_strict(list(order), list(range(len(order))))

@@ -132,7 +132,7 @@ class Contraction:
         """How many rows each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
         for place, (block, matrix) in enumerate(zip(self._blocks, self._totals, strict=True)):
-            summed = matrix.sum(axis=0).reshape(self.groups, -1)
+            summed = matrix.sum(axis=0).reshape(self.groups, len(block.all_sums))
             columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(block.all_sums)}
         frame = pl.DataFrame(columns)
         return {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools, Floats
-    from evalframe.resample.methods import Bootstrap
+    from evalframe.core.segments import Bools, Floats, Ints
+    from evalframe.resample.methods import Bootstrap, Method
 
 
 class Spread(NamedTuple):
@@ -67,6 +67,18 @@ def bootstrap_spread(
         )
     blank = np.where(few, np.nan, 0.0)
     return Spread(std_error + blank, lower + blank, upper + blank, drop_rate)
+
+
+def without_lone(method: Method, spread: Spread, clusters: Ints) -> Spread:
+    """No uncertainty where there is a single cluster: nothing varies, so nothing is known."""
+    if method.lenient:
+        return spread
+    blank = np.where(clusters < 2, np.nan, 0.0)
+    return spread._replace(
+        std_error=spread.std_error + blank,
+        lower=spread.lower + blank,
+        upper=spread.upper + blank,
+    )
 
 
 def normal_interval(points: Floats, std_error: Floats, level: float) -> tuple[Floats, Floats]:

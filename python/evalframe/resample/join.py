@@ -16,8 +16,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, GROUP
 from evalframe.resample.methods import Bootstrap, Method
+from evalframe.resample.pools import check_enough, check_known
 from evalframe.resample.progress import reporter
-from evalframe.resample.uncertainty import check_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +48,13 @@ def spread_of_rows(
         points = groups.with_row_index(GROUP).join(points, on=keys.inner, nulls_equal=True)
         points = points.sort(GROUP).drop(GROUP)
     count = 1 if groups is None else len(groups)
-    values, nulls = replicates(method, rows, exprs, count)
     owned = rows.group_by(GROUP).agg(pl.col(CLUSTER).n_unique().cast(pl.Int64)).sort(GROUP)
+    if not len(owned):
+        return points.with_columns(
+            pl.lit(0, dtype=pl.Int64).alias("n_clusters"), pl.lit(0.0).alias("drop_rate")
+        )
+    check_enough(method, owned[CLUSTER], rows[CLUSTER])
+    values, nulls = replicates(method, rows, exprs, count)
     parts = []
     for number, expr in enumerate(exprs):
         mine = points.filter(pl.col("metric") == expr.meta.output_name())
@@ -57,6 +62,7 @@ def spread_of_rows(
         assert isinstance(method, Bootstrap)
         dropped = nulls[number] if method.rules == "reference" else None
         made = intervals.bootstrap_spread(method, flat, values[number], None, dropped)
+        made = intervals.without_lone(method, made, owned[CLUSTER].to_numpy())
         spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
         parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
     return pl.concat(parts)

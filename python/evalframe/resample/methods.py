@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError
 
@@ -76,6 +76,11 @@ class Bootstrap:
                 )
         _check_level(self.level)
 
+    @property
+    def lenient(self) -> bool:
+        """Whether a single cluster is taken as it is, as the original does."""
+        return self.rules == "reference"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Jackknife:
@@ -90,6 +95,7 @@ class Jackknife:
     cluster: IntoExpr
     level: float = 0.95
     progress: Progress | None = None
+    lenient: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_level(self.level)
@@ -111,6 +117,7 @@ class Linearized:
     cluster: IntoExpr | None = None
     level: float = 0.95
     progress: Progress | None = None
+    lenient: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_level(self.level)

@@ -10,8 +10,9 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, GROUP, Contraction
+from evalframe.resample.pools import Pool, pools
 from evalframe.resample.progress import reporter
-from evalframe.resample.uncertainty import Pool, clusters_of, flattened, pools, replicates
+from evalframe.resample.uncertainty import flattened, replicates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def paired_spread(
         chosen = pairs[pool.groups.gather_every(2) // 2]
         for number, bound in enumerate(bounds):
             columns = [pl.Series(name, values[number]) for name, values in made.items()]
-            sizes = clusters_of(pool).gather_every(2)
+            sizes = pool.n_clusters.gather_every(2)
             parts.append(chosen.with_columns(pl.lit(bound.name).alias("metric"), sizes, *columns))
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
@@ -160,6 +161,7 @@ def _of_pool(
         jackknife = flattened(_delta(replicates(contraction, left_out, clusters, progress)))
     deltas, point = flattened(_delta(drawn)), flattened(_delta(points))[0]
     spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
+    spread = intervals.without_lone(method, spread, np.repeat(clusters, len(point)))
     if test == "bootstrap":
         p_value = intervals.p_values(deltas)
     else:

@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
-from evalframe.core.state import State, ratio
+from evalframe.core.state import State, at, ratio
 from evalframe.selective.areas import fraction
 from evalframe.selective.curve import (
     COVERAGE,
@@ -158,8 +158,7 @@ def coverage_at_risk(risk: float) -> MetricFunction[...]:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
 
     Returns:
-        A metric of `loss` and `confidence`, 0.0 where no plateau keeps to the bound (accepting
-        nothing does).
+        A metric of `loss` and `confidence`, null where no plateau keeps to the bound.
 
     Raises:
         ParameterError: The bound is negative or NaN.
@@ -239,6 +238,6 @@ def _coverage_at_risk(
         loss,
         confidence,
         weight,
-        maxima={"coverage": pl.when(risk >= RISK).then(COVERAGE)},
-        finish=lambda t: t.coverage.fill_nan(0.0).fill_null(0.0),
+        maxima={"coverage": pl.when((risk >= RISK) & (at.mass > 0)).then(COVERAGE)},
+        finish=lambda t: t.coverage.fill_nan(None),
     )

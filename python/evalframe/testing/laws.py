@@ -254,7 +254,7 @@ def replicates_resample_rows(
     rows, cluster = _clustered(rows, cluster)
     method = Bootstrap(cluster=cluster, n=n, rules="reference")
     bounds, others = tables.split(exprs)
-    plain = [*(bound.expr.fill_nan(None) for bound in bounds), *others]
+    plain = [*(bound.expr for bound in bounds), *others]
     routes: dict[str, Frame] = {
         "sums per cluster": evaluate(rows, exprs, by=by, resample=method),
         "resampled rows": evaluate(rows, plain, by=by, resample=method),
