@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
+    from evalframe.resample.draws import Chunk
 
 GROUP, CLUSTER = ":group", ":cluster"
 
@@ -68,7 +69,7 @@ class _Levels:
         """Numbers held per replicate."""
         return len(self.owner if self.dense is None else self.first)
 
-    def sums(self, weights: Floats) -> dict[str, Floats]:
+    def sums(self, weights: Chunk) -> dict[str, Floats]:
         """Sums per level, replicates by levels of all groups, flattened."""
         if self.dense is not None:
             return {name: (weights @ matrix).ravel() for name, matrix in self.dense.items()}
@@ -142,7 +143,7 @@ class Contraction:
             for name, exprs in self._counted.items()
         }
 
-    def values(self, weights: Floats) -> Floats:
+    def values(self, weights: Chunk) -> Floats:
         """Metrics by replicates by groups; NaN where a metric is undefined."""
         columns: dict[str, Floats] = {}
         replicates = len(weights)
@@ -164,7 +165,7 @@ class Contraction:
         )
 
     def _terms(
-        self, made: _Levels, block: Block, weights: Floats, totals: dict[str, Floats]
+        self, made: _Levels, block: Block, weights: Chunk, totals: dict[str, Floats]
     ) -> dict[str, Floats]:
         count = len(made.first)
         offsets = np.arange(len(weights))[:, None] * count + made.starts[:-1]

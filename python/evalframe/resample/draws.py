@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
 
-Weights: TypeAlias = Callable[[int], "Iterator[Floats]"]
-"""From a chunk size to chunks of weights, each replicates by clusters."""
+Chunk: TypeAlias = "Floats | Bumped"
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _POISSON_TERMS = 20
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much each cluster counts in each replicate.
+
+    Attributes:
+        total: Number of replicates.
+        held: Numbers that a replicate's weights take in memory.
+        chunks: From a chunk size to chunks of weights, each replicates by clusters.
+    """
+
+    total: int
+    held: int
+    chunks: Callable[[int], Iterator[Chunk]]
 
 
 def indices(method: Bootstrap, clusters: int, chunk: int) -> Iterator[Ints]:
@@ -41,7 +57,7 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
     """
     clusters = len(ids)
 
-    def counts(chunk: int) -> Iterator[Floats]:
+    def counts(chunk: int) -> Iterator[Chunk]:
         if method.draws == "poisson":
             keys = stable_hash(ids)
             cdf = _poisson_cdf()
@@ -55,7 +71,7 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
             counted = np.bincount(drawn.ravel(), minlength=rows * clusters)
             yield counted.reshape(rows, clusters).astype(np.float64)
 
-    return counts
+    return Weights(method.n, clusters, counts)
 
 
 def swaps(method: Bootstrap, clusters: int, side: int) -> Weights:
@@ -68,34 +84,54 @@ def swaps(method: Bootstrap, clusters: int, side: int) -> Weights:
     """
     slots = np.arange(clusters, dtype=np.uint64)
 
-    def rows(chunk: int) -> Iterator[Floats]:
+    def rows(chunk: int) -> Iterator[Chunk]:
         for first in range(0, method.n, chunk):
             swap = _uniform(method.seed, first, min(chunk, method.n - first), slots) < 0.5
             from_left = swap if side else ~swap
             yield np.concatenate([from_left, ~from_left], axis=1).astype(np.float64)
 
-    return rows
+    return Weights(method.n, 2 * clusters, rows)
+
+
+@dataclass(frozen=True)
+class Bumped:
+    """Weights of 1 except for one cluster in each replicate, as an array of replicates by clusters.
+
+    Never written out, so that leaving out each of a million clusters costs their sums only.
+    """
+
+    first: int
+    rows: int
+    by: float
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __matmul__(self, matrix: Floats) -> Floats:
+        """The product with clusters by anything."""
+        product: Floats = matrix.sum(axis=0) + self.by * matrix[self.first :][: self.rows]
+        return product
+
+    def __getitem__(self, place: tuple[slice, Ints]) -> Floats:
+        """The columns of some clusters, `weights[:, owner]`."""
+        bumped = np.arange(self.first, self.first + self.rows)
+        columns: Floats = 1.0 + self.by * (bumped[:, None] == place[1])
+        return columns
 
 
 def leave_one_out(clusters: int) -> Weights:
     """Each cluster left out once."""
-    return _bumped(clusters, 1.0, -1.0)
+    return nudged(clusters, -1.0)
 
 
 def nudged(clusters: int, by: float) -> Weights:
-    """Each cluster's weight changed a little, the others 1."""
-    return _bumped(clusters, 1.0, by)
+    """Each cluster's weight changed once, the others 1."""
 
-
-def _bumped(clusters: int, base: float, by: float) -> Weights:
-    def rows(chunk: int) -> Iterator[Floats]:
+    def rows(chunk: int) -> Iterator[Chunk]:
         for first in range(0, clusters, chunk):
-            size = min(chunk, clusters - first)
-            weights = np.full((size, clusters), base)
-            weights[np.arange(size), first + np.arange(size)] += by
-            yield weights
+            yield Bumped(first, min(chunk, clusters - first), by)
 
-    return rows
+    return Weights(clusters, 1, rows)
 
 
 def stable_hash(ids: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:

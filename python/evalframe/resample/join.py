@@ -112,8 +112,8 @@ def replicates(
             numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(":place"))
         first = 0
         chunk = max(1, _ROWS // max(len(own), 1))
-        for weights in draws.bootstrap_weights(method, ids)(chunk):
-            drawn = _repeated(weights, first)
+        for weights in draws.bootstrap_weights(method, ids).chunks(chunk):
+            drawn = _repeated(np.asarray(weights), first)
             sample = drawn.join(numbered, on=":place").join(own, on=[GROUP, CLUSTER])
             result = sample.group_by(":replicate", GROUP).agg(made)
             place = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())

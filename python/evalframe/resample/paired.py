@@ -154,11 +154,11 @@ def _of_pool(
     contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
     points = contraction.values(np.ones((1, clusters)))
     progress = method.progress or reporter("bootstrap of differences")
-    drawn = replicates(contraction, draws.bootstrap_weights(method, pool.ids), method.n, progress)
+    drawn = replicates(contraction, draws.bootstrap_weights(method, pool.ids), progress)
     jackknife = None
     if method.interval == "bca":
         left_out = draws.leave_one_out(clusters)
-        jackknife = flattened(_delta(replicates(contraction, left_out, clusters, progress)))
+        jackknife = flattened(_delta(replicates(contraction, left_out, progress)))
     deltas, point = flattened(_delta(drawn)), flattened(_delta(points))[0]
     spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
     spread = intervals.without_lone(method, spread, np.repeat(clusters, len(point)))
@@ -200,7 +200,6 @@ def _permuted(
     contraction = Contraction(blocks, doubled, bounds, pairs, 2 * clusters)
     progress = method.progress or reporter("permutation")
     left, right = (
-        replicates(contraction, draws.swaps(method, clusters, side), method.n, progress)
-        for side in (0, 1)
+        replicates(contraction, draws.swaps(method, clusters, side), progress) for side in (0, 1)
     )
     return flattened(right - left)

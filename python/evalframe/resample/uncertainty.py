@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import Contraction
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
@@ -26,6 +27,9 @@ CELLS = 1 << 18
 
 WEIGHTS = 1 << 22
 """Weights per chunk of replicates."""
+
+HOPELESS = 1 << 35
+"""Levels of all replicates that nobody would wait for."""
 
 _NUDGE = 1e-4
 
@@ -83,17 +87,24 @@ def _without_rows(
     )
 
 
-def replicates(
-    contraction: Contraction, weights: Weights, total: int, progress: Progress
-) -> Floats:
-    """Values of all metrics for all weights: metrics by replicates by groups."""
-    chunk = max(1, min(CELLS // contraction.width, WEIGHTS // contraction.clusters, total))
+def replicates(contraction: Contraction, weights: Weights, progress: Progress) -> Floats:
+    """Values of all metrics for all weights: metrics by replicates by groups.
+
+    Raises:
+        ParameterError: It would take hours, such as every row a cluster and a level of its own.
+    """
+    if weights.total * contraction.width > HOPELESS:
+        raise ParameterError(
+            f"{weights.total:,} replicates of {contraction.width:,} levels are hours of work; "
+            "name a coarser cluster, or use ef.Bootstrap with fewer replicates"
+        )
+    chunk = max(1, min(CELLS // contraction.width, WEIGHTS // weights.held, weights.total))
     made: list[Floats] = []
     done = 0
-    for part in weights(chunk):
+    for part in weights.chunks(chunk):
         made.append(contraction.values(part))
         done += len(part)
-        progress(done, total)
+        progress(done, weights.total)
     return np.concatenate(made, axis=1)
 
 
@@ -112,21 +123,21 @@ def _of_pool(
     flat = points.ravel()
     progress = method.progress or reporter(type(method).__name__.lower())
 
-    def all_of(weights: Weights, total: int) -> Floats:
-        return flattened(replicates(contraction, weights, total, progress))
+    def all_of(weights: Weights) -> Floats:
+        return flattened(replicates(contraction, weights, progress))
 
     if isinstance(method, Bootstrap):
         jackknife = None
         if method.interval == "bca":
-            jackknife = all_of(draws.leave_one_out(clusters), clusters)
-        drawn = all_of(draws.bootstrap_weights(method, pool.ids), method.n)
+            jackknife = all_of(draws.leave_one_out(clusters))
+        drawn = all_of(draws.bootstrap_weights(method, pool.ids))
         made = intervals.bootstrap_spread(method, flat, drawn, jackknife)
     elif isinstance(method, Jackknife):
-        left_out = all_of(draws.leave_one_out(clusters), clusters)
+        left_out = all_of(draws.leave_one_out(clusters))
         made = intervals.jackknife_spread(flat, left_out, method.level)
     else:
-        up = all_of(draws.nudged(clusters, _NUDGE), clusters)
-        down = all_of(draws.nudged(clusters, -_NUDGE), clusters)
+        up = all_of(draws.nudged(clusters, _NUDGE))
+        down = all_of(draws.nudged(clusters, -_NUDGE))
         made = intervals.linear_spread(flat, (up - down) / (2 * _NUDGE), method.level)
     made = intervals.without_lone(method, made, np.tile(pool.sizes.to_numpy(), len(bounds)))
     spread = {name: values.reshape(points.shape) for name, values in made._asdict().items()}

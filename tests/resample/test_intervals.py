@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.resample import intervals
+
+RNG = np.random.default_rng(11)
+LOSSES = RNG.gamma(2.0, size=30)
+PEOPLE = pl.DataFrame({"person": range(30), "loss": LOSSES})
+
+
+def result(frame, method, metric=ef.selective_risk):
+    return ef.evaluate(frame, metric, resample=method).collect().row(0, named=True)
+
+
+def bootstrap(**options):
+    return ef.Bootstrap(cluster="person", **{"n": 500, "seed": 3, **options})
+
+
+def replicate_means(method):
+    """Means of the resampled losses, in numpy alone."""
+    drawn = np.random.RandomState(method.seed).randint(0, 30, size=(method.n, 30))
+    return LOSSES[drawn].mean(axis=1)
+
+
+def test_percentiles_are_those_of_numpy():
+    method = bootstrap(level=0.9)
+    means = replicate_means(method)
+    found = result(PEOPLE, method)
+    assert found["estimate"] == pytest.approx(LOSSES.mean(), rel=1e-14)
+    assert found["std_error"] == pytest.approx(means.std(ddof=1), rel=1e-12)
+    assert (found["lower"], found["upper"]) == pytest.approx(
+        np.quantile(means, [0.05, 0.95]), rel=1e-13
+    )
+    assert (found["n"], found["n_clusters"], found["drop_rate"]) == (30, 30, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("interval", "name"), [("percentile",) * 2, ("basic",) * 2, ("bca", "BCa")]
+)
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_intervals_are_those_of_scipy(interval, name, level):
+    method = bootstrap(interval=interval, level=level)
+    means = replicate_means(method)
+    ours = stats._resampling.BootstrapResult((0, 0), means, 0.0)
+    theirs = stats.bootstrap(
+        (LOSSES,),
+        np.mean,
+        method=name,
+        confidence_level=level,
+        n_resamples=0,
+        bootstrap_result=ours,
+    )
+    found = result(PEOPLE, method)
+    interval = theirs.confidence_interval
+    assert (found["lower"], found["upper"]) == pytest.approx(
+        (interval.low, interval.high), rel=1e-12
+    )
+    assert found["std_error"] == pytest.approx(theirs.standard_error, rel=1e-12)
+
+
+def test_bca_of_a_ratio_by_hand():
+    # Clusters of unequal size make the mean a ratio, for which scipy has no plain form.
+    frame = pl.DataFrame({"person": [*range(30), *range(10)], "loss": [*LOSSES, *LOSSES[:10] ** 2]})
+    sums = np.array([frame.filter(person=p)["loss"].sum() for p in range(30)])
+    sizes = np.array([2.0] * 10 + [1.0] * 20)
+    method = bootstrap(interval="bca")
+    drawn = np.random.RandomState(method.seed).randint(0, 30, size=(method.n, 30))
+    made = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    point = sums.sum() / sizes.sum()
+    left_out = (sums.sum() - sums) / (sizes.sum() - sizes)
+    centred = left_out.mean() - left_out
+    a = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
+    bias = stats.norm.ppf((made < point).mean())
+    z = bias + stats.norm.ppf([0.025, 0.975])
+    expected = np.quantile(made, stats.norm.cdf(bias + z / (1 - a * z)))
+    found = result(frame, method)
+    assert (found["lower"], found["upper"]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_normal_intervals_stand_around_the_estimate():
+    found = result(PEOPLE, bootstrap(interval="normal", level=0.9))
+    half = stats.norm.ppf(0.95) * replicate_means(bootstrap()).std(ddof=1)
+    mean = LOSSES.mean()
+    assert (found["lower"], found["upper"]) == pytest.approx((mean - half, mean + half), rel=1e-12)
+
+
+def test_the_jackknife_of_a_mean_is_its_textbook_error():
+    found = result(PEOPLE, ef.Jackknife(cluster="person", level=0.9))
+    error = LOSSES.std(ddof=1) / math.sqrt(30)
+    half = stats.norm.ppf(0.95) * error
+    assert found["std_error"] == pytest.approx(error, rel=1e-12)
+    assert found["upper"] - found["estimate"] == pytest.approx(half, rel=1e-12)
+
+
+CLUSTERED = pl.DataFrame(
+    {
+        "person": RNG.integers(0, 12, 100),
+        "loss": RNG.gamma(2.0, size=100),
+        "confidence": RNG.integers(0, 20, 100) / 20,
+        "weight": RNG.integers(0, 4, 100),
+    }
+)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_the_linearised_error_is_the_clustered_one_of_a_mean(weight):
+    w = np.ones(100) if weight is None else CLUSTERED[weight].to_numpy().astype(float)
+    loss, person = CLUSTERED["loss"].to_numpy(), CLUSTERED["person"].to_numpy()
+    scores = w * (loss - np.average(loss, weights=w))
+    by_person = np.bincount(person, scores)
+    error = math.sqrt(12 / 11 * (by_person**2).sum()) / w.sum()
+    found = result(CLUSTERED, ef.Linearized(cluster="person"), ef.selective_risk(weight=weight))
+    assert found["std_error"] == pytest.approx(error, rel=1e-6)
+    assert found["n_clusters"] == 12
+
+
+def test_without_a_cluster_the_linearised_error_is_the_naive_one():
+    found = result(PEOPLE, ef.Linearized())
+    assert found["std_error"] == pytest.approx(LOSSES.std(ddof=1) / math.sqrt(30), rel=1e-6)
+    assert found["n_clusters"] == 30
+
+
+@pytest.mark.parametrize("metric", [ef.aurc(), ef.eaugrc(), ef.aurc_achievable()])
+def test_all_errors_of_an_area_are_of_one_size(metric):
+    methods = [
+        ef.Linearized(cluster="person"),
+        ef.Jackknife(cluster="person"),
+        *(bootstrap(n=3000, draws=kind) for kind in ("reference", "counter", "poisson")),
+    ]
+    errors = [result(CLUSTERED, method, metric)["std_error"] for method in methods]
+    assert errors == pytest.approx([errors[0]] * 5, rel=0.3)
+
+
+def test_the_jackknife_leaves_out_the_rows_of_a_cluster():
+    metric = ef.aurc()
+    left_out = [CLUSTERED.filter(pl.col("person") != p).select(metric).item() for p in range(12)]
+    expected = np.std(left_out, ddof=1) * 11 / math.sqrt(12)
+    assert result(CLUSTERED, ef.Jackknife(cluster="person"), metric)["std_error"] == pytest.approx(
+        expected
+    )
+
+
+# undefined replicates
+
+
+def spread_of(replicates, point=0.5, **options):
+    method = bootstrap(n=len(replicates), **options)
+    made = intervals.bootstrap_spread(
+        method, np.array([point]), np.array(replicates)[:, None], None
+    )
+    return {name: values.item() for name, values in made._asdict().items()}
+
+
+def test_undefined_replicates_are_dropped():
+    found = spread_of([1.0, math.nan, 3.0, 2.0, math.nan])
+    assert found["drop_rate"] == pytest.approx(0.4)
+    assert found["std_error"] == pytest.approx(1.0)
+    assert (found["lower"], found["upper"]) == pytest.approx(np.quantile([1, 2, 3], [0.025, 0.975]))
+
+
+@pytest.mark.parametrize("replicates", [[math.nan, math.nan], [math.nan, 2.0]])
+def test_an_interval_needs_two_replicates(replicates):
+    found = spread_of(replicates)
+    assert all(math.isnan(found[name]) for name in ("std_error", "lower", "upper"))
+    assert found["drop_rate"] == np.isnan(replicates).mean()
+
+
+@pytest.mark.parametrize(("point", "fallback"), [(0.25, 0.25), (math.nan, 0.0)])
+def test_the_reference_falls_back_to_the_point_or_to_zero(point, fallback):
+    found = spread_of([math.nan, 2.0], point, rules="reference")
+    assert found == {"std_error": 0.0, "lower": fallback, "upper": fallback, "drop_rate": 0.5}
+
+
+def test_a_constant_has_an_interval_of_no_width():
+    frame = PEOPLE.with_columns(loss=pl.lit(0.25))
+    for interval in ("percentile", "basic", "normal", "bca"):
+        found = result(frame, bootstrap(interval=interval))
+        assert (found["std_error"], found["lower"], found["upper"]) == (0.0, 0.25, 0.25), interval
+
+
+# p-values
+
+
+def test_p_values_of_a_bootstrap_count_both_sides():
+    deltas = np.array([[-1.0, 1.0, 0.0, np.nan], [2.0, 1.0, 0.0, np.nan], [3.0, 1.0, 0.0, np.nan]])
+    found = intervals.p_values(deltas)
+    assert found[:3].tolist() == [1.0, 0.5, 1.0]
+    assert math.isnan(found[3])
+
+
+def test_p_values_of_permutations_count_those_as_far():
+    permuted = np.array([[1.0, 0.1], [-2.0, 0.3], [0.5, np.nan]])
+    found = intervals.permutation_p_values(permuted, np.array([-1.0, 0.1 + 1e-17]))
+    assert found.tolist() == [3 / 4, 1.0]
+
+
+# what is refused
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        (ef.Bootstrap, {"n": 0}, "n, the number of replicates, must be at least 1, got 0"),
+        (ef.Bootstrap, {"seed": -1}, r"seed must lie in \[0, 2\*\*32\), got -1"),
+        (
+            ef.Bootstrap,
+            {"interval": "BCa"},
+            "unknown interval 'BCa'.* known: percentile, basic, normal",
+        ),
+        (ef.Bootstrap, {"draws": "mt"}, "unknown draws 'mt'"),
+        (ef.Bootstrap, {"rules": "old"}, "unknown rules 'old'"),
+        (ef.Bootstrap, {"level": 95}, r"level must lie in \(0, 1\), got 95; 0.95 is customary"),
+        (ef.Jackknife, {"level": 1.0}, r"level must lie in \(0, 1\)"),
+        (ef.Linearized, {"level": 0}, r"level must lie in \(0, 1\)"),
+    ],
+)
+def test_what_no_method_is(method, options, message):
+    with pytest.raises(ParameterError, match=message):
+        method(cluster="person", **options)
+
+
+@pytest.mark.parametrize(
+    "method", [bootstrap(), ef.Jackknife(cluster="person"), ef.Linearized(cluster="person")]
+)
+def test_one_cluster_is_too_few(method):
+    with pytest.raises(
+        ParameterError, match=r"needs at least two clusters.*first id: 7.*finer `cluster`"
+    ):
+        result(PEOPLE.with_columns(person=pl.lit(7)), method)
+
+
+@pytest.mark.parametrize("method", [bootstrap(interval="bca"), ef.Jackknife(cluster="person")])
+def test_the_jackknife_needs_states(method):
+    with pytest.raises(ParameterError, match="need metrics that declare a state; 'loss' does not"):
+        result(PEOPLE, method, pl.col("loss").median())
+
+
+def test_any_expression_can_be_bootstrapped():
+    method = bootstrap(n=200)
+    drawn = np.random.RandomState(method.seed).randint(0, 30, size=(200, 30))
+    medians = np.median(LOSSES[drawn], axis=1)
+    found = result(PEOPLE, method, pl.col("loss").median())
+    assert (found["lower"], found["upper"]) == pytest.approx(np.quantile(medians, [0.025, 0.975]))
+
+
+def test_progress_is_told():
+    told = []
+    result(PEOPLE, bootstrap(progress=lambda done, total: told.append((done, total))))
+    assert told[-1] == (500, 500)
+    assert told == sorted(told)

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.resample import draws
+
+RNG = np.random.default_rng(2)
+COLUMNS = [
+    *("metric", "left", "right", "estimate_left", "estimate_right", "delta"),
+    *("std_error", "lower", "upper", "p_value", "n_clusters", "drop_rate"),
+]
+
+
+def system(name, people, **more):
+    people = list(people)
+    return pl.DataFrame(
+        {
+            "mode": [name] * len(people),
+            "person": people,
+            "loss": RNG.integers(0, 9, len(people)) / 8,
+            "confidence": RNG.integers(0, 5, len(people)) / 4,
+            **more,
+        }
+    )
+
+
+FEW, ZERO = system("few", [*range(12)] * 3), system("zero", [*range(2, 16)] * 2)
+BOTH = pl.concat([FEW, ZERO])
+METRICS = [ef.aurc(), ef.selective_risk()]
+METHOD = ef.Bootstrap(cluster="person", n=200, seed=7)
+
+
+def compare(*frames, **options):
+    options = {"metrics": METRICS, "resample": METHOD, **options}
+    return ef.compare(*frames, **options).collect()
+
+
+def test_a_comparison_is_one_row_for_each_metric():
+    result = compare(BOTH, between="mode")
+    assert result.columns == COLUMNS
+    assert result.select("metric", "left", "right", "n_clusters").rows() == [
+        ("aurc", "few", "zero", 10),
+        ("selective_risk", "few", "zero", 10),
+    ]
+
+
+def test_both_sides_are_estimated_on_the_shared_clusters():
+    result = compare(BOTH, between="mode")
+    shared = BOTH.filter(pl.col("person").is_between(2, 11))
+    wide = (
+        ef.evaluate(shared, METRICS, by="mode")
+        .collect()
+        .pivot("mode", index="metric", values="estimate")
+    )
+    assert_frame_equal(
+        result.select("metric", few="estimate_left", zero="estimate_right"), wide, check_exact=False
+    )
+    np.testing.assert_allclose(result["delta"], wide["zero"] - wide["few"], atol=1e-15)
+
+
+def test_every_replicate_draws_the_same_clusters_on_both_sides():
+    shared = BOTH.filter(pl.col("person").is_between(2, 11))
+    deltas = []
+    for drawn in np.random.RandomState(7).randint(0, 10, size=(200, 10)) + 2:
+        sample = pl.DataFrame({"person": drawn}).join(shared, on="person")
+        risks = dict(sample.group_by("mode").agg(pl.col("loss").mean()).rows())
+        deltas.append(risks["zero"] - risks["few"])
+    found = compare(BOTH, between="mode").row(1, named=True)
+    low, high = np.quantile(deltas, [0.025, 0.975])
+    assert (found["lower"], found["upper"]) == pytest.approx((low, high), rel=1e-12)
+    assert found["std_error"] == pytest.approx(np.std(deltas, ddof=1), rel=1e-12)
+    tail = min(np.sum(np.array(deltas) <= 0), np.sum(np.array(deltas) >= 0))
+    assert found["p_value"] == pytest.approx(2 * (tail + 1) / 201)
+
+
+def test_two_tables_are_two_groups_of_one():
+    tables = compare(FEW, other=ZERO)
+    groups = compare(BOTH, between="mode")
+    assert tables["left"].unique().to_list() == ["left"]
+    assert_frame_equal(tables.drop("left", "right"), groups.drop("left", "right"))
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_left_and_right_mirror_each_other(test):
+    there, back = compare(FEW, other=ZERO, test=test), compare(ZERO, other=FEW, test=test)
+    mirrored = back.with_columns(
+        estimate_left="estimate_right",
+        estimate_right="estimate_left",
+        delta=-pl.col("delta"),
+        lower=-pl.col("upper"),
+        upper=-pl.col("lower"),
+    )
+    assert_frame_equal(mirrored, there, check_exact=False, rel_tol=1e-10)
+
+
+def test_all_pairs_of_several_systems():
+    three = pl.concat([BOTH, system("chain", range(12))])
+    result = compare(three, between="mode", metrics=ef.aurc)
+    assert result.select("left", "right").rows() == [
+        ("chain", "few"),
+        ("chain", "zero"),
+        ("few", "zero"),
+    ]
+    assert_frame_equal(result[2:], compare(BOTH, between="mode", metrics=ef.aurc))
+
+
+def test_within_groups_and_by_an_expression():
+    keyed = pl.concat([BOTH.with_columns(model=pl.lit(m)) for m in ("b", "a")])
+    keyed = keyed.with_columns(loss=pl.when(model="b").then("loss").otherwise(1 - pl.col("loss")))
+    result = compare(keyed, between=pl.col("mode") == "zero", by="model")
+    assert result.columns == ["model", *COLUMNS]
+    assert result["model"].to_list() == ["a", "a", "b", "b"]
+    assert result["left"].to_list() == [False] * 4
+    alone = compare(BOTH, between="mode")
+    assert_frame_equal(
+        result.filter(model="b").drop("model", "left", "right"), alone.drop("left", "right")
+    )
+
+
+def test_identical_systems_do_not_differ():
+    same = pl.concat([FEW, FEW.with_columns(mode=pl.lit("copy"))])
+    for test in ("bootstrap", "permutation"):
+        result = compare(same, between="mode", test=test)
+        assert (
+            result.select("delta", "std_error", "lower", "upper", "p_value").rows()
+            == [(0.0, 0.0, 0.0, 0.0, 1.0)] * 2
+        )
+
+
+def test_weights_repeat_rows():
+    weighted = compare(BOTH.with_columns(w=pl.lit(2)), between="mode", weight="w")
+    repeated = compare(pl.concat([BOTH, BOTH]), between="mode")
+    assert_frame_equal(weighted, repeated, check_exact=False)
+
+
+# the permutation test, on a case small enough to list
+
+TINY = pl.DataFrame(
+    {
+        "mode": ["a"] * 4 + ["b"] * 4,
+        "person": [1, 2, 3, 4] * 2,
+        "loss": [0.0, 0.25, 0.5, 0.0, 1.0, 0.5, 0.25, 0.75],
+    }
+)
+
+
+def tiny_deltas(swaps):
+    """Mean of b minus mean of a after each swap, by hand."""
+    by_person = np.array([1.0, 0.25, -0.25, 0.75])
+    return np.where(swaps, -by_person, by_person).mean(axis=-1)
+
+
+def test_a_permutation_test_counts_its_swaps():
+    method = ef.Bootstrap(cluster="person", n=300, seed=1)
+    keep = np.concatenate(list(draws.swaps(method, 4, 0)(300)))[:, :4]
+    as_far = np.abs(tiny_deltas(keep == 0)) >= 0.4375
+    found = compare(
+        TINY, metrics=ef.selective_risk, between="mode", resample=method, test="permutation"
+    )
+    assert found["delta"].item() == 0.4375
+    assert found["p_value"].item() == pytest.approx((as_far.sum() + 1) / 301)
+
+
+def test_a_permutation_test_comes_near_the_full_enumeration():
+    swaps = np.array(list(itertools.product([False, True], repeat=4)))
+    exact = np.mean(np.abs(tiny_deltas(swaps)) >= 0.4375)
+    assert exact == 4 / 16
+    method = ef.Bootstrap(cluster="person", n=4000, seed=1)
+    found = compare(
+        TINY, metrics=ef.selective_risk, between="mode", resample=method, test="permutation"
+    )
+    assert found["p_value"].item() == pytest.approx(exact, abs=0.03)
+
+
+# what is refused
+
+APART = pl.concat([FEW, system("zero", range(20, 30))])
+
+
+def test_no_shared_cluster():
+    with pytest.raises(ParameterError, match="the two sides share no cluster; check the column"):
+        compare(APART, between="mode")
+    method = ef.Bootstrap(cluster="person", n=10, rules="reference")
+    result = compare(APART, between="mode", metrics=ef.aurc, resample=method)
+    assert result.select("delta", "std_error", "lower", "upper", "n_clusters", "drop_rate").row(
+        0
+    ) == (*(None, 0.0, 0.0, 0.0, 0, 1.0),)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"name either between=.* or other=.*\(a second table\)"),
+        ({"between": "mode", "other": ZERO}, "name either between="),
+        ({"between": "mode", "resample": None}, "name the clusters to pair on, such as pair_on="),
+        (
+            {"between": "mode", "resample": ef.Jackknife(cluster="person")},
+            "resamples by ef.Bootstrap, got J",
+        ),
+        (
+            {"between": "mode", "metrics": pl.col("loss").median()},
+            "'loss' declares no state; declare it",
+        ),
+        ({"between": pl.lit("x").alias("mode")}, r"a comparison needs two systems, found \['x'\]"),
+        ({"between": "mode", "metrics": [ef.aurc(), ef.aurc()]}, "two metrics are named 'aurc'"),
+    ],
+)
+def test_what_cannot_be_compared(options, message):
+    with pytest.raises(ParameterError, match=message):
+        compare(FEW if "other" in options else BOTH, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"between": "modes"}, "needs column 'modes'.* Did you mean 'mode'"),
+        (
+            {"between": "mode", "pair_on": "persona"},
+            "needs column 'persona'.* Did you mean 'person'",
+        ),
+        ({"between": "mode", "metrics": ef.aurc("los")}, "metric 'aurc' needs column 'los'"),
+    ],
+)
+def test_columns_that_are_not_there(options, message):
+    with pytest.raises(MissingColumnsError, match=message):
+        compare(BOTH, **options)
+
+
+def test_pair_on_stands_before_the_cluster_of_the_bootstrap():
+    method = ef.Bootstrap(cluster="no such column", n=200, seed=7)
+    paired = compare(BOTH, between="mode", pair_on="person", resample=method)
+    assert_frame_equal(paired, compare(BOTH, between="mode"))
