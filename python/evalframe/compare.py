@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core import partial as states
-from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import as_expr
-from evalframe.core.tables import Keys
 from evalframe.evaluate import AnyMetric, By, as_exprs
 
 if TYPE_CHECKING:
@@ -90,6 +87,8 @@ def compare(
         │ few  ┆ zero  ┆ 0.25  ┆ 4          │
         └──────┴───────┴───────┴────────────┘
     """
+    from evalframe.core import partial as states
+    from evalframe.core import tables
     from evalframe.resample.paired import paired_spread
 
     method, cluster = _method(pair_on, resample)
@@ -100,10 +99,10 @@ def compare(
             f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
             "compare it"
         )
-    keys = Keys.of(by)
+    keys = tables.Keys.of(by)
     side, frames = _sides(frame, other, between)
     blocks = tables.shared(bounds)
-    inner = Keys((*keys.names, _SIDES), (*keys.exprs, side))
+    inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
     made = []
     for lazy in frames:
         tables.check_columns(lazy, exprs, *inner.exprs, cluster)
@@ -133,6 +132,8 @@ def _method(pair_on: IntoExpr | None, resample: Bootstrap | None) -> tuple[Boots
 def _sides(
     frame: Frame, other: Frame | None, between: IntoExpr | None
 ) -> tuple[pl.Expr, list[pl.LazyFrame]]:
+    from evalframe.core import tables
+
     if (between is None) == (other is None):
         raise ParameterError(
             "name either between=... (a column of one table) or other=... (a second table)"

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from evalframe.core import partial as states
-from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, MetricExpr, as_expr
-from evalframe.core.tables import Keys, Plan
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
     from evalframe.core.blocks import Block
+    from evalframe.core.tables import Keys, Plan
     from evalframe.resample.methods import Method
 
 AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
@@ -88,9 +86,12 @@ def evaluate(
         >>> sure.collect()["n_clusters"].to_list()
         [3, 3]
     """
+    from evalframe.core import partial as states
+    from evalframe.core import tables
+
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
-    keys = Keys.of(by)
+    keys = tables.Keys.of(by)
     bounds, others = tables.split(exprs)
     order = [expr.meta.output_name() for expr in exprs]
     if resample is None:
@@ -155,9 +156,12 @@ def partial(
         >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
         0.4583333333333333
     """
+    from evalframe.core import partial as states
+    from evalframe.core import tables
+
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
-    keys = Keys.of(by)
+    keys = tables.Keys.of(by)
     bounds, others = tables.split(exprs)
     if others:
         raise ParameterError(
@@ -185,6 +189,8 @@ def merge(*shards: Frame) -> pl.LazyFrame:
         >>> ef.finish(ef.merge(state, state)).collect()["n"].item()
         4
     """
+    from evalframe.core import partial as states
+
     return states.merged(shards)
 
 
@@ -206,6 +212,9 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
         >>> ef.finish(state, resample=ef.Jackknife(cluster="person")).collect()["n_clusters"].item()
         2
     """
+    from evalframe.core import partial as states
+    from evalframe.core import tables
+
     parts = states.opened(state)
     order = [bound.name for bound in parts.bounds]
     if resample is None:

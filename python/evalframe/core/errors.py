@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,5 +65,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("confidense", ["confidence", "label"])
     " Did you mean 'confidence'?"
     """
+    import difflib
+
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import kernel, segments
 from evalframe.core.state import Axis, State, Totals
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ def inline(columns: Mapping[str, pl.Expr], state: State, canonical: State) -> pl
 
 def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
     """The value of a curve metric for each group; columns hold the lists of its rows."""
+    from evalframe.core import segments
+
     starts = segments.starts_of(groups.to_series().list.len().to_numpy())
     named: dict[str, Floats] = {}
     for axis in state.axes:
@@ -86,6 +87,8 @@ def axis_summary(
         uses: Prefix for the names of an axis's terms, and the axis.
     """
     import numpy as np
+
+    from evalframe.core import kernel, segments
 
     axis = uses[0][1]
     sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}

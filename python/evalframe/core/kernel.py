@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 
+_SPLIT = 2.0**27 + 1.0
+
+
 class Views:
     """The views of sums at levels (`at`, `before`, `own`, `total`), made when first asked for."""
 
@@ -66,7 +69,12 @@ class Views:
 
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.nan_to_num(self._totals[value] / self._totals[mass], posinf=0.0, neginf=0.0)
-            shifted = self[value + OWN] - self[mass + OWN] * np.repeat(mean, np.diff(self.starts))
+            # In two halves, so that a count times the upper one is exact, as is the difference.
+            scaled = mean * _SPLIT
+            upper = scaled - (scaled - mean)
+            shifted = self[value + OWN]
+            for half in (upper, mean - upper):
+                shifted = shifted - self[mass + OWN] * np.repeat(half, np.diff(self.starts))
         own = {name.removesuffix(OWN): v for name, v in self._made.items() if name.endswith(OWN)}
         return Views(own | {value: shifted}, self.starts, self._totals, self._made.get(LEVEL))
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import partial, tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import LEVEL
-from evalframe.core.tables import Keys
 from evalframe.selective.areas import aurc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
 
 CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count", "accepted")
@@ -74,7 +73,9 @@ def rc_curve(
         │ 0.8      ┆ 0.5            ┆ 0.4       ┆ 1     │
         └──────────┴────────────────┴───────────┴───────┘
     """
-    lazy, keys = tables.lazy(frame), Keys.of(by)
+    from evalframe.core import partial, tables
+
+    lazy, keys = tables.lazy(frame), tables.Keys.of(by)
     clash = sorted(set(keys.names) & set(CURVE))
     if clash:
         raise ParameterError(
