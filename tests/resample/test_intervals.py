@@ -128,7 +128,7 @@ def test_without_a_cluster_the_linearised_error_is_the_naive_one():
     assert found["n_clusters"] == 30
 
 
-@pytest.mark.parametrize("metric", [ef.aurc(), ef.eaugrc(), ef.aurc_achievable()])
+@pytest.mark.parametrize("metric", [ef.aurc(), ef.eaugrc()])
 def test_all_errors_of_an_area_are_of_one_size(metric):
     methods = [
         ef.Linearized(cluster="person"),

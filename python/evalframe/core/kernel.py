@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _SPLIT = 2.0**27 + 1.0
+"""Times which a number minus its difference from the number is its upper half."""
 
 
 class Views:
@@ -64,19 +65,28 @@ class Views:
         return frame.lazy().select(**exprs).collect(engine="in-memory")
 
     def centred(self, value: str, mass: str) -> Views:
-        """The views with running sums of `value` taken about the mean of each segment."""
+        """The views with running sums of `value` taken about the mean of each segment.
+
+        First about the mean in half its digits, times which a count is exact; then about what is
+        left of the mean, so that sums in another order are taken about the same.
+        """
         import numpy as np
 
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.nan_to_num(self._totals[value] / self._totals[mass], posinf=0.0, neginf=0.0)
-            # In two halves, so that a count times the upper one is exact, as is the difference.
-            scaled = mean * _SPLIT
-            upper = scaled - (scaled - mean)
-            shifted = self[value + OWN]
-            for half in (upper, mean - upper):
-                shifted = shifted - self[mass + OWN] * np.repeat(half, np.diff(self.starts))
+        shifted = self[value + OWN]
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            mean = self._totals[value] / self._totals[mass]
+            rounded = mean * _SPLIT - (mean * _SPLIT - mean)
+            shifted = self._about(rounded, shifted, mass)
+            rest = segments.totals(shifted, self.starts) / self._totals[mass]
+            shifted = self._about(rest, shifted, mass)
         own = {name.removesuffix(OWN): v for name, v in self._made.items() if name.endswith(OWN)}
         return Views(own | {value: shifted}, self.starts, self._totals, self._made.get(LEVEL))
+
+    def _about(self, centre: Floats, values: Floats, mass: str) -> Floats:
+        import numpy as np
+
+        centre = np.nan_to_num(centre, posinf=0.0, neginf=0.0)
+        return values - self[mass + OWN] * np.repeat(centre, np.diff(self.starts))
 
     def hull(self, abscissa: pl.Expr, ordinate: pl.Expr) -> Views:
         """The views at the vertices of each segment's lower convex hull."""

@@ -1,0 +1,44 @@
+"""Additive tables stream: no node of their physical plan falls back to memory."""
+
+from __future__ import annotations
+
+import inspect
+
+import polars as pl
+import pytest
+
+from evalframe.core import tables
+from evalframe.core.metric import registered
+from evalframe.core.typing import IntoExpr
+
+ROWS = pl.LazyFrame(
+    {"group": ["a"], "prediction": [1], "loss": [0.5], "confidence": [0.25], "weight": [1.0]}
+)
+SELECTIVE = [metric for metric in registered().values() if metric.family == "selective"]
+
+
+def physical_plan(lazy: pl.LazyFrame) -> str:
+    plan = lazy.show_graph(engine="streaming", plan_stage="physical", raw_output=True)
+    assert plan is not None
+    return plan
+
+
+def bind(metric, weight: IntoExpr | None):
+    given = {
+        name: 0.5 for name, value in metric.params.items() if value is inspect.Parameter.empty
+    }
+    return metric.bind(weight=weight, params=given)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("metric", SELECTIVE, ids=lambda metric: metric.name)
+def test_additive_tables_stream(metric, weight):
+    for block in tables.shared([bind(metric, weight).bound]):
+        rows = ROWS.select(pl.col("group").alias(":key0"), **block.columns)
+        assert "in-memory-map" not in physical_plan(block.per_level(rows, [":key0"]))
+
+
+@pytest.mark.parametrize("name", ["coverage", "selective_risk", "generalized_risk"])
+def test_expressions_of_plain_sums_stream(name):
+    metric = bind(registered()[name], None)
+    assert "in-memory-map" not in physical_plan(ROWS.group_by("group").agg(metric))
