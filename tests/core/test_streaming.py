@@ -9,7 +9,6 @@ import pytest
 
 from evalframe.core import tables
 from evalframe.core.metric import registered
-from evalframe.core.typing import IntoExpr
 
 ROWS = pl.LazyFrame(
     {"group": ["a"], "prediction": [1], "loss": [0.5], "confidence": [0.25], "weight": [1.0]}
@@ -23,7 +22,7 @@ def physical_plan(lazy: pl.LazyFrame) -> str:
     return plan
 
 
-def bind(metric, weight: IntoExpr | None):
+def bind(metric, weight):
     given = {
         name: 0.5 for name, value in metric.params.items() if value is inspect.Parameter.empty
     }
