@@ -23,9 +23,7 @@ def physical_plan(lazy: pl.LazyFrame) -> str:
 
 
 def bind(metric, weight):
-    given = {
-        name: 0.5 for name, value in metric.params.items() if value is inspect.Parameter.empty
-    }
+    given = {name: 0.5 for name, value in metric.params.items() if value is inspect.Parameter.empty}
     return metric.bind(weight=weight, params=given)
 
 
