@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import as_expr
+from evalframe.core.rows import as_expr
 from evalframe.evaluate import AnyMetric, By, as_exprs
 
 if TYPE_CHECKING:
@@ -89,8 +89,10 @@ def compare(
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
-    from evalframe.resample.paired import paired_spread
+    from evalframe.resample.paired import PAIRED_RESULT, paired_spread
 
+    if test not in get_args(Test):
+        raise ParameterError(f"unknown test {test!r}; known: {', '.join(get_args(Test))}")
     method, cluster = _method(pair_on, resample)
     exprs = as_exprs(metrics, weight)
     bounds, others = tables.split(exprs)
@@ -99,7 +101,7 @@ def compare(
             f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
             "compare it"
         )
-    keys = tables.Keys.of(by)
+    keys = tables.Keys.of(by, PAIRED_RESULT)
     side, frames = _sides(frame, other, between)
     blocks = tables.shared(bounds)
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))

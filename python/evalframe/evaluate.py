@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import Bound, MetricExpr, as_expr
+from evalframe.core.metric import Bound, MetricExpr
+from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def evaluate(
     from evalframe.core import partial as states
     from evalframe.core import tables
 
+    if plan not in get_args(tables.Plan):
+        raise ParameterError(f"unknown plan {plan!r}; known: {', '.join(get_args(tables.Plan))}")
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
@@ -279,7 +282,18 @@ def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
 
 
 def cluster_of(method: Method) -> pl.Expr | None:
-    """What the method takes as independent; None for single rows."""
+    """What the method takes as independent; None for single rows.
+
+    Raises:
+        ParameterError: It is no method of uncertainty.
+    """
+    from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
+
+    if not isinstance(method, Bootstrap | Jackknife | Linearized):
+        raise ParameterError(
+            f"resample must be ef.Bootstrap(...), ef.Jackknife(...) or ef.Linearized(...), "
+            f"got {method!r}"
+        )
     return None if method.cluster is None else as_expr(method.cluster)
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast, get_args
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import inline
-from evalframe.core.state import WEIGHT, State, complete
+from evalframe.core.rows import as_expr, complete, spread_literals
+from evalframe.core.state import WEIGHT
+from evalframe.core.typing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from evalframe.core.typing import Direction, IntoExpr
+    from evalframe.core.state import State
+    from evalframe.core.typing import IntoExpr
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")
@@ -67,6 +70,9 @@ class Metric:
         missing = [key for key, value in params.items() if value is inspect.Parameter.empty]
         if missing:
             raise ParameterError(f"{self.name} needs a value for {', '.join(missing)}")
+        for key, value in params.items():
+            if not isinstance(value, str | int | float | bool | None):
+                raise ParameterError(f"{self.name}: {key} must be a plain value, got {value!r}")
         weight = None if weight is None else as_expr(weight)
         return MetricExpr.of(Bound(self, columns, weight, params, name or self.named(params)))
 
@@ -77,7 +83,7 @@ class Metric:
     def state(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
         """The state over these columns (roles, and `weight` if there is one), made sound."""
         given = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
-        return complete(self.define(**given, **params), columns, self.labels)
+        return complete(self.name, self.define(**given, **params), columns, self.labels)
 
 
 @dataclass(frozen=True)
@@ -93,13 +99,11 @@ class Bound:
     @functools.cached_property
     def columns(self) -> dict[str, pl.Expr]:
         """The row-level expressions of the roles under their canonical names and dtypes."""
-        columns = {
-            role: (expr if role in self.metric.labels else expr.cast(pl.Float64)).alias(role)
-            for role, expr in self.roles.items()
+        given = {**self.roles} if self.weight is None else {**self.roles, WEIGHT: self.weight}
+        return {
+            name: (expr if name in self.metric.labels else expr.cast(pl.Float64)).alias(name)
+            for name, expr in spread_literals(given).items()
         }
-        if self.weight is not None:
-            columns[WEIGHT] = self.weight.cast(pl.Float64).alias(WEIGHT)
-        return columns
 
     @functools.cached_property
     def state(self) -> State:
@@ -180,8 +184,8 @@ def metric(
     None for a role that can be left out;
     `weight` is the weight of a row (literal 1 when the caller gives none); the other keyword-only
     parameters are parameters of the metric. Roles arrive as Float64, those in `labels` as they are.
-    The name of the function is the name of the metric unless another is given; registering a name
-    twice raises.
+    The name of the function is the name of the metric unless another is given. Registering a name
+    again from another module raises; from the same module it replaces, as in a notebook.
 
     Args:
         direction: Which way is better.
@@ -196,7 +200,8 @@ def metric(
         `pl.Expr` for `select`, `agg`, `over`, `evaluate` and `compare`.
 
     Raises:
-        ParameterError: The name is taken, or a role has no default column.
+        ParameterError: The name is taken, a role has no default column, `weight=None` is not
+            among the keyword-only parameters, or direction or range are none.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -219,6 +224,11 @@ def metric(
 
     def declare(define: Callable[P, State]) -> MetricFunction[P]:
         called = name or define.__name__
+        if direction not in get_args(Direction) or not range[0] < range[1]:
+            raise ParameterError(
+                f"metric {called}: direction must be one of {', '.join(get_args(Direction))} and "
+                f"range ascending, got {direction!r} and {range}"
+            )
         roles, params = _signature(called, define)
         declared = Metric(
             name=called,
@@ -281,6 +291,9 @@ def _function(
                 f"{metric.name} takes {len(metric.roles)} columns ({', '.join(metric.roles)}), "
                 f"got {len(roles)}"
             )
+        twice = sorted(set(keywords) & set(list(metric.roles)[: len(roles)]))
+        if twice:
+            raise ParameterError(f"{metric.name} got {twice[0]!r} twice, by place and by name")
         unknown = sorted(set(keywords) - set(metric.roles) - set(metric.params))
         if unknown:
             raise ParameterError(
@@ -341,11 +354,6 @@ def make(
     return lookup(name).bind((), roles, weight, params, alias)
 
 
-def as_expr(column: IntoExpr) -> pl.Expr:
-    """A column name becomes an expression; an expression stays what it is."""
-    return pl.col(column) if isinstance(column, str) else column
-
-
 class _Shown(dict[str, Any]):
     """Parameters as they appear in names: two decimals, more only where they are needed."""
 
@@ -361,8 +369,10 @@ def _signature(
 ) -> tuple[dict[str, str | None], dict[str, Any]]:
     roles: dict[str, str | None] = {}
     params: dict[str, Any] = {}
+    weighted = False
     for parameter in inspect.signature(define).parameters.values():
         if parameter.name == WEIGHT:
+            weighted = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is None
             continue
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
             params[parameter.name] = parameter.default
@@ -373,4 +383,6 @@ def _signature(
                 f"metric {name}: role {parameter.name!r} needs its default column, such as "
                 f'{parameter.name}="{parameter.name}"'
             )
+    if not weighted:
+        raise ParameterError(f"metric {name}: it needs the keyword-only parameter weight=None")
     return roles, params

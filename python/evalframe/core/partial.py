@@ -1,8 +1,8 @@
 """The seam: partial states of shards as plain tables, their sum, and the finish.
 
 A state table has the group keys, perhaps a cluster, then `:block` (which metrics the row serves,
-as JSON), `:level` (null for rows at no level) and the sums. It survives a round trip through
-Parquet, and states of shards add up.
+as JSON), `:level` (null for rows at no level) and the sums, such as `:mass`. It survives a round
+trip through Parquet, and states of shards add up.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def state_table(
         level = [] if block.axis is not None else [pl.lit(None, dtype=pl.Float64).alias(LEVEL)]
         rows = rows.with_columns(pl.lit(_marked(header, place)).alias(BLOCK), *level)
         public = keys.restore() | ({} if name is None else {CLUSTER: name})
-        order = [*public.values(), BLOCK, LEVEL, *block.all_sums]
+        public |= {sum_: f":{sum_}" for sum_ in block.all_sums}
+        order = [*keys.names, *([] if name is None else [name]), BLOCK, LEVEL]
+        order += [public[sum_] for sum_ in block.all_sums]
         parts.append(rows.rename(public).select(order))
     whole = pl.concat(parts, how="diagonal")
     return whole.sort(*keys.names, *([] if name is None else [name]), BLOCK, LEVEL)
@@ -100,11 +102,26 @@ def merged(states: Sequence[Frame]) -> pl.LazyFrame:
                 f"state {number} holds other metrics, keys or clusters than state {told[0][0]}; "
                 "merge states that were made by the same partial(...)"
             )
+    _check_alike(lazies, told[0][1] if told else None)
     whole = pl.concat(lazies, how="diagonal_relaxed")
     names = whole.collect_schema().names()
     fixed = names[: names.index(LEVEL) + 1]
     sums = [name for name in names if name not in fixed]
     return whole.group_by(fixed).agg(pl.col(sums).sum()).sort(fixed)
+
+
+def _check_alike(states: Sequence[pl.LazyFrame], header: dict[str, Any] | None) -> None:
+    """Raise where a key or the cluster is text in one state and something else in another."""
+    named = [] if header is None else [*header["by"], header["cluster"]]
+    schemas = [state.collect_schema() for state in states]
+    for name in named:
+        found = {schema[name] for schema in schemas if name in schema}
+        text = {dtype for dtype in found if dtype in (pl.String, pl.Categorical, pl.Enum)}
+        if text and text != found:
+            raise ParameterError(
+                f"{name!r} is {' and '.join(sorted(map(str, found)))} in different states; "
+                "cast it to one type before partial(...)"
+            )
 
 
 def opened(state: Frame) -> Opened:
@@ -130,9 +147,10 @@ def opened(state: Frame) -> Opened:
         public = {name: inner for inner, name in keys.restore().items()}
         if cluster is not None:
             public[cluster] = CLUSTER
+        public |= {f":{sum_}": sum_ for sum_ in block.all_sums}
         rows = lazy.filter(pl.col(BLOCK) == _marked(header, place)).rename(public)
         blocks.append(block)
-        parts.append(rows.select(*public.values(), LEVEL, *block.all_sums))
+        parts.append(rows.select(*public.values(), LEVEL))
     return Opened(keys, cluster, bounds, blocks, parts)
 
 

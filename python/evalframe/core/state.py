@@ -14,16 +14,18 @@ Terms of an axis are elementwise expressions over four views of each sum:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
 
 OWN, BEFORE, TOTAL = ":own", ":before", ":total"
 LEVEL = ":level"
+WEIGHT = "weight"
+N, N_MISSING = "n", "n_missing"
 
 
 class View:
@@ -101,7 +103,8 @@ class State:
         axes: Sums per ordered level.
         finish: From the totals of all sums and the added-up terms to the value.
         valid: Row-level condition; rows where it fails are left out and counted in `n_missing`.
-            By default every role must be there: neither null nor NaN.
+            By default every role must be there: neither null nor NaN. A weight must always be
+            there, finite and at least 0.
     """
 
     finish: Callable[[Totals], pl.Expr]
@@ -125,49 +128,3 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     └──────┘
     """
     return pl.when(denominator != 0).then(numerator / denominator)
-
-
-WEIGHT = "weight"
-N, N_MISSING = "n", "n_missing"
-
-
-def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
-    """The state made sound: incomplete rows masked and counted, all Float64, undefined is null.
-
-    Args:
-        state: As the author of the metric wrote it.
-        columns: Role expressions, and the weight if there is one.
-        labels: Roles of any dtype, which can be null but not NaN.
-    """
-    needed = [WEIGHT] * (WEIGHT in columns) if state.valid is not None else list(columns)
-    present = [
-        columns[name].is_not_null()
-        if name in labels
-        else columns[name].is_not_nan().fill_null(value=False)
-        for name in needed
-    ]
-    if state.valid is not None:
-        present.append(state.valid)
-    valid = pl.all_horizontal(present) if len(present) > 1 else present[0]
-
-    def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-        return {
-            name: pl.when(valid).then(expr.cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
-            for name, expr in sums.items()
-        }
-
-    counts = {N: valid.cast(pl.Float64), N_MISSING: (~valid).cast(pl.Float64)}
-    axes = tuple(
-        replace(
-            axis,
-            sums=masked(axis.sums),
-            where=valid & axis.where,
-        )
-        for axis in state.axes
-    )
-
-    def finish(totals: Totals) -> pl.Expr:
-        return state.finish(totals).cast(pl.Float64).fill_nan(None)
-
-    sums = masked(state.sums) | counts
-    return replace(state, sums=sums, axes=axes, valid=valid, finish=finish)

@@ -7,6 +7,7 @@ equal level first, which streams and is also the state that shards exchange; bes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,11 +15,12 @@ import polars as pl
 
 from evalframe.core.blocks import Block, finishes, share
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.metric import Bound, MetricExpr, as_expr
+from evalframe.core.metric import Bound, MetricExpr
+from evalframe.core.rows import as_expr, is_row_level
 from evalframe.core.state import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
@@ -49,12 +51,17 @@ class Keys:
     exprs: tuple[pl.Expr, ...]
 
     @classmethod
-    def of(cls, by: IntoExpr | Sequence[IntoExpr] | None) -> Keys:
-        """Keys from column names or expressions."""
-        listed = [] if by is None else [by] if isinstance(by, str | pl.Expr) else list(by)
-        exprs = tuple(as_expr(key) for key in listed)
+    def of(
+        cls, by: IntoExpr | Sequence[IntoExpr] | None, taken: Collection[str] = tuple(RESULT)
+    ) -> Keys:
+        """Keys from column names or expressions; the result's own columns are taken."""
+        if by is None:
+            by = []
+        elif isinstance(by, str | pl.Expr) or not isinstance(by, Sequence):
+            by = [by]
+        exprs = tuple(as_expr(key) for key in by)
         names = tuple(expr.meta.output_name() for expr in exprs)
-        clash = sorted(set(names) & set(RESULT))
+        clash = sorted(set(names) & set(taken))
         if clash:
             raise ParameterError(
                 f"the result has a column {clash[0]!r} of its own; rename the key with .alias(...)"
@@ -87,6 +94,7 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
 
     Raises:
         MissingColumnsError: It names the metric, the column and the nearest column there is.
+        ParameterError: A role of a metric is no row-level expression.
     """
     present = frame.collect_schema().names()
     for expr in metrics:
@@ -94,6 +102,13 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
         missing = {root for e in exprs for root in e.meta.root_names()} - set(present)
         if missing:
             raise MissingColumnsError.of(f"metric {expr.meta.output_name()!r}", missing, present)
+        others_rows = [e for e in exprs if not is_row_level(e)]
+        if isinstance(expr, MetricExpr) and others_rows:
+            raise ParameterError(
+                f"metric {expr.bound.name!r}: a column of it is computed from other rows, "
+                f"{others_rows[0].meta.undo_aliases()}; groups, shards and resamples would each "
+                "give another one. Add it to the table first, by with_columns(...)"
+            )
     missing = {root for expr in others for root in expr.meta.root_names()} - set(present)
     if missing:
         raise MissingColumnsError.of("the grouping", missing, present)

@@ -16,6 +16,7 @@ import polars as pl
 
 from evalframe.core import kernel, segments
 from evalframe.core.blocks import Block, finishes
+from evalframe.core.errors import ParameterError
 from evalframe.core.state import LEVEL, N_MISSING, N
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class Contraction:
         self._blocks = blocks
         made = finishes(bounds, blocks)
         self._finishes = [value for value, _, _ in made]
+        self._rows = [n + missing for _, n, missing in made]
         self._counted = {N: [n for _, n, _ in made], N_MISSING: [m for _, _, m in made]}
         self._names = [f":{i}" for i in range(len(bounds))]
         self._totals = [self._total_matrix(b, t) for b, t in zip(blocks, tables, strict=True)]
@@ -123,6 +125,12 @@ class Contraction:
     def _total_matrix(self, block: Block, table: pl.DataFrame) -> Floats:
         names = list(block.all_sums)
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
+        infinite = states.select(~pl.all_horizontal(pl.col(names).is_finite())).to_series().sum()
+        if infinite:
+            raise ParameterError(
+                f"sums of {infinite} clusters are infinite, and their weighted sums are undefined; "
+                "filter the rows with infinite values first"
+            )
         matrix = np.zeros((self.clusters, self.groups, len(names)))
         matrix[states[CLUSTER].to_numpy(), states[GROUP].to_numpy()] = states.select(
             names
@@ -143,10 +151,20 @@ class Contraction:
             for name, exprs in self._counted.items()
         }
 
+    def points(self) -> Floats:
+        """Metrics by groups with every cluster once; NaN where a metric is undefined."""
+        return self._finished(np.ones((1, self.clusters)), self._finishes)[:, 0]
+
     def values(self, weights: Chunk) -> Floats:
-        """Metrics by replicates by groups; NaN where a metric is undefined."""
+        """Metrics by replicates by groups; NaN where a metric is undefined or no row was drawn."""
+        drawn = [
+            pl.when(rows > 0).then(value)
+            for value, rows in zip(self._finishes, self._rows, strict=True)
+        ]
+        return self._finished(weights, drawn)
+
+    def _finished(self, weights: Chunk, finishes: Sequence[pl.Expr]) -> Floats:
         columns: dict[str, Floats] = {}
-        replicates = len(weights)
         for place, block in enumerate(self._blocks):
             names = list(block.all_sums)
             summed = (weights @ self._totals[place]).reshape(-1, len(names))
@@ -155,14 +173,12 @@ class Contraction:
             if made is not None:
                 totals |= self._terms(made, block, weights, totals)
             columns |= {f"{place}:{name}": values for name, values in totals.items()}
-        frame = pl.DataFrame(columns)
-        finished = frame.select(
-            expr.fill_null(float("nan")).alias(name)
-            for expr, name in zip(self._finishes, self._names, strict=True)
+        named = zip(self._names, finishes, strict=True)
+        values = pl.DataFrame(columns).select(
+            expr.fill_null(float("nan")).alias(name) for name, expr in named
         )
-        return np.stack(
-            [finished[name].to_numpy().reshape(replicates, self.groups) for name in self._names]
-        )
+        shape = (len(weights), self.groups)
+        return np.stack([values[name].to_numpy().reshape(shape) for name in self._names])
 
     def _terms(
         self, made: _Levels, block: Block, weights: Chunk, totals: dict[str, Floats]

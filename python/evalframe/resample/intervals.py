@@ -183,7 +183,10 @@ def _bca_tails(
 
     with np.errstate(invalid="ignore", divide="ignore"):
         # Ties with the estimate count half, which matters where few values are possible.
-        below = (replicates < points).sum(axis=0) + 0.5 * (replicates == points).sum(axis=0)
+        # Equal up to rounding, which depends on the order of rows.
+        away = replicates - points
+        equal = np.abs(away) <= 1e-12 * np.abs(points)
+        below = ((away < 0) & ~equal).sum(axis=0) + 0.5 * equal.sum(axis=0)
         bias = ndtri(below / count)
         valid = (~np.isnan(jackknife)).sum(axis=0)
         centred = np.nan_to_num(np.nansum(jackknife, axis=0) / valid - jackknife)

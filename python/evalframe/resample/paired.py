@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats
     from evalframe.resample.methods import Bootstrap
 
-_COLUMNS = [
+PAIRED_RESULT = [
     "metric",
     "left",
     "right",
@@ -78,10 +78,9 @@ def paired_spread(
             parts.append(chosen.with_columns(pl.lit(bound.name).alias("metric"), sizes, *columns))
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
-    result = pl.concat(parts, how="diagonal_relaxed").with_columns(
-        pl.selectors.float().fill_nan(None)
-    )
-    return result.sort(*by, rank, "left", "right").select(*by, *_COLUMNS)
+    floats = ["estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value"]
+    result = pl.concat(parts, how="diagonal_relaxed").with_columns(pl.col(floats).fill_nan(None))
+    return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
 
 
 def _pairs(
@@ -93,12 +92,11 @@ def _pairs(
             for name, column in zip(known, ("left", "right"), strict=True)
         ]
         return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
-    sides = groups.rename({side: "left"})
-    if by:
-        crossed = sides.join(groups.rename({side: "right"}), on=by, nulls_equal=True)
-    else:
-        crossed = sides.join(groups.rename({side: "right"}), how="cross")
-    pairs = crossed.filter(pl.col("left") < pl.col("right")).sort(*by, "left", "right")
+    left = groups.rename({side: "left"}).with_row_index(":left")
+    right = groups.rename({side: "right"}).with_row_index(":right")
+    crossed = left.join(right, on=by, nulls_equal=True) if by else left.join(right, how="cross")
+    pairs = crossed.filter(pl.col(":left") < pl.col(":right")).sort(":left", ":right")
+    pairs = pairs.drop(":left", ":right")
     if not len(pairs):
         found = groups[side].unique().to_list()
         raise ParameterError(f"a comparison needs two systems, found {found}")

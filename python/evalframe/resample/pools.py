@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 BATCH = 1 << 24
 """Replicate values held at a time."""
 
+MIXED = 16
+"""Groups resampled at a time where weights belong to clusters and not to places."""
+
 _PLACE = ":place"
 
 
@@ -55,28 +58,27 @@ def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> 
     """
     clusters = pl.concat([table.select(GROUP, CLUSTER) for table in tables]).unique()
     check_known(clusters[CLUSTER])
-    shared = isinstance(method, Bootstrap) and method.draws == "poisson"
-    rank = pl.col(CLUSTER).rank("dense")
-    place = ((rank if shared else rank.over(GROUP)) - 1).cast(pl.Int64).alias(_PLACE)
-    clusters = clusters.with_columns(place).sort(_PLACE)
     sizes = clusters.group_by(GROUP).agg(pl.len().alias("size")).sort("size", GROUP)
     check_enough(method, sizes["size"], clusters[CLUSTER])
-    ranked = [table.join(clusters, on=[GROUP, CLUSTER], nulls_equal=True) for table in tables]
-    rows = method.n if isinstance(method, Bootstrap) else 1
-    alike = [sizes] if shared else [same for _, same in sizes.group_by("size", maintain_order=True)]
+    draws = method.n if isinstance(method, Bootstrap) else 1
+    apart = not (isinstance(method, Bootstrap) and method.draws == "poisson")
+    alike = [same for _, same in sizes.group_by("size", maintain_order=True)] if apart else [sizes]
     for same in alike:
-        count = clusters[_PLACE].n_unique() if shared else int(same["size"][0])
-        batch = max(1, BATCH // max(rows, count) // len(tables) // together) * together
+        batch = max(1, BATCH // max(draws, same["size"][-1]) // len(tables) // together) * together
+        if not apart:  # a batch's clusters are those of all its groups
+            batch = min(batch, MIXED)
         for first in range(0, len(same), batch):
             members = same[first : first + batch]
-            renumber = members.select(GROUP).with_row_index(":new")
+            known = clusters.join(members.select(GROUP).with_row_index(":new"), on=GROUP)
+            place = pl.col(CLUSTER).rank("dense")
+            place = (place.over(":new") if apart else place).cast(pl.Int64) - 1
+            known = known.with_columns(place.alias(_PLACE)).sort(_PLACE, ":new")
             chosen = [
-                table.join(renumber, on=GROUP)
+                table.join(known, on=[GROUP, CLUSTER], nulls_equal=True)
                 .drop(GROUP, CLUSTER)
                 .rename({":new": GROUP, _PLACE: CLUSTER})
-                for table in ranked
+                for table in tables
             ]
-            known = clusters if shared else clusters.filter(pl.col(GROUP) == members[GROUP][0])
             ids = known.unique(_PLACE, keep="first", maintain_order=True)[CLUSTER]
             yield Pool(members[GROUP], members["size"], chosen, ids)
 

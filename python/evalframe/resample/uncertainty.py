@@ -63,7 +63,7 @@ def spread(
             columns = [pl.Series(name, values[number]) for name, values in made.items()]
             named = chosen.with_columns(pl.lit(bound.name).alias("metric"))
             parts.append(named.with_columns(pool.n_clusters, *columns))
-    return pl.concat(parts).with_columns(pl.selectors.float().fill_nan(None))
+    return pl.concat(parts)
 
 
 def _without_rows(
@@ -75,7 +75,7 @@ def _without_rows(
 ) -> pl.DataFrame:
     """No group where there are keys; without keys one, of no cluster, in which nothing is drawn."""
     contraction = Contraction(blocks, tables, bounds, len(groups), 1)
-    points = contraction.values(np.ones((1, 1)))[:, 0]
+    points = contraction.points()
     fallback = 0.0 if method.lenient else None
     named = groups.join(pl.DataFrame({"metric": [b.name for b in bounds]}), how="cross")
     columns = {"estimate": points, **contraction.counts()}
@@ -93,10 +93,10 @@ def replicates(contraction: Contraction, weights: Weights, progress: Progress) -
     Raises:
         ParameterError: It would take hours, such as every row a cluster and a level of its own.
     """
-    if weights.total * contraction.width > HOPELESS:
+    if weights.held == 1 and weights.total * contraction.width > HOPELESS:
         raise ParameterError(
-            f"{weights.total:,} replicates of {contraction.width:,} levels are hours of work; "
-            "name a coarser cluster, or use ef.Bootstrap with fewer replicates"
+            f"leaving out each of {weights.total:,} clusters at {contraction.width:,} levels is "
+            "hours of work; name a coarser cluster, or use ef.Bootstrap with another interval"
         )
     chunk = max(1, min(CELLS // contraction.width, WEIGHTS // weights.held, weights.total))
     made: list[Floats] = []
@@ -119,7 +119,7 @@ def _of_pool(
     """Columns of the result, each metrics by groups."""
     clusters, groups = len(pool.ids), len(pool.groups)
     contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
-    points = contraction.values(np.ones((1, clusters)))[:, 0]
+    points = contraction.points()
     flat = points.ravel()
     progress = method.progress or reporter(type(method).__name__.lower())
 

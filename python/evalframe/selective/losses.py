@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.metric import as_expr
+from evalframe.core.rows import as_expr
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
