@@ -2,73 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
-from evalframe.core.state import State, Totals, at, before, own, ratio, total
-from evalframe.selective.curve import (
-    CHORDS,
-    COVERAGE,
-    COVERAGE_BEFORE,
-    FIRST_RISK,
-    GENERALIZED_CHORDS,
-    RISK,
-    RISK_BEFORE,
-    TINY,
-    by_confidence,
-    per_item_risks,
-    zero_if_empty,
+from evalframe.core.state import at, before
+from evalframe.selective.conventions import (
+    Rule,
+    Sums,
+    accepted_of,
+    augrc_rule,
+    aurc_rule,
+    coverages,
 )
+from evalframe.selective.curve import RISK, RISK_BEFORE, TINY, by_confidence
 
 if TYPE_CHECKING:
+    from evalframe.core.state import State, Totals
     from evalframe.core.typing import Role
-
-Convention: TypeAlias = Literal[
-    "trapezoid_total",
-    "trapezoid_predicted",
-    "trapezoid_per_item_renorm",
-    "rectangle_per_item",
-    "population",
-]
-
-_Finish: TypeAlias = Callable[[Totals], pl.Expr]
-_SUM_OF_LOSSES = before.loss * own.mass + own.loss * (own.mass + 1) / 2
-
-_AURC: dict[str, tuple[Mapping[str, pl.Expr], _Finish]] = {
-    "trapezoid_total": ({"area": CHORDS}, lambda t: zero_if_empty(t.area, t.items)),
-    "trapezoid_predicted": ({"area": CHORDS}, lambda t: ratio(t.area, t.mass)),
-    "trapezoid_per_item_renorm": (
-        {"risks": per_item_risks(), "first": FIRST_RISK},
-        lambda t: _per_item_trapezoid(t.risks, t.first, t.loss / t.mass, t.mass),
-    ),
-    "rectangle_per_item": ({"risks": per_item_risks()}, lambda t: ratio(t.risks, t.mass)),
-    "population": (
-        {"steps": (at.mass - before.mass) * RISK},
-        lambda t: ratio(t.steps, t.mass),
-    ),
-}
-
-_AUGRC: dict[str, tuple[Mapping[str, pl.Expr], _Finish]] = {
-    "trapezoid_total": (
-        {"area": GENERALIZED_CHORDS},
-        lambda t: zero_if_empty(t.area, t.items**2),
-    ),
-    "trapezoid_predicted": ({"area": GENERALIZED_CHORDS}, lambda t: ratio(t.area, t.mass**2)),
-    "trapezoid_per_item_renorm": (
-        {"losses": _SUM_OF_LOSSES, "first": FIRST_RISK},
-        lambda t: _per_item_trapezoid(t.losses, t.first, t.loss, t.mass) / t.mass,
-    ),
-    "rectangle_per_item": ({"losses": _SUM_OF_LOSSES}, lambda t: ratio(t.losses, t.mass**2)),
-    "population": ({"area": GENERALIZED_CHORDS}, lambda t: ratio(t.area, t.mass**2)),
-}
-
-
-def _per_item_trapezoid(heights: pl.Expr, first: pl.Expr, last: pl.Expr, items: pl.Expr) -> pl.Expr:
-    return pl.when(items > 1).then((heights - (first + last) / 2) / (items - 1))
+    from evalframe.selective.conventions import Convention, CoverageConvention
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -128,8 +82,7 @@ def aurc(
         │ 0.15 ┆ 0.1875    │
         └──────┴───────────┘
     """
-    terms, finish = _of(_AURC, convention)
-    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+    return _area(aurc_rule(convention), loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -170,8 +123,7 @@ def augrc(
         >>> items.select(ef.augrc()).item()
         0.1
     """
-    terms, finish = _of(_AUGRC, convention)
-    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+    return _area(augrc_rule(convention), loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -192,9 +144,7 @@ def aurc_normalized(
         >>> items.select(ef.aurc(), ef.aurc_normalized()).row(0)
         (0.5, 1.0)
     """
-    return by_confidence(
-        loss, confidence, weight, terms={"area": CHORDS}, finish=lambda t: ratio(t.area, t.mass)
-    )
+    return _area(aurc_rule("trapezoid_predicted"), loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -214,16 +164,12 @@ def augrc_normalized(
         >>> items.select(ef.augrc(), ef.augrc_normalized()).row(0)
         (0.125, 0.5)
     """
-    return by_confidence(
-        loss,
-        confidence,
-        weight,
-        terms={"area": GENERALIZED_CHORDS},
-        finish=lambda t: ratio(t.area, t.mass**2),
-    )
+    return _area(augrc_rule("trapezoid_predicted"), loss, confidence, weight)
 
 
-def aurc_at(coverage: float) -> MetricFunction[...]:
+def aurc_at(
+    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
+) -> MetricFunction[...]:
     """AURC over the coverages up to a bound only: `aurc_at(0.5)` is the metric `aurc_at_0.50`.
 
     The area ends at min(coverage, Cmax), the last chord cut by linear interpolation. Where Cmax
@@ -231,9 +177,12 @@ def aurc_at(coverage: float) -> MetricFunction[...]:
 
     Args:
         coverage: Upper end of the area, in (0, 1].
+        convention: Whether coverage is a share of all items (`trapezoid_total`) or of the
+            predicted ones (`trapezoid_predicted`).
 
     Returns:
-        A metric of `loss` and `confidence`, 0.0 where nothing is predicted.
+        A metric of `loss` and `confidence`; where nothing is predicted 0.0, or null among
+        predicted items.
 
     Raises:
         ParameterError: The coverage lies outside (0, 1].
@@ -251,17 +200,23 @@ def aurc_at(coverage: float) -> MetricFunction[...]:
         │ 0.03125      │
         └──────────────┘
     """
-    return variant(_truncated_aurc, coverage=fraction("coverage", coverage))
+    fraction("coverage", coverage)
+    return variant(_truncated_aurc, coverage=float(coverage), convention=convention)
 
 
-def augrc_at(coverage: float) -> MetricFunction[...]:
+def augrc_at(
+    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
+) -> MetricFunction[...]:
     """AUGRC over the coverages up to a bound only; see `aurc_at`.
 
     Args:
         coverage: Upper end of the area, in (0, 1].
+        convention: Whether coverage is a share of all items (`trapezoid_total`) or of the
+            predicted ones (`trapezoid_predicted`).
 
     Returns:
-        A metric of `loss` and `confidence`, 0.0 where nothing is predicted.
+        A metric of `loss` and `confidence`; where nothing is predicted 0.0, or null among
+        predicted items.
 
     Raises:
         ParameterError: The coverage lies outside (0, 1].
@@ -272,7 +227,8 @@ def augrc_at(coverage: float) -> MetricFunction[...]:
         >>> items.select(ef.augrc_at(0.25)("loss", "confidence")).item()
         0.03125
     """
-    return variant(_truncated_augrc, coverage=fraction("coverage", coverage))
+    fraction("coverage", coverage)
+    return variant(_truncated_augrc, coverage=float(coverage), convention=convention)
 
 
 def fraction(name: str, value: float) -> float:
@@ -281,20 +237,21 @@ def fraction(name: str, value: float) -> float:
     Raises:
         ParameterError: It does not (NaN included).
     """
-    if not 0 < value <= 1:
+    if isinstance(value, bool) or not 0 < value <= 1:
         raise ParameterError(
             f"{name} must lie in (0, 1], got {value!r}; 0.5 means half of all items"
         )
     return float(value)
 
 
-def _cut(height: pl.Expr, height_before: pl.Expr, coverage: float) -> pl.Expr:
-    """Term: the part of a chord's trapezoid that lies left of a coverage."""
-    end = pl.when(coverage > COVERAGE).then(COVERAGE).otherwise(coverage)
-    kept = end - COVERAGE_BEFORE
-    slope = (height - height_before) / (COVERAGE - COVERAGE_BEFORE + TINY)
-    area = kept * (height_before + slope * kept / 2)
-    return pl.when(coverage > COVERAGE_BEFORE).then(area).otherwise(0.0)
+def _area(rule: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
+    return by_confidence(
+        loss,
+        confidence,
+        weight,
+        terms=rule.terms("height", "first"),
+        finish=lambda t: rule.area(Sums(t.height, t.first, t.loss / t.mass, t.mass, t.items)),
+    )
 
 
 @metric(
@@ -305,11 +262,16 @@ def _cut(height: pl.Expr, height_before: pl.Expr, coverage: float) -> pl.Expr:
     label="aurc_at_{coverage}",
 )
 def _truncated_aurc(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    coverage: float,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AURC over the coverages up to a bound only."""
-    terms = {"area": _cut(RISK, RISK_BEFORE, coverage)}
-    return by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: t.area)
+    cut = _cut(RISK, RISK_BEFORE, fraction("coverage", coverage), convention)
+    return _cut_area(cut, loss, confidence, weight, convention)
 
 
 @metric(
@@ -320,19 +282,34 @@ def _truncated_aurc(
     label="augrc_at_{coverage}",
 )
 def _truncated_augrc(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    coverage: float,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AUGRC over the coverages up to a bound only."""
-    terms = {"area": _cut(at.loss / total.items, before.loss / total.items, coverage)}
-    return by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: t.area)
+    whole = accepted_of(convention)
+    height, height_before = at.loss / whole, before.loss / whole
+    cut = _cut(height, height_before, fraction("coverage", coverage), convention)
+    return _cut_area(cut, loss, confidence, weight, convention)
 
 
-def _of(
-    table: Mapping[str, tuple[Mapping[str, pl.Expr], _Finish]], convention: str
-) -> tuple[Mapping[str, pl.Expr], _Finish]:
-    try:
-        return table[convention]
-    except KeyError:
-        raise ParameterError(
-            f"unknown convention {convention!r}; known: {', '.join(table)}"
-        ) from None
+def _cut(height: pl.Expr, height_before: pl.Expr, bound: float, convention: str) -> pl.Expr:
+    """Term: the part of a chord's trapezoid that lies left of a coverage."""
+    coverage, coverage_before = coverages(convention)
+    end = pl.when(coverage < bound).then(coverage).otherwise(bound)
+    kept = end - coverage_before
+    slope = (height - height_before) / (coverage - coverage_before + TINY)
+    area = kept * (height_before + slope * kept / 2)
+    return pl.when(bound > coverage_before).then(area).otherwise(0.0)
+
+
+def _cut_area(
+    cut: pl.Expr, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr, convention: str
+) -> State:
+    def finish(t: Totals) -> pl.Expr:
+        return t.area if convention == "trapezoid_total" else pl.when(t.mass > 0).then(t.area)
+
+    return by_confidence(loss, confidence, weight, terms={"area": cut}, finish=finish)

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.special import harmonic_increase
-from evalframe.core.state import Axis, State, Totals, at, before, own, total
+from evalframe.core.state import Axis, State, Totals, at, before, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-COVERAGE, COVERAGE_BEFORE = at.mass / total.items, before.mass / total.items
 TINY = 1e-300
 """Added to a denominator, it changes nothing but makes the quotient of two zeros 0."""
 

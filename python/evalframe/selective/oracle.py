@@ -8,56 +8,45 @@ import polars as pl
 
 from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, Totals
-from evalframe.selective.curve import (
-    CHORDS,
-    COVERAGE,
-    FIRST_RISK,
-    GENERALIZED_CHORDS,
-    RISK,
-    confidence_axis,
-    per_item_risks,
-    valid_item,
-    zero_if_empty,
+from evalframe.selective.conventions import (
+    Rule,
+    Sums,
+    accepted_of,
+    augrc_rule,
+    aurc_oracle_rule,
+    aurc_rule,
+    coverages,
 )
+from evalframe.selective.curve import CHORDS, RISK, confidence_axis, valid_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalframe.core.typing import Role
+    from evalframe.selective.conventions import Convention, CoverageConvention
 
 _ANY = (float("-inf"), float("inf"))
-_OPTIMAL = {"optimal": per_item_risks(), "best": FIRST_RISK}
-_GENERALIZED_OPTIMAL = {"optimal": GENERALIZED_CHORDS}
 _CENTRE = ("loss", "mass")
 
 
-def _loss_axis(
-    loss: pl.Expr,
-    weight: pl.Expr,
-    terms: Mapping[str, pl.Expr],
-    centre: tuple[str, str] | None = None,
-) -> Axis:
-    """The oracle's order: predicted items from the smallest loss up."""
-    return Axis(
-        level=loss,
-        where=loss.is_not_null(),
-        sums={"mass": pl.when(loss.is_not_null()).then(weight), "loss": weight * loss},
-        terms=terms,
-        centre=centre,
-    )
-
-
 @metric(family="selective", direction="none", range=(0.0, float("inf")))
-def aurc_optimal(loss: Role = "loss", confidence: Role = None, *, weight: Role = None) -> State:
+def aurc_optimal(
+    loss: Role = "loss",
+    confidence: Role = None,
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
     """AURC of the oracle, which accepts the items in the order of their losses, one by one.
 
     Args:
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Not needed; where given, items without one are left out, as `aurc` does.
         weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
-        Float64, 0.0 where nothing is predicted.
+        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
 
     References:
         The finite-sample oracle of ai-psychiatrist 36e9fba; fd-shifts uses the limit of
@@ -69,27 +58,27 @@ def aurc_optimal(loss: Role = "loss", confidence: Role = None, *, weight: Role =
         >>> round(items.select(ef.aurc_optimal()).item(), 6)
         0.116667
     """
-    return State(
-        sums={"items": weight},
-        axes=(_loss_axis(loss, weight, _OPTIMAL),),
-        finish=lambda t: zero_if_empty(
-            t.optimal + (t.best - t.loss / t.mass) / 2, t.items
-        ).fill_nan(0),
-        valid=valid_item(loss, confidence),
-    )
+    return _optimal(aurc_oracle_rule(convention), loss, confidence, weight)
 
 
 @metric(family="selective", direction="none", range=(0.0, float("inf")))
-def augrc_optimal(loss: Role = "loss", confidence: Role = None, *, weight: Role = None) -> State:
+def augrc_optimal(
+    loss: Role = "loss",
+    confidence: Role = None,
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
     """AUGRC of the oracle, which accepts the items in the order of their losses.
 
     Args:
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Not needed; where given, items without one are left out, as `augrc` does.
         weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
-        Float64, 0.0 where nothing is predicted.
+        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -100,16 +89,17 @@ def augrc_optimal(loss: Role = "loss", confidence: Role = None, *, weight: Role 
         >>> items.select(ef.augrc_optimal()).item()
         0.08
     """
-    return State(
-        sums={"items": weight},
-        axes=(_loss_axis(loss, weight, _GENERALIZED_OPTIMAL),),
-        finish=lambda t: zero_if_empty(t.optimal, t.items**2),
-        valid=valid_item(loss, confidence),
-    )
+    return _optimal(augrc_rule(convention), loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=_ANY)
-def eaurc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
+def eaurc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
     """Excess AURC: what the ranking costs beyond the oracle, `aurc - aurc_optimal`.
 
     It can be slightly negative under ties: the oracle goes item by item, while a plateau of equal
@@ -120,9 +110,10 @@ def eaurc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role 
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
         weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
-        Float64, 0.0 where nothing is predicted.
+        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
 
     References:
         Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
@@ -134,19 +125,18 @@ def eaurc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role 
         >>> items.select(ef.eaurc()).item()
         0.75
     """
-    # About the mean loss the oracle's last risk is 0.
-    return _excess(
-        loss,
-        confidence,
-        weight,
-        {"area": CHORDS},
-        _OPTIMAL,
-        lambda t: zero_if_empty(t.area - t.optimal - t.best / 2, t.items),
-    )
+    rules = aurc_rule(convention), aurc_oracle_rule(convention)
+    return _excess(*rules, loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=_ANY)
-def eaugrc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
+def eaugrc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
     """Excess AUGRC: what the ranking costs beyond the oracle, `augrc - augrc_optimal`.
 
     At least 0 up to rounding; computed about the mean loss, as `eaurc` is.
@@ -155,9 +145,10 @@ def eaugrc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
         weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
-        Float64, 0.0 where nothing is predicted.
+        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -168,42 +159,25 @@ def eaugrc(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role
         >>> items.select(ef.eaugrc()).item()
         0.25
     """
-    return _excess(
-        loss,
-        confidence,
-        weight,
-        {"area": GENERALIZED_CHORDS},
-        _GENERALIZED_OPTIMAL,
-        lambda t: zero_if_empty(t.area - t.optimal, t.items**2),
-    )
-
-
-def _excess(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    actual: Mapping[str, pl.Expr],
-    oracle: Mapping[str, pl.Expr],
-    finish: Callable[[Totals], pl.Expr],
-    *more: Axis,
-) -> State:
-    return State(
-        sums={"items": weight},
-        axes=(
-            confidence_axis(loss, confidence, weight, actual, centre=_CENTRE),
-            _loss_axis(loss, weight, oracle, centre=_CENTRE),
-            *more,
-        ),
-        finish=finish,
-        valid=valid_item(loss, confidence),
-    )
+    rule = augrc_rule(convention)
+    return _excess(rule, rule, loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=_ANY)
 def aurc_gap_pct(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
 ) -> State:
     """Excess AURC in percent of the oracle's AURC.
+
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
         Float64 in percent, 0.0 where the oracle's area is 0 (as its source does).
@@ -217,24 +191,25 @@ def aurc_gap_pct(
         >>> items.select(ef.aurc_gap_pct()).item()
         600.0
     """
-    return _excess(
-        loss,
-        confidence,
-        weight,
-        {"area": CHORDS},
-        _OPTIMAL,
-        lambda t: _percent(
-            t.area - t.optimal - t.best / 2, t.optimum + (t.first - t.loss / t.mass) / 2
-        ),
-        _loss_axis(loss, weight, {"optimum": per_item_risks(), "first": FIRST_RISK}),
-    )
+    rules = aurc_rule(convention), aurc_oracle_rule(convention)
+    return _gap(*rules, loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=_ANY)
 def augrc_gap_pct(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
 ) -> State:
     """Excess AUGRC in percent of the oracle's AUGRC.
+
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+        convention: As for `aurc`.
 
     Returns:
         Float64 in percent, 0.0 where the oracle's area is 0 (as its source does).
@@ -248,20 +223,17 @@ def augrc_gap_pct(
         >>> items.select(ef.augrc_gap_pct()).item()
         200.0
     """
-    return _excess(
-        loss,
-        confidence,
-        weight,
-        {"area": GENERALIZED_CHORDS},
-        _GENERALIZED_OPTIMAL,
-        lambda t: _percent(t.area - t.optimal, t.optimum),
-        _loss_axis(loss, weight, {"optimum": GENERALIZED_CHORDS}),
-    )
+    rule = augrc_rule(convention)
+    return _gap(rule, rule, loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
 def aurc_achievable(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AURC of the lower convex hull of the working points: what mixing thresholds could achieve.
 
@@ -272,9 +244,10 @@ def aurc_achievable(
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
         weight: How often each row counts.
+        convention: As for `aurc`; without the conventions that walk item by item.
 
     Returns:
-        Float64, 0.0 where nothing is predicted.
+        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
 
     References:
         ai-psychiatrist 36e9fba, which drops vertices within an absolute 1e-10 of a chord; this is
@@ -289,17 +262,22 @@ def aurc_achievable(
         >>> items.select(ef.aurc_achievable()).item()
         0.15
     """
+    accepted_of(convention)
+    rule = aurc_rule(convention)
     return State(
         sums={"items": weight},
         axes=(_hull_axis(loss, confidence, weight),),
-        finish=lambda t: zero_if_empty(t.achievable, t.items),
+        finish=lambda t: rule.area(_sums(t, "achievable")),
         valid=valid_item(loss, confidence),
     )
 
 
 @metric(family="selective", direction="none", range=(0.0, 100.0))
 def achievable_gain_pct(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
 ) -> State:
     """How much of AURC the convex hull would save, in percent.
 
@@ -326,10 +304,87 @@ def achievable_gain_pct(
     )
 
 
+def _loss_axis(
+    loss: pl.Expr,
+    weight: pl.Expr,
+    terms: Mapping[str, pl.Expr],
+    centre: tuple[str, str] | None = None,
+) -> Axis:
+    """The oracle's order: predicted items from the smallest loss up."""
+    return Axis(
+        level=loss,
+        where=loss.is_not_null(),
+        sums={"mass": pl.when(loss.is_not_null()).then(weight), "loss": weight * loss},
+        terms=terms,
+        centre=centre,
+    )
+
+
 def _hull_axis(loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> Axis:
-    return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=(COVERAGE, RISK))
+    # The hull does not depend on the scale of coverage.
+    points = (coverages("trapezoid_total")[0], RISK)
+    return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=points)
+
+
+def _sums(t: Totals, height: str, first: str | None = None, *, centred: bool = False) -> Sums:
+    """What a rule's area is made of; about the mean loss the last risk is 0."""
+    last = pl.lit(0.0) if centred else t.loss / t.mass
+    begins = last if first is None else getattr(t, first)
+    return Sums(getattr(t, height), begins, last, t.mass, t.items)
+
+
+def _optimal(oracle: Rule, loss: pl.Expr, confidence: pl.Expr | None, weight: pl.Expr) -> State:
+    return State(
+        sums={"items": weight},
+        axes=(_loss_axis(loss, weight, oracle.terms("optimal", "best")),),
+        finish=lambda t: oracle.area(_sums(t, "optimal", "best")),
+        valid=valid_item(loss, confidence),
+    )
+
+
+def _excess(
+    actual: Rule,
+    oracle: Rule,
+    loss: pl.Expr,
+    confidence: pl.Expr,
+    weight: pl.Expr,
+    *more: Axis,
+    finish: Callable[[Totals], pl.Expr] | None = None,
+) -> State:
+    """What the actual area exceeds the oracle's by, both about the mean loss."""
+    terms = actual.terms("area", "first")
+    return State(
+        sums={"items": weight},
+        axes=(
+            confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
+            _loss_axis(loss, weight, oracle.terms("optimal", "best"), centre=_CENTRE),
+            *more,
+        ),
+        finish=finish or (lambda t: _difference(t, actual, oracle)),
+        valid=valid_item(loss, confidence),
+    )
+
+
+def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
+    area = actual.area(_sums(t, "area", "first", centred=True))
+    return area - oracle.area(_sums(t, "optimal", "best", centred=True))
+
+
+def _gap(actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
+    """The excess in percent of the oracle's own area."""
+    whole = _loss_axis(loss, weight, oracle.terms("whole", "least"))
+    return _excess(
+        actual,
+        oracle,
+        loss,
+        confidence,
+        weight,
+        whole,
+        finish=lambda t: _percent(
+            _difference(t, actual, oracle), oracle.area(_sums(t, "whole", "least"))
+        ),
+    )
 
 
 def _percent(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    # NaN (nothing predicted) compares as largest, hence the two conditions.
-    return pl.when((whole > 0) & whole.is_finite()).then(100 * part / whole).otherwise(0.0)
+    return pl.when(whole == 0).then(0.0).otherwise(100 * part / whole)

@@ -10,17 +10,12 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
 from evalframe.core.state import State, at, ratio
 from evalframe.selective.areas import fraction
-from evalframe.selective.curve import (
-    COVERAGE,
-    COVERAGE_BEFORE,
-    RISK,
-    by_confidence,
-    valid_item,
-    zero_if_empty,
-)
+from evalframe.selective.conventions import coverages
+from evalframe.selective.curve import RISK, by_confidence, valid_item, zero_if_empty
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Role
+    from evalframe.selective.conventions import CoverageConvention
 
 
 @metric(family="selective", direction="maximize", range=(0.0, 1.0), labels=("prediction",))
@@ -97,7 +92,9 @@ def _risk(loss: pl.Expr, weight: pl.Expr, *, per: str) -> State:
     )
 
 
-def risk_at(coverage: float) -> MetricFunction[...]:
+def risk_at(
+    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
+) -> MetricFunction[...]:
     """Selective risk once a share of all items is accepted: `risk_at(0.5)` is `risk_at_0.50`.
 
     With absolute errors as losses this is MAE@coverage. It is the risk of the first plateau whose
@@ -105,7 +102,9 @@ def risk_at(coverage: float) -> MetricFunction[...]:
     has is `achieved_coverage_at`.
 
     Args:
-        coverage: Share of all items, in (0, 1].
+        coverage: Share of the items, in (0, 1].
+        convention: Of all items (`trapezoid_total`), or of the predicted ones
+            (`trapezoid_predicted`).
 
     Returns:
         A metric of `loss` and `confidence`, null where Cmax is below the bound. In a bootstrap,
@@ -127,14 +126,19 @@ def risk_at(coverage: float) -> MetricFunction[...]:
         │ 0.5          ┆ null         │
         └──────────────┴──────────────┘
     """
-    return variant(_risk_at, coverage=fraction("coverage", coverage))
+    fraction("coverage", coverage)
+    return variant(_risk_at, coverage=float(coverage), convention=convention)
 
 
-def achieved_coverage_at(coverage: float) -> MetricFunction[...]:
+def achieved_coverage_at(
+    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
+) -> MetricFunction[...]:
     """Coverage of the plateau that `risk_at(coverage)` speaks of: at least the bound.
 
     Args:
-        coverage: Share of all items, in (0, 1].
+        coverage: Share of the items, in (0, 1].
+        convention: Of all items (`trapezoid_total`), or of the predicted ones
+            (`trapezoid_predicted`).
 
     Returns:
         A metric of `loss` and `confidence`, null where Cmax is below the bound.
@@ -148,14 +152,19 @@ def achieved_coverage_at(coverage: float) -> MetricFunction[...]:
         >>> items.select(ef.achieved_coverage_at(0.5)("loss", "confidence")).item()
         1.0
     """
-    return variant(_achieved_coverage_at, coverage=fraction("coverage", coverage))
+    fraction("coverage", coverage)
+    return variant(_achieved_coverage_at, coverage=float(coverage), convention=convention)
 
 
-def coverage_at_risk(risk: float) -> MetricFunction[...]:
+def coverage_at_risk(
+    risk: float, *, convention: CoverageConvention = "trapezoid_total"
+) -> MetricFunction[...]:
     """Largest coverage whose selective risk is at most a bound: `coverage_at_risk_0.10`.
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
+        convention: Coverage of all items (`trapezoid_total`), or of the predicted ones
+            (`trapezoid_predicted`).
 
     Returns:
         A metric of `loss` and `confidence`, null where no plateau keeps to the bound.
@@ -173,13 +182,8 @@ def coverage_at_risk(risk: float) -> MetricFunction[...]:
         >>> items.select(ef.coverage_at_risk(0.3)("loss", "confidence")).item()
         1.0
     """
-    if not risk >= 0:
-        raise ParameterError(f"risk must be at least 0, got {risk!r}")
-    return variant(_coverage_at_risk, risk=float(risk))
-
-
-def _reaching(coverage: float) -> pl.Expr:
-    return (coverage <= COVERAGE) & (coverage > COVERAGE_BEFORE)
+    _bound(risk)
+    return variant(_coverage_at_risk, risk=float(risk), convention=convention)
 
 
 @metric(
@@ -190,10 +194,15 @@ def _reaching(coverage: float) -> pl.Expr:
     label="risk_at_{coverage}",
 )
 def _risk_at(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    coverage: float,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """Selective risk once a share of all items is accepted."""
-    return _at_plateau(loss, confidence, weight, RISK, coverage)
+    return _at_plateau(loss, confidence, weight, RISK, coverage, convention)
 
 
 @metric(
@@ -204,16 +213,29 @@ def _risk_at(
     label="achieved_coverage_at_{coverage}",
 )
 def _achieved_coverage_at(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, coverage: float
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    coverage: float,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """Coverage of the plateau that `risk_at` speaks of."""
-    return _at_plateau(loss, confidence, weight, COVERAGE, coverage)
+    achieved, _ = coverages(convention)
+    return _at_plateau(loss, confidence, weight, achieved, coverage, convention)
 
 
 def _at_plateau(
-    loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr, value: pl.Expr, coverage: float
+    loss: pl.Expr,
+    confidence: pl.Expr,
+    weight: pl.Expr,
+    value: pl.Expr,
+    bound: float,
+    convention: str,
 ) -> State:
-    reaching = _reaching(coverage)
+    fraction("coverage", bound)
+    coverage, coverage_before = coverages(convention)
+    reaching = (coverage >= bound) & (coverage_before < bound)
     terms = {
         "value": pl.when(reaching).then(value).otherwise(0.0),
         "reached": reaching.cast(pl.Float64),
@@ -231,13 +253,26 @@ def _at_plateau(
     label="coverage_at_risk_{risk}",
 )
 def _coverage_at_risk(
-    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, risk: float
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    risk: float,
+    convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """Largest coverage whose selective risk is at most a bound."""
+    coverage, _ = coverages(convention)
+    admissible = (_bound(risk) >= RISK) & (at.mass > 0)
     return by_confidence(
         loss,
         confidence,
         weight,
-        maxima={"coverage": pl.when((risk >= RISK) & (at.mass > 0)).then(COVERAGE)},
-        finish=lambda t: t.coverage.fill_nan(None),
+        maxima={"coverage": pl.when(admissible).then(coverage)},
+        finish=lambda t: t.coverage,
     )
+
+
+def _bound(risk: float) -> float:
+    if isinstance(risk, bool) or not risk >= 0:
+        raise ParameterError(f"risk must be at least 0, got {risk!r}")
+    return risk

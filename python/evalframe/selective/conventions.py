@@ -1,0 +1,165 @@
+"""The published meanings of an area under the risk-coverage curve, and of its oracle.
+
+A convention is a height that is added up over plateaus and what is made of the sum. Each has a
+form for the actual curve, whose plateaus are crossed as the convention says, and one for the
+oracle, which accepts the items one by one in the order of their losses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.state import at, before, own, ratio, total
+from evalframe.selective.curve import (
+    CHORDS,
+    FIRST_RISK,
+    GENERALIZED_CHORDS,
+    RISK,
+    per_item_risks,
+    zero_if_empty,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Convention: TypeAlias = Literal[
+    "trapezoid_total",
+    "trapezoid_predicted",
+    "trapezoid_per_item_renorm",
+    "rectangle_per_item",
+    "population",
+]
+CoverageConvention: TypeAlias = Literal["trapezoid_total", "trapezoid_predicted"]
+
+
+class Sums(NamedTuple):
+    """What a finish is made of.
+
+    Attributes:
+        height: The heights, added up over the plateaus.
+        first: The risk at the first plateau.
+        last: The risk at the last.
+        mass: Number of predicted items.
+        items: Number of items.
+    """
+
+    height: pl.Expr
+    first: pl.Expr
+    last: pl.Expr
+    mass: pl.Expr
+    items: pl.Expr
+
+
+class Rule(NamedTuple):
+    """One convention: the height of a plateau, and the area from the heights added up."""
+
+    height: pl.Expr
+    area: Callable[[Sums], pl.Expr]
+
+    def terms(self, height: str, first: str) -> dict[str, pl.Expr]:
+        """The terms of the rule under names of the metric's own."""
+        return {height: self.height, first: FIRST_RISK}
+
+
+_RISKS = per_item_risks()
+_LOSSES = before.loss * own.mass + own.loss * (own.mass + 1) / 2
+
+
+def _per_item_trapezoid(s: Sums) -> pl.Expr:
+    return pl.when(s.mass > 1).then((s.height - (s.first + s.last) / 2) / (s.mass - 1))
+
+
+def _per_item_loss_trapezoid(s: Sums) -> pl.Expr:
+    return _per_item_trapezoid(s._replace(last=s.last * s.mass)) / s.mass
+
+
+_AURC = {
+    "trapezoid_total": Rule(CHORDS, lambda s: zero_if_empty(s.height, s.items)),
+    "trapezoid_predicted": Rule(CHORDS, lambda s: ratio(s.height, s.mass)),
+    "trapezoid_per_item_renorm": Rule(_RISKS, _per_item_trapezoid),
+    "rectangle_per_item": Rule(_RISKS, lambda s: ratio(s.height, s.mass)),
+    "population": Rule((at.mass - before.mass) * RISK, lambda s: ratio(s.height, s.mass)),
+}
+
+_AURC_ORACLE = {
+    "trapezoid_total": Rule(
+        _RISKS,
+        lambda s: (
+            pl.when(s.mass > 0).then((s.height + (s.first - s.last) / 2) / s.items).otherwise(0.0)
+        ),
+    ),
+    "trapezoid_predicted": Rule(_RISKS, lambda s: ratio(s.height + (s.first - s.last) / 2, s.mass)),
+    "trapezoid_per_item_renorm": _AURC["trapezoid_per_item_renorm"],
+    "rectangle_per_item": _AURC["rectangle_per_item"],
+    "population": _AURC["rectangle_per_item"],
+}
+
+_AUGRC = {
+    "trapezoid_total": Rule(GENERALIZED_CHORDS, lambda s: zero_if_empty(s.height, s.items**2)),
+    "trapezoid_predicted": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
+    "trapezoid_per_item_renorm": Rule(_LOSSES, _per_item_loss_trapezoid),
+    "rectangle_per_item": Rule(_LOSSES, lambda s: ratio(s.height, s.mass**2)),
+    "population": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
+}
+
+
+def aurc_rule(convention: str) -> Rule:
+    """AURC in this convention.
+
+    Raises:
+        ParameterError: There is no such convention.
+    """
+    return _of(_AURC, convention)
+
+
+def aurc_oracle_rule(convention: str) -> Rule:
+    """AURC of the oracle in this convention.
+
+    Raises:
+        ParameterError: There is no such convention.
+    """
+    return _of(_AURC_ORACLE, convention)
+
+
+def augrc_rule(convention: str) -> Rule:
+    """AUGRC in this convention; its oracle's has the same form, since chords are straight.
+
+    Raises:
+        ParameterError: There is no such convention.
+    """
+    return _of(_AUGRC, convention)
+
+
+def accepted_of(convention: str) -> pl.Expr:
+    """What coverage is a share of, within terms: all items, or the predicted ones.
+
+    Args:
+        convention: `trapezoid_total` or `trapezoid_predicted`.
+
+    Raises:
+        ParameterError: The metric has no form in this convention.
+    """
+    if convention == "trapezoid_total":
+        return total.items
+    if convention == "trapezoid_predicted":
+        return total.mass
+    known = ", ".join(get_args(CoverageConvention))
+    raise ParameterError(
+        f"this metric has no form in convention {convention!r}, which walks item by item; "
+        f"known: {known}"
+    )
+
+
+def coverages(convention: str) -> tuple[pl.Expr, pl.Expr]:
+    """Coverage at a working point and at the one before, within terms."""
+    whole = accepted_of(convention)
+    return at.mass / whole, before.mass / whole
+
+
+def _of(rules: Mapping[str, Rule], convention: str) -> Rule:
+    if convention not in rules:
+        raise ParameterError(f"unknown convention {convention!r}; known: {', '.join(rules)}")
+    return rules[convention]
