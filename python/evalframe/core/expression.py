@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.state import Axis, State, Totals
+from evalframe.core.state import N_MISSING, Axis, N, State, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,9 +45,10 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
     from evalframe.core import segments
 
     starts = segments.starts_of(groups.to_series().list.len().to_numpy())
+    plain = {name: e for name, e in state.sums.items() if name not in (N, N_MISSING)}
     named: dict[str, Floats] = {}
     for axis in state.axes:
-        named |= axis_summary(_ordered(groups, axis), starts, state.sums, [("", axis)])
+        named |= axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
     value = state.finish(Totals({name: pl.col(name) for name in named}))
     return pl.DataFrame(named).select(value).to_series()
 
@@ -92,7 +93,9 @@ def axis_summary(
 
     axis = uses[0][1]
     sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
-    made = rows.select(axis.where.alias(":where"), axis.level.alias(":level"), **{**plain, **sums})
+    # Lazy, so that the condition that all of them share is computed once.
+    wanted = {":where": axis.where, ":level": axis.level, **plain, **sums}
+    made = rows.lazy().select(**wanted).collect(engine="in-memory")
     totals = {name: segments.totals(made[name].to_numpy(), starts) for name in {**plain, **sums}}
     inside = made[":where"].to_numpy()
     if not inside.all():

@@ -11,7 +11,6 @@ from evalframe.core.metric import MetricFunction, metric, variant
 from evalframe.core.state import at, before
 from evalframe.selective.conventions import (
     Rule,
-    Sums,
     accepted_of,
     augrc_rule,
     aurc_rule,
@@ -250,7 +249,7 @@ def _area(rule: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> St
         confidence,
         weight,
         terms=rule.terms("height", "first"),
-        finish=lambda t: rule.area(Sums(t.height, t.first, t.loss / t.mass, t.mass, t.items)),
+        finish=lambda t: rule.of(t, "height", "first"),
     )
 
 

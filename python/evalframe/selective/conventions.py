@@ -25,6 +25,8 @@ from evalframe.selective.curve import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalframe.core.state import Totals
+
 Convention: TypeAlias = Literal[
     "trapezoid_total",
     "trapezoid_predicted",
@@ -54,14 +56,27 @@ class Sums(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One convention: the height of a plateau, and the area from the heights added up."""
+    """One convention.
+
+    Attributes:
+        height: The height of a plateau.
+        area: The area from the heights added up.
+        begins: Whether the area needs the risk at the first plateau.
+    """
 
     height: pl.Expr
     area: Callable[[Sums], pl.Expr]
+    begins: bool = False
 
     def terms(self, height: str, first: str) -> dict[str, pl.Expr]:
         """The terms of the rule under names of the metric's own."""
-        return {height: self.height, first: FIRST_RISK}
+        return {height: self.height} | ({first: FIRST_RISK} if self.begins else {})
+
+    def of(self, t: Totals, height: str, first: str, *, centred: bool = False) -> pl.Expr:
+        """The area from a finish's totals; about the mean loss the last risk is 0."""
+        last = pl.lit(0.0) if centred else t.loss / t.mass
+        begin = getattr(t, first) if self.begins else last
+        return self.area(Sums(getattr(t, height), begin, last, t.mass, t.items))
 
 
 _RISKS = per_item_risks()
@@ -79,19 +94,23 @@ def _per_item_loss_trapezoid(s: Sums) -> pl.Expr:
 _AURC = {
     "trapezoid_total": Rule(CHORDS, lambda s: zero_if_empty(s.height, s.items)),
     "trapezoid_predicted": Rule(CHORDS, lambda s: ratio(s.height, s.mass)),
-    "trapezoid_per_item_renorm": Rule(_RISKS, _per_item_trapezoid),
+    "trapezoid_per_item_renorm": Rule(_RISKS, _per_item_trapezoid, begins=True),
     "rectangle_per_item": Rule(_RISKS, lambda s: ratio(s.height, s.mass)),
     "population": Rule((at.mass - before.mass) * RISK, lambda s: ratio(s.height, s.mass)),
 }
 
+
+def _oracle_trapezoid(s: Sums) -> pl.Expr:
+    return s.height + (s.first - s.last) / 2
+
+
 _AURC_ORACLE = {
     "trapezoid_total": Rule(
         _RISKS,
-        lambda s: (
-            pl.when(s.mass > 0).then((s.height + (s.first - s.last) / 2) / s.items).otherwise(0.0)
-        ),
+        lambda s: pl.when(s.mass > 0).then(_oracle_trapezoid(s) / s.items).otherwise(0.0),
+        begins=True,
     ),
-    "trapezoid_predicted": Rule(_RISKS, lambda s: ratio(s.height + (s.first - s.last) / 2, s.mass)),
+    "trapezoid_predicted": Rule(_RISKS, lambda s: ratio(_oracle_trapezoid(s), s.mass), begins=True),
     "trapezoid_per_item_renorm": _AURC["trapezoid_per_item_renorm"],
     "rectangle_per_item": _AURC["rectangle_per_item"],
     "population": _AURC["rectangle_per_item"],
@@ -100,7 +119,7 @@ _AURC_ORACLE = {
 _AUGRC = {
     "trapezoid_total": Rule(GENERALIZED_CHORDS, lambda s: zero_if_empty(s.height, s.items**2)),
     "trapezoid_predicted": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
-    "trapezoid_per_item_renorm": Rule(_LOSSES, _per_item_loss_trapezoid),
+    "trapezoid_per_item_renorm": Rule(_LOSSES, _per_item_loss_trapezoid, begins=True),
     "rectangle_per_item": Rule(_LOSSES, lambda s: ratio(s.height, s.mass**2)),
     "population": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
 }

@@ -10,7 +10,6 @@ from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, Totals
 from evalframe.selective.conventions import (
     Rule,
-    Sums,
     accepted_of,
     augrc_rule,
     aurc_oracle_rule,
@@ -267,7 +266,7 @@ def aurc_achievable(
     return State(
         sums={"items": weight},
         axes=(_hull_axis(loss, confidence, weight),),
-        finish=lambda t: rule.area(_sums(t, "achievable")),
+        finish=lambda t: rule.of(t, "achievable", "first"),
         valid=valid_item(loss, confidence),
     )
 
@@ -326,18 +325,11 @@ def _hull_axis(loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> Axis:
     return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=points)
 
 
-def _sums(t: Totals, height: str, first: str | None = None, *, centred: bool = False) -> Sums:
-    """What a rule's area is made of; about the mean loss the last risk is 0."""
-    last = pl.lit(0.0) if centred else t.loss / t.mass
-    begins = last if first is None else getattr(t, first)
-    return Sums(getattr(t, height), begins, last, t.mass, t.items)
-
-
 def _optimal(oracle: Rule, loss: pl.Expr, confidence: pl.Expr | None, weight: pl.Expr) -> State:
     return State(
         sums={"items": weight},
         axes=(_loss_axis(loss, weight, oracle.terms("optimal", "best")),),
-        finish=lambda t: oracle.area(_sums(t, "optimal", "best")),
+        finish=lambda t: oracle.of(t, "optimal", "best"),
         valid=valid_item(loss, confidence),
     )
 
@@ -366,8 +358,8 @@ def _excess(
 
 
 def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
-    area = actual.area(_sums(t, "area", "first", centred=True))
-    return area - oracle.area(_sums(t, "optimal", "best", centred=True))
+    area = actual.of(t, "area", "first", centred=True)
+    return area - oracle.of(t, "optimal", "best", centred=True)
 
 
 def _gap(actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
@@ -380,9 +372,7 @@ def _gap(actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight:
         confidence,
         weight,
         whole,
-        finish=lambda t: _percent(
-            _difference(t, actual, oracle), oracle.area(_sums(t, "whole", "least"))
-        ),
+        finish=lambda t: _percent(_difference(t, actual, oracle), oracle.of(t, "whole", "least")),
     )
 
 
