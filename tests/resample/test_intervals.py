@@ -256,3 +256,15 @@ def test_progress_is_told():
     result(PEOPLE, bootstrap(progress=lambda done, total: told.append((done, total))))
     assert told[-1] == (500, 500)
     assert told == sorted(told)
+
+
+def test_a_metric_that_jumps_has_no_linearised_error():
+    items = pl.DataFrame(
+        {
+            "loss": [0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+            "confidence": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
+        }
+    )
+    metrics = [ef.risk_at(0.5)(), ef.risk_at(0.4)(), ef.aurc()]
+    errors = ef.evaluate(items, metrics, resample=ef.Linearized()).collect()["std_error"]
+    assert [error is None for error in errors] == [True, False, False]

@@ -113,16 +113,23 @@ def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
     )
 
 
-def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
+def linear_spread(points: Floats, up: Floats, down: Floats, nudge: float, level: float) -> Spread:
     """Uncertainty from the derivatives by each cluster's weight.
+
+    Where a nudge up and one down do not mirror each other, the metric jumps there, as a risk at
+    a coverage that is just reached does: it has no derivative, and the error is undefined.
 
     Args:
         points: The estimates.
-        influence: Clusters by estimates.
+        up: Estimates with each cluster's weight nudged up, clusters by estimates.
+        down: The same, nudged down.
+        nudge: By how much.
         level: Nominal coverage of the normal interval.
     """
-    clusters = len(influence)
+    clusters = len(up)
     factor = clusters / (clusters - 1) if clusters > 1 else np.nan
+    jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
+    influence = np.where(jumps, np.nan, (up - down) / (2 * nudge))
     std_error = np.sqrt(factor * (influence**2).sum(axis=0))
     return Spread(std_error, *normal_interval(points, std_error, level), np.zeros(len(points)))
 

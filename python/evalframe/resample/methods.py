@@ -106,7 +106,8 @@ class Linearized:
     """Standard errors without resampling: the metric's derivative by each cluster's weight.
 
     For a mean this is the cluster-robust (sandwich) standard error, with the usual factor
-    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows.
+    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Null where
+    the metric jumps, as `risk_at` does at a coverage that is just reached: use the bootstrap.
 
     Attributes:
         cluster: What is independent; None takes every row as a cluster of its own.

@@ -138,7 +138,7 @@ def _of_pool(
     else:
         up = all_of(draws.nudged(clusters, _NUDGE))
         down = all_of(draws.nudged(clusters, -_NUDGE))
-        made = intervals.linear_spread(flat, (up - down) / (2 * _NUDGE), method.level)
+        made = intervals.linear_spread(flat, up, down, _NUDGE, method.level)
     made = intervals.without_lone(method, made, np.tile(pool.sizes.to_numpy(), len(bounds)))
     spread = {name: values.reshape(points.shape) for name, values in made._asdict().items()}
     return {"estimate": points, **spread, **contraction.counts()}
