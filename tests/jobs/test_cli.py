@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.jobs.cli import SELECTIVE_EPILOG, _document, cli
+from evalframe.jobs.job import parse
 from evalframe.jobs.outputs import read_provenance
 
 BY_MODE = ("--by", "mode")
@@ -150,8 +154,9 @@ def test_provenance(selective: Any, folder: Path) -> None:
     assert record["metrics"][-1] == {
         "name": "risk_at_0.50",
         "metric": "risk_at",
-        "arguments": {"coverage": 0.5},
+        "arguments": {"coverage": 0.5, "convention": "trapezoid_total"},
     }
+    assert record["records"] == {"rows": 48, "rejected": {}}
     (source,) = record["inputs"]
     assert (source["name"], source["rows"]) == ("items.parquet", 48)
     assert source["bytes"] == Path("items.parquet").stat().st_size
@@ -199,7 +204,24 @@ BAD = {
     "replicates": ("items.parquet --bootstrap 0", "n, .* must be at least 1, got 0"),
     "level": ("items.parquet --bootstrap 9 --level 95", r"level must lie in \(0, 1\), got 95"),
     "loss": ("items.parquet --loss hinge", r"unknown loss.name 'hinge'\. Known: abs, abs_norm"),
-    "scale": ("items.parquet --loss-scale 0", "scale must be above 0, got 0"),
+    "scale": ("items.parquet --loss-scale 0", "scale must be above 0 and finite, got 0"),
+    "infinite scale": ("items.parquet --loss-scale inf", "scale must be above 0 and finite"),
+    "no scale": ("items.parquet --loss-scale nan", "scale must be above 0 and finite, got nan"),
+    "scale of another loss": ("items.parquet --loss abs --loss-scale 2", "a scale belongs to the"),
+    "answers in words": ("words.parquet", "column 'prediction' is String.*--loss zero_one"),
+    "convention": ("items.parquet --convention x --metrics coverage", "unknown convention 'x'"),
+    "undefined": ("items.parquet --convention population --metrics risk_at", "error: .*convention"),
+    "named item": ("items.parquet --item itme", "items needs column 'itme'.*Did you mean 'item'"),
+    "no name": (
+        "items.parquet --loss column:evidence --label lable",
+        "items needs column 'lable'.*Did you mean 'label'.*--label",
+    ),
+    "pattern": ("star.parquet", r"star.parquet: Polars takes this name .*rename column '\*'"),
+    "nested in CSV": (
+        "nested.parquet --by tags -o out.csv",
+        r"out.csv cannot hold column 'tags' \(List\(String\)\); write .parquet instead",
+    ),
+    "remedy": ("twice.parquet", r"tells these rows apart, in by or in key \(--by, --key\)"),
     "metric": ("items.parquet --metrics aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'"),
     "one cluster": ("one.parquet --bootstrap 10", "error: .*cluster"),
     "ragged": ("ragged.csv", "error: ragged.csv cannot be read .*more fields"),
@@ -214,9 +236,13 @@ def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> No
     items.with_columns(label=None).write_parquet("unlabelled.parquet")
     items.with_columns(confidence=float("inf")).write_parquet("infinite.parquet")
     items.filter(participant_id=1).write_parquet("one.parquet")
+    words = pl.col("prediction", "label").cast(pl.String)
+    items.with_columns(words).write_parquet("words.parquet")
+    items.with_columns(pl.lit(1).alias("*")).write_parquet("star.parquet")
+    items.with_columns(tags=pl.concat_list(pl.lit("a"))).write_parquet("nested.parquet")
     Path("ragged.csv").write_text(f"{items.write_csv()}1,2,3,4,5,6,7,8\n")
     args, message = BAD[what]
-    done = call("selective", *BY_MODE, *args.split(), "-o", "out.parquet", exit_code=1)
+    done = call("selective", *BY_MODE, "-o", "out.parquet", *args.split(), exit_code=1)
     assert done.stderr.startswith("error: ")
     assert re.search(message, done.stderr), done.stderr
     assert not Path("out.parquet").exists()
@@ -239,6 +265,36 @@ def test_usage_errors(call: Any, folder: Path) -> None:
     assert "Invalid value for '--coverage-grid'" in done.stderr
 
 
+@pytest.mark.parametrize("flag", ["--cluster", "--interval", "--level", "--seed", "--draws"])
+def test_resampling_is_asked_for(call: Any, folder: Path, flag: str) -> None:
+    value = {"--interval": "bca", "--draws": "poisson"}.get(flag, "0")
+    done = call("selective", "items.parquet", "-o", "out.csv", flag, value, exit_code=2)
+    assert f"{flag} without --bootstrap N" in done.stderr
+
+
+def test_conventions(selective: Any, call: Any, items: pl.DataFrame) -> None:
+    aurc = pl.col("metric") == "aurc"
+    default = selective("--key", "").filter(aurc)["estimate"].item()
+    predicted = selective("--key", "", "--convention", "trapezoid_predicted")
+    coverage = items["prediction"].is_not_null().mean()
+    assert predicted.filter(aurc)["estimate"].item() * coverage == pytest.approx(default)
+    assert read_provenance("out.parquet")["job"]["convention"] == "trapezoid_predicted"
+    flags = ("selective", "items.parquet", "-o", "out.parquet", "--key", "")
+    done = call(*flags, "--convention", "population")
+    assert "Convention: population." in done.stdout
+    assert "not defined in the convention population, left out: " in done.stderr
+    assert "risk_at" in done.stderr
+    assert "risk_at" not in done.stdout
+    assert "Convention" not in call(*flags, "--convention", "trapezoid_total").stdout
+
+
+def test_long_results_are_cut(call: Any, folder: Path) -> None:
+    by = ("--by", "mode,participant_id")
+    shown = call("selective", "items.parquet", "-o", "out.parquet", *by).stdout
+    assert "180 of 240 rows left out." in shown
+    assert "All rows are in out.parquet." in shown
+
+
 def test_sample_and_metrics(call: Any, folder: Path) -> None:
     assert "data/items.parquet" in call("sample", "data", "--participants", "8").stdout
     call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, "-q")
@@ -249,8 +305,25 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
 
 def test_help_teaches(call: Any) -> None:
     assert "Exit codes:" in call("--help").stdout
-    assert "The same as a job file" in call("selective", "--help").stdout
+    assert "as a job file" in call("selective", "--help").stdout
     assert call("--version").stdout.startswith("evalframe ")
+
+
+def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
+    *_, command = SELECTIVE_EPILOG.partition("\n\n")[0].split("evalframe selective ")
+    job = SELECTIVE_EPILOG.partition("`evalframe run`:\n")[2].partition("\n\n")[0]
+    context = cli.commands["selective"].make_context(
+        "selective", shlex.split(command.replace("\\\n", " "))
+    )
+    flags = {name: value for name, value in context.params.items() if name != "quiet"}
+    assert parse(_document(flags)) == parse(tomllib.loads(job))
+
+
+def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:
+    call("sample", "data")
+    readme = Path(__file__).parents[2] / "README.md"
+    (example,) = re.findall(r"evalframe (validate [^#\n]*)", readme.read_text(encoding="utf-8"))
+    assert "rows accepted" in call(*example.split()).stdout
 
 
 LIGHT = """

@@ -17,16 +17,17 @@ MINIMAL = {"family": "selective", "items": ["items.parquet"]}
 
 def test_defaults() -> None:
     job = parse(MINIMAL)
-    assert job.loss == Loss(name="abs_norm", scale=3.0)
+    assert job.loss == Loss(name="abs_norm")
+    assert job.loss.divisor == 3.0
     assert job.coverage_grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     assert job.bootstrap is None
-    assert parse(MINIMAL | {"bootstrap": {}}).bootstrap == Bootstrap(n=10_000, seed=42)
+    assert parse(MINIMAL | {"bootstrap": {"n": 9}}).bootstrap == Bootstrap(n=9, seed=42)
 
 
 def test_the_cluster_is_the_participant_unless_named() -> None:
     columns = {"columns": {"participant": "who"}}
     assert parse(MINIMAL | columns).cluster == "who"
-    assert parse(MINIMAL | columns | {"bootstrap": {"cluster": "site"}}).cluster == "site"
+    assert parse(MINIMAL | columns | {"bootstrap": {"n": 9, "cluster": "site"}}).cluster == "site"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,12 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
         ({"bootstrap": {"draws": "x"}}, "unknown bootstrap.draws 'x'.*counter, poisson, reference"),
         ({"loss": {"name": "absnorm"}}, "unknown loss.name 'absnorm'. Did you mean 'abs_norm'"),
         ({"loss": {}}, r"a loss is either a name \(abs, abs_norm, zero_one, squared\) or a column"),
+        ({"loss": {"name": "abs", "scale": 2}}, "a scale belongs to the loss abs_norm, not to abs"),
+        ({"loss": {"name": "abs_norm", "scale": float("inf")}}, "scale must be above 0 and finite"),
+        ({"bootstrap": {"seed": 1}}, "bootstrap lacks its entry 'n'"),
+        ({"bootstrap": {"n": 9, "cluster": ""}}, "cluster is empty; name a column"),
+        ({"columns": {"item": ""}}, "the name of a column is empty"),
+        ({"items": ["a.csv", " "]}, "the name of an input is empty"),
         ({"on_invalid": "drop"}, "unknown on_invalid 'drop'. Known: quarantine, raise"),
         ({"items": []}, "items is empty; a job needs at least one"),
         ({"confidence": ["a", "a"]}, "confidence names a column twice: a, a"),
@@ -69,6 +76,8 @@ def test_job_files(tmp_path: Path) -> None:
     path.write_text("family = selective")
     with pytest.raises(InputError, match=r"job\.toml is not a TOML job file: Invalid value"):
         load(path)
+    path.write_text('\ufefffamily = "selective"\nitems = ["a.csv"]', encoding="utf-8")
+    assert load(path).items == ("a.csv",), "a byte order mark is not in the way"
     path.write_text('items = ["items.parquet"]')
     with pytest.raises(EvalframeError, match=r"a job names its family, one of: selective"):
         load(path)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -65,6 +66,15 @@ def test_metrics_are_computed_from_the_columns_of_the_job() -> None:
         ({"name": "risk_at", "coverage": "all"}, "coverage of risk_at must be a number, got 'all'"),
         ({"name": "aurc", "conversion": "x"}, "unknown argument of aurc 'conversion'.*convention"),
         ({"name": "aurc", "convention": "x"}, "convention.*trapezoid_total"),
+        ({"name": "aurc", "convention": ["x"]}, "convention of aurc must be a single value"),
+        ({"name": "aurc", "alias": ""}, "the alias of aurc is empty; give it a name"),
+        ({"name": "risk_at", "coverage": True}, "coverage of risk_at must be a number, got True"),
+        (
+            {"name": "risk_at_0.5", "coverage": 0.7},
+            "risk_at_0.5 has its coverage in its name; leave out coverage, or name it 'risk_at'",
+        ),
+        ({"name": "coverage_at_risk", "risk": -1}, "risk of coverage_at_risk must be at least 0"),
+        ({"name": "coverage_at_risk", "risk": math.nan}, "must be at least 0, got nan"),
         ({"name": "aurc", "alias": 1}, "a metric needs a name, and perhaps an alias"),
         ({"alias": "a"}, r"a metric needs a name, .*got \{'alias': 'a'\}"),
     ],

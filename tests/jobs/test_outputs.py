@@ -92,3 +92,21 @@ def test_read_only_folder(tmp_path: Path) -> None:
         [sys.executable, "-c", AS_NOBODY, tmp_path], capture_output=True, text=True, check=False
     )
     assert "OutputError: cannot write out.csv into '.' (Permission denied); make it" in done.stderr
+
+
+def test_a_link_stays_and_the_mode_too(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to("real.csv")
+    check_output(link)
+    write_result(TABLE, link, {})
+    assert link.is_symlink()
+    assert_frame_equal(pl.read_csv(target), TABLE)
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "null.csv").symlink_to("/dev/null")
+    with pytest.raises(OutputError, match=r"cannot write null.csv: it is not a regular file"):
+        check_output(tmp_path / "null.csv")

@@ -35,16 +35,61 @@ def result() -> pl.DataFrame:
 def test_text(result: pl.DataFrame) -> None:
     assert render(result, level=0.95) == text(
         """
-        model  mode  metric      estimate [lower, upper]  std_error       n  n_clusters
-        -----  ----  --------  -------------------------  ---------  ------  ----------
-        ada    few   coverage   0.7500 [ 0.7000, 0.8000]     0.0100  12,345          41
-                     aurc       0.1234 [ 0.1000, 0.1500]  1.234e-05  12,345          41
-        bob    few   aurc            -                            -       0           -
-               zero  aurc      -0.5000 [-0.6250,      -]     0.2000       7           7
+        model  mode  metric     estimate [lower, upper]  std_error       n  n_clusters
+        -----  ----  --------  ------------------------  ---------  ------  ----------
+        ada    few   coverage   0.7500 [0.7000, 0.8000]     0.0100  12,345          41
+                     aurc       0.1234 [0.1000, 0.1500]    1.2e-05  12,345          41
+        bob    few   aurc            -                           -       0           -
+               zero  aurc      -0.5000 [-0.6250, -]         0.2000       7           7
 
         95% intervals in brackets.
         """
     )
+
+
+def test_tiny_numbers_do_not_widen_the_others() -> None:
+    result = pl.DataFrame(
+        {
+            "metric": ["coverage", "aurc", "augrc"],
+            "estimate": [0.9912, 0.00041, 0.00007161],
+            "lower": [0.9878, 0.00007161, 0.0],
+            "upper": [0.9942, 0.001, 0.0002],
+        }
+    )
+    assert render(result) == text(
+        """
+        metric      estimate [lower, upper]
+        --------  -------------------------
+        coverage   0.9912 [0.9878, 0.9942]
+        aurc       0.0004 [7.2e-05, 0.0010]
+        augrc     7.2e-05 [0.0000, 0.0002]
+        """
+    )
+
+
+def test_an_interval_without_an_estimate_is_not_shown() -> None:
+    result = pl.DataFrame(
+        {
+            "metric": ["risk_at_0.90", "aurc"],
+            "estimate": [None, 0.5],
+            "lower": [0.1, 0.25],
+            "upper": [0.2, 0.75],
+            "drop_rate": [0.75, 0.0],
+        }
+    )
+    assert render(result) == text(
+        """
+        metric        estimate [lower, upper]  drop_rate
+        ------------  -----------------------  ---------
+        risk_at_0.90       -                      0.7500
+        aurc          0.5000 [0.2500, 0.7500]     0.0000
+        """
+    )
+
+
+def test_notes_stand_beneath_the_table() -> None:
+    result = pl.DataFrame({"metric": ["aurc"], "estimate": [0.5]})
+    assert render(result, notes=["Convention: population."]).endswith("\n\nConvention: population.")
 
 
 def test_markdown_repeats_keys_and_escapes_bars() -> None:
@@ -82,7 +127,7 @@ def test_comparison() -> None:
         task  metric    left  right  estimate_left  estimate_right  delta [lower, upper]  p_value  n_clusters  drop_rate
         ----  --------  ----  -----  -------------  --------------  --------------------  -------  ----------  ---------
         qa    aurc      few   cot             0.12            0.25    0.12 [-0.12, 0.38]    0.012       1,041       0.00
-              aurc      few   zero            0.12            0.50    0.38 [ 0.25, 0.50]   <0.001       1,041       0.25
+              aurc      few   zero            0.12            0.50    0.38 [0.25, 0.50]    <0.001       1,041       0.25
               coverage  few   zero            0.75               -       -                      -       1,041       0.00
 
         90% intervals in brackets.
@@ -103,7 +148,7 @@ def test_long_table_is_cut_in_the_middle() -> None:
         ...  ...          ...
         a    m1000     0.5000
 
-        998 of 1,001 rows left out; limit=None shows all.
+        998 of 1,001 rows left out.
         """
     )
     assert len(render(result).splitlines()) == 2 + 60 + 1 + 2
@@ -112,10 +157,10 @@ def test_long_table_is_cut_in_the_middle() -> None:
 
 
 def test_narrow_lines_give_up_details_but_no_estimates(result: pl.DataFrame) -> None:
-    assert len(render(result).splitlines()[0]) == 79
-    assert render(result, width=79) == render(result)
+    assert len(render(result).splitlines()[0]) == 78
+    assert render(result, width=78) == render(result)
     lines = render(result, width=60).splitlines()
-    assert len(lines[0]) == 56
+    assert len(lines[0]) == 55
     assert lines[-1] == "Left out to fit 60 characters: n_clusters, std_error."
     assert "estimate [lower, upper]" in render(result, width=1)
 
@@ -147,7 +192,7 @@ def test_group_keys_are_labels_whatever_their_type() -> None:
         (-0.0, 4, "0.0000"),
         (0.0001, 4, "0.0001"),
         (0.00009, 4, "9e-05"),
-        (-1.23456e-7, 4, "-1.235e-07"),
+        (-1.23456e-7, 4, "-1.2e-07"),
         (1234.5, 1, "1234.5"),
         (1.5e30, 4, "1.5e+30"),
         (0.25, 0, "0.2"),

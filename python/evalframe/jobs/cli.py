@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalframe.core.errors import EvalframeError
+from evalframe.jobs.console import Program, prepare, say, silence
 from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, load, parse
 
 if TYPE_CHECKING:
     from evalframe.jobs.job import SelectiveJob
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+ROWS = 60
+"""Rows printed at most of a result that is also written."""
 
 EPILOG = """\b
 Examples:
@@ -39,24 +41,27 @@ Exit codes:
 SELECTIVE_EPILOG = """\b
 Examples:
   evalframe selective items.parquet -o report.parquet --by model,mode
-  evalframe selective 'shards/*.parquet' -o report.csv --loss zero_one \\
-      --confidence stated,token_msp --participant cluster_id \\
-      --by model --bootstrap 10000 --seed 42
   evalframe selective trials/ -o areas.json --metrics aurc,augrc,risk_at_0.50 \\
       --loss column:is_wrong
+  evalframe selective 'shards/*.parquet' -o report.csv --loss zero_one \\
+      --confidence stated,token_msp --participant cluster_id --by model \\
+      --metrics coverage,aurc,risk_at_0.50 --bootstrap 10000 --seed 42
 
 \b
-The same as a job file, for `evalframe run`:
+The last as a job file, for `evalframe run`:
   family = "selective"
   items = ["shards/*.parquet"]
   output = "report.csv"
   by = ["model"]
   confidence = ["stated", "token_msp"]
-  metrics = ["coverage", "aurc", "risk_at_0.50",
-             { name = "aurc", alias = "aurc_predicted", convention = "trapezoid_predicted" }]
-  loss = { name = "abs_norm", scale = 3 }
+  metrics = ["coverage", "aurc", "risk_at_0.50"]
+  loss = { name = "zero_one" }
   columns = { participant = "cluster_id" }
   bootstrap = { n = 10000, seed = 42 }
+
+\b
+In a job file a metric may be a table with arguments and a name of its own:
+  { name = "aurc", alias = "aurc_fd", convention = "trapezoid_predicted" }
 """
 
 
@@ -69,29 +74,14 @@ def _numbers(text: str) -> list[float]:
     return [float(number) for number in _split(text)]
 
 
-class Program(click.Group):
-    """A group that turns errors into messages and exit codes."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; bad data ends with 1, an interrupt with 130."""
-        try:
-            return super().invoke(ctx)
-        except EvalframeError as error:
-            click.echo(f"error: {error}", err=True)
-            ctx.exit(1)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(130)
-
-
 def main() -> None:
     """The `evalframe` program."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    cli(prog_name="evalframe")
-
-
-def _interrupt(signum: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
+    prepare()
+    try:
+        cli(prog_name="evalframe")
+    except OSError as error:  # from printing help, which no command does
+        silence(sys.stdout)
+        sys.exit(f"error: cannot print ({error.strerror})")
 
 
 @click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -126,9 +116,11 @@ _RECORDS = _options(
     click.option(
         "--loss",
         metavar="NAME",
-        help=f"{', '.join(LOSSES)}, or column:NAME for a column.  [default: abs_norm]",
+        help=f"{', '.join(LOSSES)}, or column:NAME for a column. The default divides "
+        "|prediction - label| by 3, for items rated 0 to 3 (PHQ-8); answers that are right or "
+        "wrong want zero_one.  [default: abs_norm]",
     ),
-    click.option("--loss-scale", type=float, help="Divisor of abs_norm.  [default: 3]"),
+    click.option("--loss-scale", type=float, help="Divisor, for abs_norm only.  [default: 3]"),
     click.option("--prediction", metavar="COLUMN", help="Null abstains.  [default: prediction]"),
     click.option("--label", metavar="COLUMN", help="The truth.  [default: label]"),
     click.option("--participant", metavar="COLUMN", help="[default: participant_id]"),
@@ -137,7 +129,7 @@ _RECORDS = _options(
     _names(
         "--key",
         "Columns that identify a row, '' for no check of duplicates.  [default: --by, "
-        "participant and item, as far as the table has them]",
+        "participant and item, the last two as far as the table has them]",
     ),
 )
 
@@ -153,7 +145,12 @@ _RECORDS = _options(
     help="Coverages of risk_at.  [default: 0.1,...,0.9]",
 )
 @click.option("--area-coverage", type=float, help="Of aurc_at and augrc_at.  [default: 0.5]")
-@click.option("--convention", metavar="NAME", help="Of the areas.  [default: trapezoid_total]")
+@click.option(
+    "--convention",
+    metavar="NAME",
+    help="Of every metric that has one; of the default metrics those it does not define are left "
+    "out.  [default: trapezoid_total]",
+)
 @click.option("--bootstrap", "n", type=int, help="How many cluster resamples.  [default: none]")
 @click.option("--seed", type=int, help="Of the resamples.  [default: 42]")
 @click.option("--interval", type=click.Choice(INTERVALS), help="[default: percentile]")
@@ -170,8 +167,9 @@ _RECORDS = _options(
 def selective(quiet: bool, **flags: Any) -> None:
     """Score predictions that may abstain, per group.
 
-    ITEMS are files, globs or folders (of Parquet; folders named key=value become columns): one row
-    per item of a participant, with prediction, label and confidence.
+    ITEMS are files, globs or folders: one row per item of a participant, with prediction, label and
+    confidence. Of a folder all .parquet files below it are read, hidden ones excepted; folders in
+    it that are named key=value become columns of text, so that model=001 stays 001.
     """
     _run(parse(_document(flags)), Path(), quiet)
 
@@ -192,11 +190,11 @@ def run_file(job: Path, quiet: bool) -> None:
 def validate_items(**flags: Any) -> None:
     """Check records against their contract; exit with 1 if a row breaks it."""
     from evalframe.jobs.inputs import open_items
-    from evalframe.jobs.run import check
+    from evalframe.jobs.records import check
 
     job = parse(_document(flags))
     items, _ = open_items(job.items)
-    click.echo(check(job, items, None))
+    say(check(job, items, None))
 
 
 @cli.command()
@@ -209,7 +207,7 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
     from evalframe.selective.sample import write_samples
 
     for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
-        click.echo(path)
+        say(path)
 
 
 @cli.command()
@@ -222,20 +220,29 @@ def metrics(family: str | None) -> None:
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
+    from evalframe.jobs.metrics import has_default_convention
     from evalframe.jobs.run import run
     from evalframe.report.table import render
 
     outcome = run(job, folder=folder, progress=_silent if quiet else None)
+    if outcome.left_out:
+        names = ", ".join(outcome.left_out)
+        say(f"not defined in the convention {job.convention}, left out: {names}", err=True)
     if outcome.report.rejected:
-        click.echo(str(outcome.report), err=True)
-    if not quiet:
-        level = job.bootstrap.level if job.bootstrap else None
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        click.echo(render(outcome.result, level=level, width=width, limit=None))
+        say(outcome.report, err=True)
+    if quiet:
+        return
+    notes = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
+    limit = None if job.output is None else ROWS
+    if limit is not None and outcome.result.height > limit:
+        notes.append(f"All rows are in {job.output}.")
+    level = job.bootstrap.level if job.bootstrap else None
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    say(render(outcome.result, level=level, width=width, limit=limit, notes=notes))
 
 
 def _silent(done: int, total: int) -> None:
@@ -253,8 +260,11 @@ def _document(flags: dict[str, Any]) -> dict[str, Any]:
         "loss": _loss(given.pop("loss", "abs_norm"), given.pop("loss_scale", None)),
         "bootstrap": {name: given.pop(name) for name in bootstrap if name in given},
     }
-    if "n" not in document["bootstrap"]:
+    if not document["bootstrap"]:
         del document["bootstrap"]
+    elif "n" not in document["bootstrap"]:
+        told = " and ".join(f"--{name}" for name in document["bootstrap"])
+        raise click.UsageError(f"{told} without --bootstrap N, which asks for resampling")
     return document | given
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.core.errors import InputError
+from evalframe.jobs.paths import find, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_PARQUET = partial(pl.scan_parquet, glob=False)
+    from evalframe.jobs.paths import File
+
+_PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
 _JSON_LINES = partial(pl.scan_ndjson, infer_schema_length=None)
 _ARROW = partial(pl.scan_ipc, glob=False)
 
@@ -30,7 +32,7 @@ def _scan_csv(path: Path) -> pl.LazyFrame:
     """
     table = pl.scan_csv(path, glob=False, infer_schema_length=None)
     empty = table.select(pl.all().is_null().all()).collect()
-    return table.with_columns(pl.col(c.name).cast(pl.Null) for c in empty if c.all())
+    return table.cast({column.name: pl.Null for column in empty if column.all()})
 
 
 FORMATS: Mapping[str, tuple[str, Callable[[Path], pl.LazyFrame]]] = {
@@ -42,45 +44,54 @@ FORMATS: Mapping[str, tuple[str, Callable[[Path], pl.LazyFrame]]] = {
     ".ipc": ("Arrow IPC", _ARROW),
     ".feather": ("Arrow IPC", _ARROW),
 }
+_PATH = "__evalframe_path__"
 _UNTYPED = ("CSV", "JSON lines")
 """Formats without a schema of their own: it is inferred from all rows, so numbers may widen."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its name as given (or below the folder given), where it is, what is in it."""
+    """One file, what it holds and how to read it, its partition's columns included."""
 
-    name: str
-    path: Path
+    file: File
     format: str
     scan: pl.LazyFrame
     schema: pl.Schema
 
+    @property
+    def name(self) -> str:
+        """Its name as given, or below the folder given."""
+        return self.file.name
+
     @classmethod
-    def open(cls, name: str, path: Path) -> Source:
+    def open(cls, file: File) -> Source:
         """A file that exists, looked into just far enough to know its columns."""
-        suffix = path.suffix.lower()
+        name, suffix = file.name, file.path.suffix.lower()
         if suffix not in FORMATS:
             raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
-        if path.stat().st_size == 0:
+        with reading(name):
+            size = file.path.stat().st_size
+            if not file.path.is_file():
+                raise InputError(f"{name} is not a regular file; copy its content into one")
+        if size == 0:
             raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
         format, scan = FORMATS[suffix]
         with reading(name, f"is it {format}, and whole?"):
-            table = scan(path)
-            return cls(name, path, format, table, table.collect_schema())
-
-    def is_file(self, path: Path) -> bool:
-        """Whether this is the file at `path`, whatever either is called."""
-        return path.exists() and path.samefile(self.path)
+            table = scan(file.path).with_columns(_partition(file))
+            schema = table.collect_schema()
+        for column in schema:
+            if fault := _unusable(column):
+                raise InputError(f"{name}: {fault}; rename column {column!r}")
+        return cls(file, format, table, schema)
 
     def describe(self, *, digest: bool = False) -> dict[str, Any]:
         """Name, size and rows, and the SHA-256 sum if asked for."""
         with reading(self.name):
             rows = self.scan.select(pl.len()).collect().item()
-        found = {"name": self.name, "bytes": self.path.stat().st_size, "rows": rows}
-        if digest:
-            with self.path.open("rb") as file:
-                found["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+            found = {"name": self.name, "bytes": self.file.path.stat().st_size, "rows": rows}
+            if digest:
+                with self.file.path.open("rb") as file:
+                    found["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
         return found
 
 
@@ -89,7 +100,7 @@ def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFram
 
     Args:
         given: Files, globs (`shards/*.parquet`; `**` descends) or folders of Parquet files; folders
-            named `key=value` on the way down become columns.
+            named `key=value` on the way down become columns of text.
         folder: What relative names are relative to.
 
     Returns:
@@ -108,49 +119,54 @@ def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFram
         ...     [source.name for source in sources], table.collect()["a"].to_list()
         (['one.csv'], [1, 2])
     """
-    tables: list[pl.LazyFrame] = []
-    sources: list[Source] = []
-    for name in given:
-        if (folder / name).is_dir():
-            files = _files_below(name, folder)
-            with reading(name):
-                tables.append(pl.scan_parquet(folder / name, hive_partitioning=True))
-        else:
-            files = [Source.open(file, folder / file) for file in _files(name, folder)]
-            tables += [file.scan for file in files]
-        sources += files
+    return open_files(find(given, folder))
+
+
+def open_files(files: Sequence[File]) -> tuple[pl.LazyFrame, list[Source]]:
+    """The same of files that were found: these are read, and no others.
+
+    Raises:
+        InputError: As `open_items`.
+    """
+    sources = [Source.open(file) for file in files]
     _check_same_columns(sources)
-    columns = tables[0].collect_schema().names()
-    return pl.concat([table.select(columns) for table in tables], how="vertical_relaxed"), sources
+    columns = sources[0].schema.names()
+    tables = [table.select(columns) for table in _tables(sources)]
+    return pl.concat(tables, how="vertical_relaxed"), sources
 
 
-@contextmanager
-def reading(name: str, hint: str = "") -> Iterator[None]:
-    """Turn what is said about unreadable bytes into an `InputError` that names the file."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{name} cannot be read ({reason})" + (hint and f"; {hint}")) from error
+def _tables(sources: Sequence[Source]) -> Iterator[pl.LazyFrame]:
+    """One scan of all Parquet files that follow each other and are alike; thousands are no burden.
+
+    Polars would find partitions by itself, but also those above the folder given.
+    """
+    for (format, _), alike in groupby(sources, key=_likeness):
+        group = list(alike)
+        if format != "Parquet":
+            yield from (source.scan for source in group)
+            continue
+        partitions = {str(source.file.path): dict(source.file.keys) for source in group}
+        paths = [str(source.file.path) for source in group]
+        table = _PARQUET(paths, include_file_paths=_PATH)
+        for key in partitions[paths[0]]:
+            values = {path: keys[key] for path, keys in partitions.items()}
+            value = pl.col(_PATH).replace_strict(values, return_dtype=pl.String)
+            table = table.with_columns(value.alias(key))
+        yield table.drop(_PATH)
 
 
-def _files(name: str, folder: Path) -> list[str]:
-    if (folder / name).exists():
-        return [name]
-    if not glob.has_magic(name):
-        raise InputError(f"no file or folder {name!r}")
-    found = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
-    files = [file for file in found if (folder / file).is_file()]
-    if not files:
-        raise InputError(f"no file matches {name!r}")
-    return files
+def _likeness(source: Source) -> tuple[object, ...]:
+    return source.format, tuple(source.schema.items())
 
 
-def _files_below(name: str, folder: Path) -> list[Source]:
-    found = sorted((folder / name).rglob("*.parquet"))
-    if not found:
-        raise InputError(f"folder {name!r} holds no .parquet file; name other formats by a glob")
-    return [Source.open(str(Path(name) / file.relative_to(folder / name)), file) for file in found]
+def _partition(file: File) -> list[pl.Expr]:
+    return [pl.lit(value, pl.String).alias(key) for key, value in file.keys]
+
+
+def _unusable(column: str) -> str | None:
+    if column == "*" or (column.startswith("^") and column.endswith("$")):
+        return "Polars takes this name of a column for a pattern"
+    return "this name is reserved" if column.startswith("__evalframe_") else None
 
 
 def _check_same_columns(sources: Sequence[Source]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -41,14 +42,35 @@ METRICS = (
 """What is computed unless a job says otherwise: every quantity of a selective report."""
 
 
-class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which column of the table plays which role."""
+_CANONICAL = {
+    "prediction": "prediction",
+    "label": "label",
+    "participant": "participant_id",
+    "item": "item",
+}
 
-    prediction: str = "prediction"
-    label: str = "label"
-    participant: str = "participant_id"
-    item: str = "item"
+
+class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which column of the table plays which role; one that is named here must exist."""
+
+    prediction: str | None = None
+    label: str | None = None
+    participant: str | None = None
+    item: str | None = None
     weight: str | None = None
+
+    def of(self, role: Literal["prediction", "label", "participant", "item"]) -> str:
+        """The column of a role, by default the canonical one."""
+        return getattr(self, role) or _CANONICAL[role]
+
+    @property
+    def named(self) -> set[str]:
+        """The columns that were asked for by name."""
+        return {name for name in msgspec.structs.astuple(self) if name is not None}
+
+    def __post_init__(self) -> None:
+        if "" in self.named:
+            raise ParameterError("the name of a column is empty; name one, or leave that entry out")
 
 
 class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,22 +78,40 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: LossName | None = None
     column: str | None = None
-    scale: float = 3.0
+    scale: float | None = None
 
     def __post_init__(self) -> None:
         if (self.name is None) == (self.column is None):
             raise ParameterError(f"a loss is either a name ({', '.join(LOSSES)}) or a column")
+        if self.column == "":
+            raise ParameterError("the column of the loss is empty; name one")
+        if self.scale is None:
+            return
+        if self.name != "abs_norm":
+            other = self.name or f"column {self.column}"
+            raise ParameterError(f"a scale belongs to the loss abs_norm, not to {other}; omit it")
+        if not 0 < self.scale < math.inf:
+            raise ParameterError(f"scale must be above 0 and finite, got {self.scale}")
+
+    @property
+    def divisor(self) -> float:
+        """What abs_norm divides by; the default is the range of PHQ-8 items."""
+        return 3.0 if self.scale is None else self.scale
 
 
 class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Resampling of clusters; without a cluster column, of participants."""
 
-    n: int = 10_000
+    n: int
     seed: int = 42
     interval: Interval = "percentile"
     level: float = 0.95
     cluster: str | None = None
     draws: Draws = "reference"
+
+    def __post_init__(self) -> None:
+        if self.cluster == "":
+            raise ParameterError("cluster is empty; name a column, or leave it out")
 
 
 class SelectiveJob(
@@ -90,10 +130,11 @@ class SelectiveJob(
         by: Columns to group by.
         confidence: Confidence columns; the result has rows for each.
         loss: Named loss or column.
-        metrics: Names, or tables with `name`, optional `alias` and the metric's arguments.
+        metrics: Names, or tables with `name`, optional `alias` and the metric's arguments; by
+            default `METRICS`, as far as the convention defines them.
         coverage_grid: Coverages of a `risk_at` that names none.
         area_coverage: Coverage of an `aurc_at` or `augrc_at` that names none.
-        convention: Convention of the areas that do not name their own.
+        convention: Convention of the metrics that have one and do not name their own.
         columns: Which column plays which role.
         key: Columns that identify a row; by default `by`, participant and item, as present.
         bootstrap: Resampling, or none.
@@ -106,7 +147,7 @@ class SelectiveJob(
     by: tuple[str, ...] = ()
     confidence: tuple[str, ...] = ("confidence",)
     loss: Loss = Loss(name="abs_norm")
-    metrics: tuple[str | dict[str, Any], ...] = METRICS
+    metrics: tuple[str | dict[str, Any], ...] | None = None
     coverage_grid: tuple[float, ...] = tuple(k / 10 for k in range(1, 10))
     area_coverage: float = 0.5
     convention: str | None = None
@@ -118,8 +159,10 @@ class SelectiveJob(
 
     def __post_init__(self) -> None:
         for name in ("items", "confidence", "metrics"):
-            if not getattr(self, name):
+            if getattr(self, name) == ():
                 raise ParameterError(f"{name} is empty; a job needs at least one")
+        if not all(map(str.strip, self.items)):
+            raise ParameterError("the name of an input is empty; name a file, glob or folder")
         if len(set(self.confidence)) < len(self.confidence):
             raise ParameterError(f"confidence names a column twice: {', '.join(self.confidence)}")
         if "confidence" in self.by:
@@ -131,7 +174,7 @@ class SelectiveJob(
     @property
     def cluster(self) -> str:
         """The column whose values are resampled together."""
-        return (self.bootstrap and self.bootstrap.cluster) or self.columns.participant
+        return (self.bootstrap and self.bootstrap.cluster) or self.columns.of("participant")
 
 
 def load(path: Path) -> SelectiveJob:
@@ -141,7 +184,7 @@ def load(path: Path) -> SelectiveJob:
         InputError: The file is missing, not TOML, or says something that a job does not know.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"no job file {str(path)!r}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -169,6 +212,8 @@ def parse(document: Mapping[str, Any]) -> SelectiveJob:
     try:
         return msgspec.convert(document, SelectiveJob)
     except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, EvalframeError):
+            raise error.__cause__ from None
         raise _explained(str(error)) from None
 
 
@@ -186,9 +231,11 @@ def _explained(message: str) -> EvalframeError:
     """What msgspec found, with the names that would have been allowed."""
     what, _, place = message.partition(" - at ")
     place = place.strip("`") or "$"
+    table = place.removeprefix("$").removeprefix(".") or "job"
     if found := re.fullmatch(r"Object contains unknown field `(.*)`", what):
-        table = place.removeprefix("$").removeprefix(".") or "job"
         return UnknownNameError.of(f"entry of {table}", found[1], _TABLES[place].__struct_fields__)
+    if found := re.fullmatch(r"Object missing required field `(.*)`", what):
+        return InputError(f"{table} lacks its entry {found[1]!r}")
     if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
         return UnknownNameError.of(place.removeprefix("$."), found[1], _CHOICES[place])
     return InputError(message)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
+from evalframe.jobs.job import METRICS
 from evalframe.selective.areas import fraction
+from evalframe.selective.conventions import Convention
 
 AREAS = ("aurc_at", "augrc_at")
 """Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
 NUMBERS = ("coverage", "risk")
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.core.metric import MetricExpr
     from evalframe.jobs.job import SelectiveJob
@@ -24,10 +26,11 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
     """The metrics of a job, bound to the columns that play the roles.
 
     A parameter that a metric needs and its entry leaves open is taken from the job: `risk_at`
-    stands for one metric per coverage of the grid.
+    stands for one metric per coverage of the grid. Of the default metrics those stay away that the
+    convention does not define: `left_out` names them.
 
     Raises:
-        UnknownNameError: No metric of this name, or no argument of this name.
+        UnknownNameError: No metric, argument or convention of this name.
         ParameterError: An argument out of its domain, or two metrics under one name.
 
     >>> from evalframe.jobs.job import SelectiveJob
@@ -35,12 +38,29 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
     >>> [metric.bound.name for metric in resolve(job, {"loss": "is_wrong"})]
     ['aurc', 'risk_at_0.50']
     """
-    metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles)]
+    conventions = get_args(Convention)
+    if job.convention is not None and job.convention not in conventions:
+        raise UnknownNameError.of("convention", job.convention, conventions)
+    if job.metrics is None:
+        metrics = [metric for name in METRICS for metric in _if_defined(job, name, roles)]
+    else:
+        metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles)]
     names = [metric.bound.name for metric in metrics]
     for name in names:
         if names.count(name) > 1:
             raise ParameterError(f"metric {name!r} is asked for twice; give one an alias")
     return metrics
+
+
+def has_default_convention(job: SelectiveJob) -> bool:
+    """Whether the job asks for nothing but the documented default."""
+    return job.convention in (None, registered()["aurc"].params["convention"])
+
+
+def left_out(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
+    """The default metrics that are not among the job's since its convention lacks them."""
+    present = {expr.metric.name for expr in metrics}
+    return [name for name in METRICS if job.metrics is None and name not in present]
 
 
 def parse(name: str) -> tuple[Metric, dict[str, Any]]:
@@ -93,23 +113,46 @@ def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
     ]
 
 
+def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[MetricExpr]:
+    """A default metric, unless the convention of the job does not define it."""
+    try:
+        return list(_entry(job, name, roles))
+    except ParameterError:
+        if job.convention is None:
+            raise
+        return []
+
+
 def _entry(
     job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str]
 ) -> Iterator[MetricExpr]:
     given = {"name": entry} if isinstance(entry, str) else dict(entry)
     if not isinstance(given.get("name"), str) or not isinstance(given.get("alias", ""), str):
         raise ParameterError(f"a metric needs a name, and perhaps an alias, got {given}")
-    metric, params = parse(given.pop("name"))
+    metric, params = parse(named := given.pop("name"))
     alias = given.pop("alias", None)
+    if alias == "":
+        raise ParameterError(f"the alias of {named} is empty; give it a name, or leave it out")
     for key in given:
         if key not in metric.params:
             raise UnknownNameError.of(f"argument of {metric.name}", key, metric.params)
+        if key in params:
+            raise ParameterError(
+                f"{named} has its {key} in its name; leave out {key}, or name it {metric.name!r}"
+            )
     params |= given
     for key, value in params.items():
-        if key in NUMBERS and not isinstance(value, int | float):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if key in NUMBERS and not number:
             raise ParameterError(f"{key} of {metric.name} must be a number, got {value!r}")
+        if not isinstance(value, str | int | float):
+            raise ParameterError(f"{key} of {metric.name} must be a single value, got {value!r}")
     if "coverage" in params:
         params["coverage"] = fraction("coverage", params["coverage"])
+    if "risk" in params:
+        params["risk"] = float(params["risk"])
+        if not params["risk"] >= 0:
+            raise ParameterError(f"risk of {metric.name} must be at least 0, got {params['risk']}")
     if "convention" in metric.params and job.convention is not None:
         params.setdefault("convention", job.convention)
     columns = {

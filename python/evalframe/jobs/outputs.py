@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,7 +13,7 @@ from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
@@ -35,10 +37,61 @@ def check_output(path: Path) -> None:
         raise OutputError(
             f"cannot write {path.name}: unknown format {path.suffix!r}; known: {known}"
         )
-    if path.is_dir():
-        raise OutputError(f"cannot write {path.name}: there is a folder of this name")
-    with replacing(path, keep=False) as temporary:
-        temporary.touch()
+    try:
+        if path.is_dir():
+            raise OutputError(f"cannot write {path.name}: there is a folder of this name")
+        if path.exists() and not path.is_file():
+            raise OutputError(f"cannot write {path.name}: it is not a regular file")
+        with replacing(_target(path), keep=False) as temporary:
+            temporary.touch()
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot write {path.name} ({reason}); choose another output") from error
+
+
+def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
+    """Raise if the format of this extension cannot hold these columns.
+
+    Raises:
+        OutputError: Nested values or durations in CSV, or bytes in anything but Parquet.
+
+    Example:
+        >>> from pathlib import Path
+        >>> check_holds(Path("a.csv"), {"tags": pl.List(pl.String())})
+        Traceback (most recent call last):
+        evalframe.core.errors.OutputError: a.csv cannot hold column 'tags' (List(String)); write
+        .parquet instead
+    """
+    suffix = path.suffix.lower()
+    for name, dtype in schema.items():
+        no_text = suffix == ".csv" and (dtype.is_nested() or dtype == pl.Duration)
+        if suffix != ".parquet" and (no_text or dtype in (pl.Binary, pl.Object)):
+            raise OutputError(
+                f"{path.name} cannot hold column {name!r} ({dtype}); write .parquet instead"
+            )
+
+
+@contextmanager
+def replacing_target(path: Path) -> Iterator[Path]:
+    """As `replacing`, but what a link points to is replaced, and an old file keeps its mode."""
+    target = _target(path)
+    with replacing(target) as temporary:
+        yield temporary
+        if target.exists():
+            shutil.copymode(target, temporary)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"cannot write {path.name} ({reason}); the old file is whole") from error
+
+
+def _target(path: Path) -> Path:
+    return path.resolve() if path.is_symlink() else path
 
 
 def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
@@ -59,7 +112,7 @@ def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any])
         ...     read_provenance(path)
         {'seed': 42}
     """
-    with replacing(path) as temporary:
+    with _writing(path), replacing_target(path) as temporary:
         match path.suffix.lower():
             case ".parquet":
                 metadata = {METADATA_KEY: json.dumps(provenance)}

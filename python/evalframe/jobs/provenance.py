@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.jobs.inputs import Source
     from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.records import Records
 
 
 def provenance(
-    job: SelectiveJob, metrics: Sequence[MetricExpr], sources: Sequence[Source]
+    job: SelectiveJob, metrics: Sequence[MetricExpr], sources: Sequence[Source], records: Records
 ) -> dict[str, Any]:
     """Versions, the job with its seed, every metric with its arguments, and the inputs.
 
@@ -27,6 +28,7 @@ def provenance(
         job: The job as run.
         metrics: Its metrics, resolved.
         sources: Its input files.
+        records: What became of their rows.
 
     Returns:
         Plain data: `job` is what `evalframe run` would take again.
@@ -39,5 +41,6 @@ def provenance(
             {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}
             for m in metrics
         ],
+        "records": records.describe(),
         "inputs": [source.describe(digest=job.hash_inputs) for source in sources],
     }

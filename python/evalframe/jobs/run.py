@@ -10,13 +10,13 @@ import msgspec
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.contract import Contract, Report, validate
-from evalframe.core.errors import OutputError, ParameterError
-from evalframe.jobs.inputs import open_items, reading
-from evalframe.jobs.metrics import resolve
-from evalframe.jobs.outputs import check_output, write_result
+from evalframe.core.errors import ParameterError
+from evalframe.jobs.inputs import open_files
+from evalframe.jobs.metrics import left_out, resolve
+from evalframe.jobs.outputs import check_holds, check_output, write_result
+from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
-from evalframe.selective.contract import items_contract
+from evalframe.jobs.records import Records, check
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ class Outcome:
         result: The long table: `by`, `confidence`, `metric`, `estimate` and its companions.
         report: What the validation found.
         provenance: What a Parquet output carries in its metadata.
+        left_out: Default metrics that the convention of the job does not define.
     """
 
     result: pl.DataFrame
-    report: Report
+    report: Records
     provenance: dict[str, Any]
+    left_out: Sequence[str]
 
 
 def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
@@ -73,48 +75,43 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
         True
     """
     output = None if job.output is None else folder / job.output
-    if output is not None:
-        check_output(output)
+    rejects = _rejects(job, output)
+    targets = [path for path in (output, rejects) if path is not None]
+    for path in targets:
+        check_output(path)
     metrics = [resolve(job, _roles(job, confidence)) for confidence in job.confidence]
     resample = _resample(job, progress)
-    items, sources = open_items(job.items, folder)
-    if output is not None and any(source.is_file(output) for source in sources):
-        raise OutputError(f"{job.output} is one of the inputs; write the result elsewhere")
-    losses = _loss(job, items.collect_schema()).alias(LOSS)
-    report = check(job, items, output)
-    records = report.valid.with_columns(losses)
-    result = pl.concat(
-        [
-            ef.evaluate(records, bound, by=job.by, weight=job.columns.weight, resample=resample)
-            .with_columns(confidence=pl.lit(confidence))
-            .collect()
-            for confidence, bound in zip(job.confidence, metrics, strict=True)
-        ]
-    )
-    result = _arranged(job, result, [metric.bound.name for metric in metrics[0]])
-    record = provenance(job, metrics[0], sources)
+    files = find(job.items, folder)
+    for path in targets:
+        refuse_inputs(path, files, job.items, folder)
+    items, sources = open_files(files)
+    schema = items.collect_schema()
+    if output is not None:
+        check_holds(output, {key: schema[key] for key in job.by if key in schema})
+    losses = _loss(job, schema)
+    records = check(job, items, rejects)
+    parts = []
+    for confidence, bound in zip(job.confidence, metrics, strict=True):
+        rows = records.valid(confidence).with_columns(losses)
+        with reading(", ".join(job.items), "is it whole?"):
+            part = ef.evaluate(
+                rows, bound, by=job.by, weight=job.columns.weight, resample=resample
+            ).collect()
+        parts.append(part.with_columns(confidence=pl.lit(confidence)))
+    result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
+    record = provenance(job, metrics[0], sources, records)
     if output is not None:
         write_result(result, output, record)
-    return Outcome(result, report, record)
+    return Outcome(result, records, record, left_out(job, metrics[0]))
 
 
-def check(job: SelectiveJob, items: pl.LazyFrame, output: Path | None) -> Report:
-    """Hold the records of a job against their contract; a loss of true and false is 1 and 0.
-
-    Raises:
-        ContractError: They break it, and the job does not set such rows apart.
-    """
-    quarantine = None
-    if job.on_invalid == "quarantine":
-        if output is None:
-            raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
-        quarantine = output.with_name(f"{output.stem}.rejected.parquet")
-    schema = items.collect_schema()
-    if schema.get(job.loss.column or "") == pl.Boolean:
-        items = items.with_columns(pl.col(str(job.loss.column)).cast(pl.Int8))
-    contract = _contract(job, schema)
-    with reading(", ".join(job.items)):
-        return validate(items, contract, on_invalid=job.on_invalid, quarantine=quarantine)
+def _rejects(job: SelectiveJob, output: Path | None) -> Path | None:
+    """Where rows go that break the contract."""
+    if job.on_invalid != "quarantine":
+        return None
+    if output is None:
+        raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
+    return output.with_name(f"{output.stem}.rejected.parquet")
 
 
 def _resample(job: SelectiveJob, progress: Progress | None) -> ef.Bootstrap | None:
@@ -135,42 +132,22 @@ def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -
     return result.sort(order).select(*keys, pl.exclude(keys))
 
 
-def _contract(job: SelectiveJob, columns: Collection[str]) -> Contract:
-    """The contract of the columns the job reads; participant and item only as far as present.
-
-    Whoever resamples participants needs that column, and the contract says so.
-    """
-    names = job.columns
-    return items_contract(
-        confidence=job.confidence,
-        prediction=names.prediction,
-        label=names.label,
-        loss=job.loss.column,
-        participant=names.participant if names.participant in columns else None,
-        item=names.item if names.item in columns else None,
-        weight=names.weight,
-        cluster=job.cluster if job.bootstrap else None,
-        by=job.by,
-        key=job.key,
-        answers="value" if job.loss.name == "zero_one" else "number",
-    )
-
-
 def _roles(job: SelectiveJob, confidence: str) -> dict[str, str]:
     """Which column plays which role; who brings a loss abstains by leaving it null."""
     return {
-        "prediction": LOSS if job.loss.column else job.columns.prediction,
-        "label": job.columns.label,
+        "prediction": LOSS if job.loss.column else job.columns.of("prediction"),
+        "label": job.columns.of("label"),
         "loss": LOSS,
         "confidence": confidence,
     }
 
 
-def _loss(job: SelectiveJob, columns: Collection[str]) -> pl.Expr:
-    prediction = pl.col(job.columns.prediction)
+def _loss(job: SelectiveJob, present: Collection[str]) -> pl.Expr:
+    prediction = job.columns.of("prediction")
     if job.loss.column is None:
-        return loss(str(job.loss.name), prediction, job.columns.label, scale=job.loss.scale)
-    given = pl.col(job.loss.column).cast(pl.Float64)
-    if job.columns.prediction not in columns:
+        label = job.columns.of("label")
+        return loss(str(job.loss.name), prediction, label, scale=job.loss.divisor).alias(LOSS)
+    given = pl.col(job.loss.column).cast(pl.Float64).alias(LOSS)
+    if prediction not in present:
         return given
-    return pl.when(prediction.is_not_null()).then(given)
+    return pl.when(pl.col(prediction).is_not_null()).then(given).alias(LOSS)

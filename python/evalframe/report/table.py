@@ -43,6 +43,7 @@ def render(
     level: float | None = None,
     width: int | None = None,
     limit: int | None = 60,
+    notes: Sequence[str] = (),
 ) -> str:
     """Write the table of `evaluate` or `compare` for a reader.
 
@@ -59,6 +60,7 @@ def render(
         width: Characters per line; details are left out, and named beneath the table, until the
             lines fit. Estimates and labels are never cut.
         limit: Rows to show at most, the first and the last; all of them if None.
+        notes: Sentences to put beneath the table, after its own.
 
     Returns:
         Lines without a final line end.
@@ -112,17 +114,18 @@ def render(
             hidden.append(name)
             lines = draw(columns)
 
-    notes = []
+    captions = []
     if level is not None and {"lower", "upper"} <= set(rows.columns):
-        notes.append(f"{100 * level:g}% intervals in brackets.")
+        captions.append(f"{100 * level:g}% intervals in brackets.")
     if hidden:
-        notes.append(f"Left out to fit {width} characters: {', '.join(hidden)}.")
+        captions.append(f"Left out to fit {width} characters: {', '.join(hidden)}.")
     if gap is not None:
         rest = table.height - rows.height
-        notes.append(f"{rest:,} of {table.height:,} rows left out; limit=None shows all.")
+        captions.append(f"{rest:,} of {table.height:,} rows left out.")
     if table.is_empty():
-        notes.append("No rows.")
-    return "\n".join([*lines, "", *notes] if notes else lines)
+        captions.append("No rows.")
+    captions += notes
+    return "\n".join([*lines, "", *captions] if captions else lines)
 
 
 def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -186,6 +189,8 @@ def _number(value: float, digits: int) -> str:
         return f"{0:.{digits}f}"
     if 10**-digits <= abs(value) < _LARGE:
         return f"{value:.{digits}f}"
+    if abs(value) < 1:
+        return f"{value:.{min(max(digits, 1), 2)}g}"  # short, so that its column stays narrow
     return f"{value:.{max(digits, 1)}g}"
 
 
@@ -194,13 +199,14 @@ def _p_value(value: float) -> str:
 
 
 def _with_interval(centre: _Column, lower: _Column, upper: _Column) -> _Column:
-    """`0.1234 [0.1001, 0.1467]`, each of the three aligned; blanks where both ends are null."""
-    aligned = (column._replace(title="").aligned()[1:] for column in (centre, lower, upper))
-    cells = []
-    for value, low, high in zip(*aligned, strict=True):
-        interval = f" [{low}, {high}]"
-        absent = low.strip() == high.strip() == _NULL
-        cells.append(value + (" " * len(interval) if absent else interval))
+    """`0.1234 [0.1001, 0.1467]`, brackets beneath each other; one `-` where either is null."""
+    intervals = [
+        "" if low == high == _NULL or value == _NULL else f"[{low}, {high}]"
+        for value, low, high in zip(centre.cells, lower.cells, upper.cells, strict=True)
+    ]
+    values = centre._replace(title="").aligned()[1:]
+    brackets = _Column("", intervals).aligned()[1:]
+    cells = [" ".join(cell) for cell in zip(values, brackets, strict=True)]
     return _Column(f"{centre.title} [lower, upper]", cells, is_number=True)
 
 

@@ -1,0 +1,111 @@
+"""What the command line says: results, errors as messages and exit codes, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import click
+
+from evalframe.core.errors import EvalframeError, OutputError
+
+_IN_FLAGS = (
+    (
+        r"name the further column that tells these rows apart",
+        r"\g<0>, in by or in key (--by, --key)",
+    ),
+    (
+        r"Name the column to use, or rename it",
+        "Name the column to use (--confidence, --prediction, --label, --participant, --item, "
+        "--weight, --by, --cluster), or rename it",
+    ),
+    (r"rename the key with \.alias\(\.\.\.\)", "rename that column"),
+    (
+        r"name a finer `cluster` column, or leave out `resample`",
+        "name a finer column by --cluster, or leave out --bootstrap",
+    ),
+    (r"give one an alias", "name it once, or give one an alias in a job file"),
+    (
+        r"Cast it: frame\.with_columns\((.*)\)\.",
+        r"Cast it in the file: with Polars, frame.with_columns(\1).",
+    ),
+)
+"""What the library advises to those who call it, for those who run it."""
+
+
+class Program(click.Group):
+    """A group that turns errors into messages and exit codes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; bad data ends with 1, an interrupt with 130."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say("interrupted", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except BaseException as error:
+            if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
+                raise
+            say(f"error: {_told(error)}", err=True)
+            ctx.exit(1)
+
+
+def prepare() -> None:
+    """Make SIGTERM an interrupt, and standard streams that take whatever is printed."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    # Without these, a file opened later would get the number of a closed stream.
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print a line; who has stopped listening is no error.
+
+    Raises:
+        OutputError: Standard output is full or broken.
+    """
+    stream = sys.stderr if err else sys.stdout
+    try:
+        click.echo(text, err=err)
+    except OSError as error:
+        silence(stream)
+        if not err and not isinstance(error, BrokenPipeError):
+            told = f"cannot print ({error.strerror}); a file named by --output is written"
+            raise OutputError(told) from None
+
+
+def silence(stream: TextIO) -> None:
+    """Send what is left in the buffer nowhere, so that the end of the program does not fail."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _interrupt(signum: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether to tell of it; a panic of Polars is no `Exception`."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, EvalframeError):
+        message = str(error)
+        for advice, flags in _IN_FLAGS:
+            message = re.sub(advice, flags, message)
+        return message
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    what = str(error).partition("\n")[0]
+    return f"internal: {type(error).__name__}: {what}; please report it"

@@ -1,0 +1,158 @@
+"""Which files a job reads, and which it must therefore not write."""
+
+from __future__ import annotations
+
+import glob
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import polars as pl
+
+from evalframe.core.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class File:
+    """An input: its name as given (or below the folder given), where it is, and its partition.
+
+    Attributes:
+        name: What messages and the provenance call it.
+        path: Where it is.
+        keys: Columns that folders named `key=value` below the folder given stand for, as text.
+    """
+
+    name: str
+    path: Path
+    keys: tuple[tuple[str, str | None], ...] = ()
+
+
+def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
+    """The files that a job reads, without looking into them.
+
+    Args:
+        given: Files, globs (`**` descends) or folders. Of a folder these are all `.parquet` files,
+            also behind links, except what is hidden by a dot.
+        folder: What relative names are relative to.
+
+    Raises:
+        InputError: Nothing is there, or it must not be looked at.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "items/mode=a/0.parquet")
+        ...     path.parent.mkdir(parents=True)
+        ...     path.touch()
+        ...     [(file.name, file.keys) for file in find(["items"], Path(folder))]
+        [('items/mode=a/0.parquet', (('mode', 'a'),))]
+    """
+    files: list[File] = []
+    for name in given:
+        with reading(name):
+            if (folder / name).is_dir():
+                files += _in_folder(name, folder / name)
+            else:
+                files += [File(file, folder / file) for file in _by_name(name, folder)]
+    return files
+
+
+def refuse_inputs(output: Path, files: Sequence[File], given: Sequence[str], folder: Path) -> None:
+    """Raise if a file to be written is an input, or would be one in the next run.
+
+    Raises:
+        OutputError: It is among `files`, in a folder that is read, or matches a glob.
+    """
+    with reading(output.name):
+        if any(_is_same(output, file.path) for file in files):
+            raise OutputError(f"{output.name} is one of the inputs; write the result elsewhere")
+        for name in given:
+            if _would_read(name, folder, output, files):
+                raise OutputError(
+                    f"{output.name} would be read as an input next time, by {name!r}; "
+                    "write the result elsewhere"
+                )
+
+
+@contextmanager
+def reading(name: str, hint: str = "") -> Iterator[None]:
+    """Turn what is said about unreadable bytes into an `InputError` that names the file."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = said.partition("\n")[0]
+        raise InputError(f"{name} cannot be read ({reason})" + (hint and f"; {hint}")) from error
+
+
+def _in_folder(name: str, folder: Path) -> list[File]:
+    found = list(_below(folder, Path(name), {}, frozenset()))
+    if not found:
+        raise InputError(f"folder {name!r} holds no .parquet file; name other formats by a glob")
+    return found
+
+
+def _below(
+    folder: Path, name: Path, keys: dict[str, str | None], above: frozenset[Path]
+) -> Iterator[File]:
+    here = folder.resolve()
+    if here in above:  # a link that leads back up
+        return
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            key, _, value = entry.name.partition("=")
+            own = {unquote(key): None if value == _NO_VALUE else unquote(value)}
+            inner = keys | own if key != entry.name and key else keys
+            yield from _below(entry, name / entry.name, inner, above | {here})
+        elif entry.suffix.lower() == ".parquet":
+            yield File(str(name / entry.name), entry, tuple(keys.items()))
+
+
+def _by_name(name: str, folder: Path) -> list[str]:
+    if (folder / name).exists():
+        return [name]
+    if not glob.has_magic(name):
+        raise InputError(f"no file or folder {name!r}")
+    found = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
+    files = [file for file in found if (folder / file).is_file()]
+    if not files:
+        raise InputError(f"no file matches {name!r}")
+    return files
+
+
+def _is_same(output: Path, path: Path) -> bool:
+    return output.exists() and path.exists() and output.samefile(path)
+
+
+def _would_read(name: str, folder: Path, output: Path, files: Sequence[File]) -> bool:
+    root = folder / name
+    places = {output.resolve(), output.parent.resolve() / output.name}
+    if root.is_dir():
+        folders = {file.path.parent.resolve() for file in files if file.path.is_relative_to(root)}
+        inside = any(p.is_relative_to(f) for p in places for f in (root.resolve(), *folders))
+        return inside and output.suffix.lower() == ".parquet"
+    if root.exists():
+        return False
+    pattern = Path(os.path.realpath(root)).parts
+    return any(_matches(place.parts, pattern) for place in places)
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a glob finds a path, both in parts; `**` is any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        rest = pattern[1:] or ("*",)
+        return any(_matches(parts[k:], rest) for k in range(len(parts)))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])

@@ -1,0 +1,113 @@
+"""The program as a shell sees it: streams that fail, files that are damaged, bugs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from evalframe.jobs import cli
+
+COMMAND = "selective items.parquet -o out.parquet --by mode"
+PROGRAM = f'{sys.executable} -c "from evalframe.jobs.cli import main; main()"'
+
+
+def shell(line: str, **environment: str) -> tuple[int, str]:
+    """Exit code of the program and what it says on standard error."""
+    done = subprocess.run(
+        ["bash", "-c", line.replace("evalframe", PROGRAM, 1)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "rest", [">&-", ">&- 2>&-", "| true; exit ${PIPESTATUS[0]}", "<&-", "2>&- >/dev/null"]
+)
+def test_nobody_listens(folder: Path, rest: str) -> None:
+    assert shell(f"evalframe {COMMAND} {rest}") == (0, "")
+    assert pl.read_parquet("out.parquet").height == 40
+
+
+def test_no_space_to_print(folder: Path) -> None:
+    code, errors = shell(f"evalframe {COMMAND} > /dev/full")
+    assert (code, errors) == (
+        1,
+        "error: cannot print (No space left on device); a file named by --output is written\n",
+    )
+    assert Path("out.parquet").exists()
+    assert shell("evalframe --help > /dev/full")[0] == 1
+
+
+def test_letters_that_the_terminal_lacks(folder: Path, items: pl.DataFrame) -> None:
+    items.with_columns(mode=pl.lit("日本 é")).write_parquet("items.parquet")
+    line = f"evalframe {COMMAND} --key ''"
+    assert shell(line, PYTHONIOENCODING="ascii", PYTHONUTF8="0") == (0, "")
+
+
+def test_a_damaged_page_is_bad_input(call: Any, items: pl.DataFrame, folder: Path) -> None:
+    big = items.with_columns(note=pl.lit("x")).sample(fraction=1, seed=0)
+    big.write_parquet("items.parquet", compression="zstd")
+    whole = bytearray(Path("items.parquet").read_bytes())
+    whole[4:1200] = bytes(1196)
+    Path("items.parquet").write_bytes(whole)
+    done = call(*COMMAND.split(), exit_code=1)
+    assert done.stderr.startswith("error: items.parquet cannot be read (")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise ZeroDivisionError("division by\nzero")
+
+    monkeypatch.setattr(cli, "_run", fail)
+    done = call(*COMMAND.split(), exit_code=1)
+    told = "error: internal: ZeroDivisionError: division by; please report it\n"
+    assert done.stderr == told
+    monkeypatch.setenv("EVALFRAME_DEBUG", "1")
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        call(*COMMAND.split())
+
+
+LOCKED = """
+import os, sys
+from evalframe.jobs.cli import main
+import difflib, evalframe.jobs.run, evalframe.report.table
+os.chdir(sys.argv.pop(1))
+if os.getuid() == 0:  # who may look anywhere
+    os.setuid(65534)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "message"),
+    [
+        ("locked/items.parquet", "open/out.csv", "locked/items.parquet cannot be read (Permission"),
+        ("locked", "open/out.csv", "locked cannot be read (Permission denied)"),
+        ("items.parquet", "locked/out.csv", "cannot write out.csv (Permission denied)"),
+    ],
+)
+def test_folders_nobody_may_enter(folder: Path, given: str, output: str, message: str) -> None:
+    for name, mode in {"locked": 0o444, "open": 0o777}.items():
+        Path(name).mkdir()
+        Path(name, "items.parquet").write_bytes(Path("items.parquet").read_bytes())
+        Path(name).chmod(mode)
+    folder.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", LOCKED, folder, "selective", given, "-o", output, "--by", "mode"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {message}"), done.stderr
