@@ -10,17 +10,18 @@ from pathlib import Path
 import pytest
 
 import evalframe
+from evalframe import public
 
 PACKAGE = Path(evalframe.__file__).parent
 
 PUBLIC = ""
-VERBS = {"evaluate", "compare"}
+VERBS = {"evaluation", "comparison"}
 FAMILY = {"core", "resample", *VERBS}
 MAY_IMPORT = {
     "core": set(),
     "resample": {"core"},
-    "evaluate": {"core", "resample"},
-    "compare": {"core", "resample", "evaluate"},
+    "evaluation": {"core", "resample"},
+    "comparison": {"core", "resample", "evaluation"},
     "selective": FAMILY,
     "replication": FAMILY,
     "survey": FAMILY,
@@ -29,7 +30,8 @@ MAY_IMPORT = {
     "jobs": {PUBLIC, *FAMILY, "selective", "replication", "survey", "rag", "engine", "report"},
     "report": {"core.errors", "core.typing"},
     "testing": FAMILY,
-    "__init__": {*FAMILY, "selective", "replication", "survey", "rag"},
+    "__init__": {"public", "core.errors"},
+    "public": {*FAMILY, "selective", "replication", "survey", "rag"},
 }
 
 
@@ -77,8 +79,22 @@ HEAVY = {"numpy", "scipy", "pyarrow", "click", "msgspec", "altair", "matplotlib"
 ROOMS = {"evalframe.jobs", "evalframe.report", "evalframe.testing", "evalframe.engine"}
 
 
-@pytest.mark.parametrize("use", ["", "ef.aurc(); ef.metric_set(ef.coverage, ef.risk_at(0.5))()"])
-def test_import_loads_polars_and_nothing_heavy(use):
+def test_import_loads_nothing():
+    assert not loaded_by("import evalframe") & (HEAVY | ROOMS | {"polars"})
+
+
+def test_metrics_load_polars_and_nothing_heavy():
+    use = "ef.aurc(); ef.metric_set(ef.coverage, ef.risk_at(0.5))()"
     loaded = loaded_by(f"import evalframe as ef; {use}")
     assert "polars" in loaded
     assert not loaded & (HEAVY | ROOMS)
+
+
+def test_public_names_are_found_and_others_refused_with_a_hint():
+    assert evalframe.evaluate is public.evaluate
+    assert set(public.__all__) <= set(dir(evalframe))
+    namespace = {}
+    exec("from evalframe import *", namespace)
+    assert set(public.__all__) <= set(namespace)
+    with pytest.raises(AttributeError, match=r"no attribute 'aucr'\. Did you mean 'aurc'"):
+        evalframe.aucr  # noqa: B018

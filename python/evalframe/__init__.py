@@ -1,77 +1,33 @@
-"""Evaluation metrics for AI systems, as Polars expressions and additive states."""
+"""Evaluation metrics for AI systems, as Polars expressions and additive states.
 
-from evalframe import selective
-from evalframe.compare import compare
-from evalframe.core.metric import metric, metric_set, variant
-from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
-from evalframe.evaluate import evaluate, finish, merge, partial
-from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
-from evalframe.selective.areas import (
-    augrc,
-    augrc_at,
-    augrc_normalized,
-    aurc,
-    aurc_at,
-    aurc_normalized,
-)
-from evalframe.selective.oracle import (
-    achievable_gain_pct,
-    augrc_gap_pct,
-    augrc_optimal,
-    aurc_achievable,
-    aurc_gap_pct,
-    aurc_optimal,
-    eaugrc,
-    eaurc,
-)
-from evalframe.selective.working_points import (
-    achieved_coverage_at,
-    coverage,
-    coverage_at_risk,
-    generalized_risk,
-    risk_at,
-    selective_risk,
-)
+The public names stand in `evalframe.public`; they are loaded when the first of them is used, so
+that `import evalframe` costs nothing, and the command line answers `--help` without Polars.
+"""
 
-__all__ = [
-    "Axis",
-    "Bootstrap",
-    "Jackknife",
-    "Linearized",
-    "State",
-    "achievable_gain_pct",
-    "achieved_coverage_at",
-    "at",
-    "augrc",
-    "augrc_at",
-    "augrc_gap_pct",
-    "augrc_normalized",
-    "augrc_optimal",
-    "aurc",
-    "aurc_achievable",
-    "aurc_at",
-    "aurc_gap_pct",
-    "aurc_normalized",
-    "aurc_optimal",
-    "before",
-    "compare",
-    "coverage",
-    "coverage_at_risk",
-    "eaugrc",
-    "eaurc",
-    "evaluate",
-    "finish",
-    "generalized_risk",
-    "level",
-    "merge",
-    "metric",
-    "metric_set",
-    "own",
-    "partial",
-    "ratio",
-    "risk_at",
-    "selective",
-    "selective_risk",
-    "total",
-    "variant",
-]
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evalframe.public import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Not by `from evalframe import public`, which would ask this function for it.
+    public = importlib.import_module("evalframe.public")
+    known = {"__all__": public.__all__, **{each: getattr(public, each) for each in public.__all__}}
+    globals().update(known)
+    if name in globals():
+        return globals()[name]
+    from evalframe.core.errors import did_you_mean
+
+    hint = did_you_mean(name, public.__all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}.{hint}")
+
+
+def __dir__() -> list[str]:
+    public = importlib.import_module("evalframe.public")
+    return sorted({*globals(), *public.__all__})

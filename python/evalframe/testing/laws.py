@@ -15,7 +15,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.tables import Keys, Plan
-from evalframe.evaluate import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
+from evalframe.evaluation import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
 from evalframe.resample.methods import Bootstrap
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.evaluate import AnyMetric, By, as_exprs
+from evalframe.evaluation import AnyMetric, By, as_exprs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
