@@ -21,6 +21,13 @@ def run(small: bool) -> list[Figure]:
             within=1.15,
             rounds=rounds,
         ),
+        against(
+            "import evalframe and its first name",
+            lambda: _python("import evalframe; evalframe.aurc"),
+            lambda: _python("import polars"),
+            called="import polars",
+            rounds=rounds,
+        ),
         against("evalframe --version", lambda: _run("--version"), at_most=0.4, rounds=rounds),
         against("evalframe --help", lambda: _run("--help"), at_most=0.4, rounds=rounds),
     ]

@@ -323,3 +323,10 @@ def test_infinite_losses_spoil_no_other_group():
         keep = pl.col("model").ne_missing("a")
         same(second.filter(keep), first.filter(keep))
         assert not second["estimate"].is_nan().any()
+
+
+@pytest.mark.parametrize("column", [["a"], [["x"]], [{"x": 1}]])
+def test_a_role_that_is_no_number_is_named(column):
+    frame = pl.DataFrame({"loss": column, "confidence": [0.5]})
+    with pytest.raises(ParameterError, match=r"metric 'aurc': loss must be a number, but .* is "):
+        ef.evaluate(frame, ef.aurc())

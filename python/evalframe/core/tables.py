@@ -17,7 +17,7 @@ from evalframe.core.blocks import Block, finishes, share
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, is_row_level
-from evalframe.core.state import LEVEL
+from evalframe.core.state import LEVEL, WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -94,7 +94,7 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
 
     Raises:
         MissingColumnsError: It names the metric, the column and the nearest column there is.
-        ParameterError: A role of a metric is no row-level expression.
+        ParameterError: A role of a metric is no row-level expression, or no number.
     """
     present = frame.collect_schema().names()
     for expr in metrics:
@@ -109,9 +109,22 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
                 f"{others_rows[0].meta.undo_aliases()}; groups, shards and resamples would each "
                 "give another one. Add it to the table first, by with_columns(...)"
             )
+        if isinstance(expr, MetricExpr):
+            _check_types(frame, expr.bound)
     missing = {root for expr in others for root in expr.meta.root_names()} - set(present)
     if missing:
         raise MissingColumnsError.of("the grouping", missing, present)
+
+
+def _check_types(frame: pl.LazyFrame, bound: Bound) -> None:
+    given = {**bound.roles} if bound.weight is None else {**bound.roles, WEIGHT: bound.weight}
+    for role, dtype in frame.select(**given).collect_schema().items():
+        number = dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+        if not number and role not in bound.metric.labels:
+            raise ParameterError(
+                f"metric {bound.name!r}: {role} must be a number, but {given[role]} is {dtype}; "
+                "cast it, or compute the number first"
+            )
 
 
 def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
