@@ -183,9 +183,8 @@ def _hull_area(coverage: Floats, risk: Floats) -> Floats:
     new = np.diff(coverage, axis=1, prepend=0.0) > 0
     starts = np.concatenate([[0], np.cumsum(new.sum(axis=1))])
     x, y = coverage[new], risk[new]
-    keep = lower_hull(x, y, starts)
-    x, y = x[keep], y[keep]
-    starts = np.concatenate([[0], np.cumsum(keep)])[starts]
+    vertices = lower_hull(x, y, starts)
+    x, y, starts = x[vertices], y[vertices], np.searchsorted(vertices, starts)
     width, before = np.diff(x, prepend=0.0), np.concatenate([[0.0], y[:-1]])
     first = starts[:-1]
     width[first], before[first] = x[first], y[first]

@@ -94,27 +94,17 @@ class Views:
 
         points = self.evaluate({"x": abscissa, "y": ordinate})
         x, y = points["x"].to_numpy(), points["y"].to_numpy()
-        new = x > segments.before(x, self.starts)
         # A level without mass repeats the point before it.
-        index = np.flatnonzero(new)
-        starts = _kept(new, self.starts)
-        vertices = segments.lower_hull(x[index], y[index], starts)
-        thinned = Views({}, _kept(vertices, starts), self._totals)
+        new = np.flatnonzero(x > segments.before(x, self.starts))
+        vertices = new[segments.lower_hull(x[new], y[new], np.searchsorted(new, self.starts))]
+        thinned = Views({}, np.searchsorted(vertices, self.starts), self._totals)
         for name in list(self._made):
             if name.endswith(OWN):
                 running = name.removesuffix(OWN)
-                thinned._made[running] = self[running][index][vertices]
+                thinned._made[running] = self[running][vertices]
             elif name == LEVEL:
-                thinned._made[name] = self[name][index][vertices]
+                thinned._made[name] = self[name][vertices]
         return thinned
-
-
-def _kept(mask: segments.Bools, starts: Ints) -> Ints:
-    import numpy as np
-
-    count = np.zeros(len(mask) + 1, dtype=np.int64)
-    np.cumsum(mask, out=count[1:])
-    return count[starts]
 
 
 def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:

@@ -137,8 +137,8 @@ def boundaries(levels: Floats, starts: Ints) -> Ints:
     return np.flatnonzero(changed)
 
 
-def lower_hull(x: Floats, y: Floats, starts: Ints) -> Bools:
-    """Vertices of each segment's lower convex hull; x increases within a segment.
+def lower_hull(x: Floats, y: Floats, starts: Ints) -> Ints:
+    """Rows of the vertices of each segment's lower convex hull; x increases within a segment.
 
     Every round drops all points on or above the chord of their neighbours. Such a point is no
     vertex, whatever else is dropped, so the rounds end at the hull, mostly after a dozen. Only a
@@ -160,9 +160,7 @@ def lower_hull(x: Floats, y: Floats, starts: Ints) -> Bools:
         index = index[~above]
         if round_ == _MANY_ROUNDS:
             index = index[_isotonic_vertices(x[index], y[index], segment[index])]
-    keep = np.zeros(len(x), dtype=np.bool_)
-    keep[index] = True
-    return keep
+    return index
 
 
 def _isotonic_vertices(x: Floats, y: Floats, segment: Ints) -> Ints:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,18 +18,21 @@ from evalframe.resample.pools import Pool, number_groups, pools
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
-    from evalframe.resample.draws import Weights
+    from evalframe.resample.draws import Chunk, Weights
 
-CELLS = 1 << 18
+CELLS = 1 << 19
 """Numbers per array in a chunk of replicates: small enough for the caches."""
 
 WEIGHTS = 1 << 22
 """Weights per chunk of replicates."""
+
+THREADS = min(os.cpu_count() or 1, 4)
+"""Chunks at work at a time: kernels run outside the interpreter's lock."""
 
 HOPELESS = 1 << 35
 """Levels of all replicates that nobody would wait for."""
@@ -101,11 +107,25 @@ def replicates(contraction: Contraction, weights: Weights, progress: Progress) -
     chunk = max(1, min(CELLS // contraction.width, WEIGHTS // weights.held, weights.total))
     made: list[Floats] = []
     done = 0
-    for part in weights.chunks(chunk):
-        made.append(contraction.values(part))
-        done += len(part)
-        progress(done, weights.total)
+    with ThreadPoolExecutor(THREADS) as pool:
+        for values in _in_order(pool, contraction, weights.chunks(chunk)):
+            made.append(values)
+            done += values.shape[1]
+            progress(done, weights.total)
     return np.concatenate(made, axis=1)
+
+
+def _in_order(
+    pool: ThreadPoolExecutor, contraction: Contraction, chunks: Iterable[Chunk]
+) -> Iterator[Floats]:
+    """The values of chunks, a few at a time in work and in memory."""
+    pending: deque[Future[Floats]] = deque()
+    for part in chunks:
+        pending.append(pool.submit(contraction.values, part))
+        if len(pending) > THREADS:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
 
 
 def flattened(values: Floats) -> Floats:
