@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalframe.resample.draws import Chunk, Weights
 
 CELLS = 1 << 19
-"""Numbers per array in a chunk of replicates: small enough for the caches."""
+"""Numbers per array in a chunk of replicates: large enough that calls do not count."""
 
 WEIGHTS = 1 << 22
 """Weights per chunk of replicates."""
