@@ -237,3 +237,32 @@ def test_pair_on_stands_before_the_cluster_of_the_bootstrap():
     method = ef.Bootstrap(cluster="no such column", n=200, seed=7)
     paired = compare(BOTH, between="mode", pair_on="person", resample=method)
     assert_frame_equal(paired, compare(BOTH, between="mode"))
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_many_systems_are_compared_as_each_pair_alone(test):
+    rng = np.random.default_rng(5)
+    rows = 240
+    items = pl.DataFrame(
+        {
+            "system": rng.choice(["a", "b", "c", "d"], rows),
+            "person": rng.integers(0, 12, rows),
+            "loss": rng.random(rows),
+            "confidence": rng.random(rows).round(1),
+        }
+    )
+    # c lacks three persons, d one: some pairs share all clusters of a side, some do not.
+    items = items.filter(~((pl.col("system") == "c") & (pl.col("person") < 3)))
+    items = items.filter(~((pl.col("system") == "d") & (pl.col("person") == 7)))
+    resample = ef.Bootstrap(cluster="person", n=200, seed=3, interval="bca")
+    metrics = [ef.aurc(), ef.selective_risk()]
+
+    def compared(frame):
+        return ef.compare(frame, metrics, between="system", resample=resample, test=test)
+
+    together = compared(items).collect()
+    assert len(together) == 12
+    for left, right in (("a", "b"), ("a", "c"), ("c", "d")):
+        alone = compared(items.filter(pl.col("system").is_in([left, right]))).collect()
+        mine = together.filter(left=left, right=right)
+        assert_frame_equal(mine, alone, rel_tol=1e-9)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
-    from evalframe.core.segments import Floats
+    from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
 
 PAIRED_RESULT = [
@@ -68,9 +68,11 @@ def paired_spread(
     if not len(shared) and method.rules == "documented":
         raise ParameterError("the two sides share no cluster; check the column to pair on")
     numbered = [_number(table, shared, by, side) for table in tables]
+    contents = _contents(present, pairs, shared, by, side)
     parts = [_nothing_shared(method, pairs, shared, bounds)]
     for pool in pools(method, numbered, together=2):
-        made = _of_pool(method, pool, blocks, bounds, test)
+        content = contents[pool.groups.to_numpy()]
+        made = _of_pool(method, pool, content, blocks, bounds, test)
         chosen = pairs[pool.groups.gather_every(2) // 2]
         for number, bound in enumerate(bounds):
             columns = [pl.Series(name, values[number]) for name, values in made.items()]
@@ -124,6 +126,38 @@ def _number(table: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str)
     return pl.concat(parts).drop(*by, side, ":pair")
 
 
+def _contents(
+    present: pl.DataFrame, pairs: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str
+) -> Ints:
+    """What each pair's left and right hold: the same number where they hold the same.
+
+    A side that shares all its clusters is the same in every pair, and is computed once.
+    """
+    whole = present.group_by(*by, side).len(":all").with_row_index(":content")
+    sizes = shared.group_by(":pair").len(":shared")
+    numbered = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left")
+    contents = np.empty(2 * len(pairs), dtype=np.int64)
+    for offset, name in enumerate(("left", "right")):
+        known = numbered.join(
+            whole.rename({side: name}), on=[*by, name], how="left", nulls_equal=True
+        ).sort(":pair")
+        own = -1 - offset - 2 * pl.col(":pair").cast(pl.Int64)
+        same = pl.when(pl.col(":shared") == pl.col(":all")).then(":content").otherwise(own)
+        contents[offset::2] = known.select(same.cast(pl.Int64)).to_series().to_numpy()
+    return contents
+
+
+def _distinct(pool: Pool, content: Ints) -> tuple[list[pl.DataFrame], Ints]:
+    """The states of a pool's distinct groups, and which of them each group is."""
+    _, first, which = np.unique(content, return_index=True, return_inverse=True)
+    renumber = pl.DataFrame({GROUP: first, ":new": np.arange(len(first))})
+    renumber = renumber.with_columns(pl.col(GROUP).cast(pl.UInt32))
+    tables = [
+        table.join(renumber, on=GROUP).drop(GROUP).rename({":new": GROUP}) for table in pool.tables
+    ]
+    return tables, which
+
+
 def _nothing_shared(
     method: Bootstrap, pairs: pl.DataFrame, shared: pl.DataFrame, bounds: Sequence[Bound]
 ) -> pl.DataFrame:
@@ -145,19 +179,25 @@ def _nothing_shared(
 
 
 def _of_pool(
-    method: Bootstrap, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound], test: str
+    method: Bootstrap,
+    pool: Pool,
+    content: Ints,
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+    test: str,
 ) -> dict[str, Floats]:
     """Columns of the result, each metrics by pairs."""
-    clusters, groups = len(pool.ids), len(pool.groups)
-    contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
-    points = contraction.values(np.ones((1, clusters)))
+    clusters = len(pool.ids)
+    tables, which = _distinct(pool, content)
+    contraction = Contraction(blocks, tables, bounds, int(which.max()) + 1, clusters)
+    points = contraction.values(np.ones((1, clusters)))[..., which]
     progress = method.progress or reporter("bootstrap of differences")
     drawn = replicates(contraction, draws.bootstrap_weights(method, pool.ids), progress)
     jackknife = None
     if method.interval == "bca":
         left_out = draws.leave_one_out(clusters)
-        jackknife = flattened(_delta(replicates(contraction, left_out, progress)))
-    deltas, point = flattened(_delta(drawn)), flattened(_delta(points))[0]
+        jackknife = flattened(_delta(replicates(contraction, left_out, progress)[..., which]))
+    deltas, point = flattened(_delta(drawn[..., which])), flattened(_delta(points))[0]
     spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
     spread = intervals.without_lone(method, spread, np.repeat(clusters, len(point)))
     if test == "bootstrap":
@@ -165,7 +205,7 @@ def _of_pool(
     else:
         swapped = _permuted(method, pool, blocks, bounds)
         p_value = intervals.permutation_p_values(swapped, point)
-    shape = (len(bounds), groups // 2)
+    shape = (len(bounds), len(pool.groups) // 2)
     columns = {"delta": point, "p_value": p_value, **spread._asdict()}
     return {
         "estimate_left": points[:, 0, 0::2],
