@@ -89,6 +89,7 @@ def compare(
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
+    from evalframe.core.blocks import share
     from evalframe.resample.paired import PAIRED_RESULT, paired_spread
 
     if test not in get_args(Test):
@@ -103,7 +104,7 @@ def compare(
         )
     keys = tables.Keys.of(by, PAIRED_RESULT)
     side, frames = _sides(frame, other, between)
-    blocks = tables.shared(bounds)
+    blocks = share(bounds)
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
     made = []
     for lazy in frames:

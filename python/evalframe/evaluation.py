@@ -89,6 +89,7 @@ def evaluate(
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
+    from evalframe.core.blocks import share
 
     if plan not in get_args(tables.Plan):
         raise ParameterError(f"unknown plan {plan!r}; known: {', '.join(get_args(tables.Plan))}")
@@ -103,7 +104,7 @@ def evaluate(
         def compute() -> pl.DataFrame:
             parts = []
             if bounds:
-                blocks = tables.shared(bounds)
+                blocks = share(bounds)
                 summary = tables.summarise(lazy, keys, blocks, plan)
                 parts.append(tables.estimates(summary, keys, bounds, blocks))
             if others:
@@ -117,7 +118,7 @@ def evaluate(
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     parts = []
     if bounds:
-        blocks = tables.shared(bounds)
+        blocks = share(bounds)
         made = states.block_tables(lazy, blocks, keys, cluster)
         parts.append(_spread(resample, keys, made, blocks, bounds))
     if others:

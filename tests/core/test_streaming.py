@@ -7,7 +7,7 @@ import inspect
 import polars as pl
 import pytest
 
-from evalframe.core import tables
+from evalframe.core.blocks import share
 from evalframe.core.metric import registered
 
 ROWS = pl.LazyFrame(
@@ -30,7 +30,7 @@ def bind(metric, weight):
 @pytest.mark.parametrize("weight", [None, "weight"])
 @pytest.mark.parametrize("metric", SELECTIVE, ids=lambda metric: metric.name)
 def test_additive_tables_stream(metric, weight):
-    for block in tables.shared([bind(metric, weight).bound]):
+    for block in share([bind(metric, weight).bound]):
         rows = ROWS.select(pl.col("group").alias(":key0"), **block.columns)
         assert "in-memory-map" not in physical_plan(block.per_level(rows, [":key0"]))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core import tables
-from evalframe.core.blocks import Block
+from evalframe.core.blocks import Block, share
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, lookup
 from evalframe.core.state import LEVEL, WEIGHT
@@ -53,7 +53,7 @@ def state_table(
     frame: pl.LazyFrame, bounds: Sequence[Bound], keys: Keys, cluster: pl.Expr | None
 ) -> pl.LazyFrame:
     """The additive state of metrics, by groups and clusters."""
-    blocks = tables.shared(bounds)
+    blocks = share(bounds)
     name = None if cluster is None else cluster.meta.output_name()
     if name in keys.names:
         raise ParameterError(f"{name!r} is both a group key and the cluster; it can be only one")

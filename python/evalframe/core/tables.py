@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.blocks import Block, finishes, share
+from evalframe.core.blocks import Block, finishes
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, is_row_level
@@ -281,11 +281,6 @@ def split(metrics: Sequence[pl.Expr]) -> tuple[list[Bound], list[pl.Expr]]:
         )
     bounds = [expr.bound for expr in metrics if isinstance(expr, MetricExpr)]
     return bounds, [expr for expr in metrics if not isinstance(expr, MetricExpr)]
-
-
-def shared(bounds: Sequence[Bound]) -> list[Block]:
-    """The blocks of these metrics."""
-    return share(bounds)
 
 
 def lazy(frame: Frame) -> pl.LazyFrame:

@@ -74,6 +74,7 @@ def rc_curve(
         └──────────┴────────────────┴───────────┴───────┘
     """
     from evalframe.core import partial, tables
+    from evalframe.core.blocks import share
 
     lazy, keys = tables.lazy(frame), tables.Keys.of(by)
     clash = sorted(set(keys.names) & set(CURVE))
@@ -84,7 +85,7 @@ def rc_curve(
     # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
     area = aurc(loss, confidence, weight=weight).alias("rc_curve")
     tables.check_columns(lazy, [area], *keys.exprs)
-    (plateaus,) = partial.block_tables(lazy, tables.shared([area.bound]), keys, None)
+    (plateaus,) = partial.block_tables(lazy, share([area.bound]), keys, None)
     order = [False] * len(keys.inner) + [True]
     # By a constant column Polars divides through its reciprocal, and 3 / 10 would not be 0.3: the
     # masses, times 0, make the number of items a column like any other.
