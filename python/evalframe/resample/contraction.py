@@ -70,10 +70,16 @@ class _Levels:
         """Numbers held per replicate."""
         return len(self.owner if self.dense is None else self.first)
 
-    def sums(self, weights: Chunk) -> dict[str, Floats]:
-        """Sums per level, replicates by levels of all groups, flattened."""
+    def sums(self, weights: Chunk, product: Floats) -> dict[str, Floats]:
+        """Sums per level, replicates by levels of all groups, flattened.
+
+        Args:
+            weights: The weights of the clusters.
+            product: Their product with the dense matrices side by side; empty if there are none.
+        """
         if self.dense is not None:
-            return {name: (weights @ matrix).ravel() for name, matrix in self.dense.items()}
+            parts = np.split(product, len(self.dense), axis=1)
+            return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
         gathered = weights[:, self.owner]
         result = {}
         for name, values in self.entries.items():
@@ -115,6 +121,14 @@ class Contraction:
             _Levels.of(table, block, groups, clusters) if block.axis is not None else None
             for block, table in zip(blocks, tables, strict=True)
         ]
+
+        # One product serves all: reading the weights is what it costs.
+        dense = [list(made.dense.values()) if made and made.dense else [] for made in self._levels]
+        matrices = [
+            np.hstack([totals, *more]) for totals, more in zip(self._totals, dense, strict=True)
+        ]
+        self._cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
+        self._states = np.hstack(matrices)
 
     @property
     def width(self) -> int:
@@ -165,13 +179,16 @@ class Contraction:
 
     def _finished(self, weights: Chunk, finishes: Sequence[pl.Expr]) -> Floats:
         columns: dict[str, Floats] = {}
-        for place, block in enumerate(self._blocks):
+        products = np.split(weights @ self._states, self._cuts, axis=1)
+        for place, (block, product) in enumerate(zip(self._blocks, products, strict=True)):
             names = list(block.all_sums)
-            summed = (weights @ self._totals[place]).reshape(-1, len(names))
+            summed, rest = np.split(product, [self._totals[place].shape[1]], axis=1)
+            summed = summed.reshape(-1, len(names))
             totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
             made = self._levels[place]
             if made is not None:
-                totals |= self._terms(made, block, weights, totals)
+                sums = made.sums(weights, rest)
+                totals |= self._terms(made, block, sums, totals)
             columns |= {f"{place}:{name}": values for name, values in totals.items()}
         named = zip(self._names, finishes, strict=True)
         values = pl.DataFrame(columns).select(
@@ -181,11 +198,11 @@ class Contraction:
         return np.stack([values[name].to_numpy().reshape(shape) for name in self._names])
 
     def _terms(
-        self, made: _Levels, block: Block, weights: Chunk, totals: dict[str, Floats]
+        self, made: _Levels, block: Block, sums: dict[str, Floats], totals: dict[str, Floats]
     ) -> dict[str, Floats]:
         count = len(made.first)
-        offsets = np.arange(len(weights))[:, None] * count + made.starts[:-1]
-        starts = np.append(offsets.ravel(), len(weights) * count)
-        levels = np.tile(made.levels, len(weights))
-        views = kernel.Views(made.sums(weights), starts, totals, levels)
+        rows = len(next(iter(totals.values()))) // max(self.groups, 1)
+        offsets = np.arange(rows)[:, None] * count + made.starts[:-1]
+        starts = np.append(offsets.ravel(), rows * count)
+        views = kernel.Views(sums, starts, totals, np.tile(made.levels, rows))
         return kernel.terms(views, block.terms)
