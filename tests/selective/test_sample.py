@@ -1,5 +1,6 @@
 """The sample says what its docstring says, and `data/` holds exactly that."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.selective.runs import open_run
 from evalframe.selective.sample import (
     ITEMS,
     MODES,
@@ -16,6 +18,7 @@ from evalframe.selective.sample import (
     sample_participants,
     write_samples,
 )
+from evalframe.selective.sample_run import sample_document, sample_signals
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -38,6 +41,24 @@ def test_data_folder_is_the_default_sample(name: str, table: pl.DataFrame) -> No
     assert content_hash(stored) == content_hash(table) == entry["content_sha256"]
     assert entry["rows"] == table.height
     assert entry["schema"] == {column: str(dtype) for column, dtype in table.schema.items()}
+
+
+def test_data_folder_has_the_run_document_of_the_default_sample() -> None:
+    document = (DATA / "run.json").read_bytes()
+    entry = json.loads((DATA / "manifest.json").read_text())["run"]
+    assert document == sample_document()
+    assert hashlib.sha256(document).hexdigest() == entry["content_sha256"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_run_document_holds_the_sample(mode: str) -> None:
+    run = open_run(DATA / "run.json", mode=mode)
+    assert_frame_equal(run.items, sample_signals().filter(mode=mode).drop("mode"))
+    answers = ["participant_id", "item", "prediction", "label"]
+    assert_frame_equal(run.items.select(answers), sample_items().filter(mode=mode).select(answers))
+    fates = sample_participants().filter(mode=mode)
+    assert run.failed.to_list() == fates.filter(status="failed")["participant_id"].to_list()
+    assert run.included.to_list() == fates.filter(status="included")["participant_id"].to_list()
 
 
 def test_columns_keys_and_domains(items: pl.DataFrame) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from evalframe.core.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
     import numpy.typing as npt
 
@@ -115,7 +115,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
 
     if not 1 <= items <= len(ITEMS):
         raise ParameterError(f"items is {items}; the questionnaire has 1 to {len(ITEMS)}.")
-    draws = _unit_draws(participants, seed)[..., :items]
+    draws = unit_draws(participants, seed)[..., :items]
     person, able, symptom, evidence, read, slip, felt, said, found, doubt, fate = draws
     skill, caution, failure = _mode_parameters()
     common = np.array(list(ITEMS.values())[:items])
@@ -123,14 +123,14 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     label = np.searchsorted(_LABEL_CUTS, common + 0.8 * person[:, :1, :1] + 0.6 * symptom[:, :1])
     evidence = evidence[:, :1]
     grasp = skill + 0.5 * able[:, :1, :1] + 0.6 * evidence + 0.6 * read
-    records = _frame(
+    records = grid_frame(
         participants,
         item=np.array(list(ITEMS)[:items]),
-        prediction=_grade(label + 2.2 * (1 - _squash(grasp)) * slip, 3),
+        prediction=grade(label + 2.2 * (1 - squash(grasp)) * slip, 3),
         label=label,
-        confidence=np.rint(1e4 * _squash(0.3 + grasp + 0.5 * felt)) / 1e4,
-        verbalized=_grade(2.6 + 0.8 * grasp + 0.6 * said, 4) / 4,
-        evidence_count=_grade(2.2 + 1.3 * evidence + 0.6 * found, 5),
+        confidence=np.rint(1e4 * squash(0.3 + grasp + 0.5 * felt)) / 1e4,
+        verbalized=grade(2.6 + 0.8 * grasp + 0.6 * said, 4) / 4,
+        evidence_count=grade(2.2 + 1.3 * evidence + 0.6 * found, 5),
         abstained=evidence + 0.5 * doubt < caution,
         failed=fate[:, :, :1] > failure,
     )
@@ -169,9 +169,9 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
     """
     import numpy as np
 
-    *_, fate = _unit_draws(participants, seed)[..., :1]
+    *_, fate = unit_draws(participants, seed)[..., :1]
     *_, failure = _mode_parameters()
-    return _frame(participants, status=np.where(fate > failure, "failed", "included"))
+    return grid_frame(participants, status=np.where(fate > failure, "failed", "included"))
 
 
 def content_hash(frame: pl.DataFrame) -> str:
@@ -198,7 +198,10 @@ def content_hash(frame: pl.DataFrame) -> str:
 def write_samples(
     folder: str | Path, *, participants: int = 60, seed: int = 0, overwrite: bool = False
 ) -> list[Path]:
-    """Write `items.parquet`, `participants.parquet` and `manifest.json`, each whole or not at all.
+    """Write the sample: `items.parquet`, `participants.parquet`, `run.json` and `manifest.json`.
+
+    The run document holds the same answers with all confidence signals, an experiment for each
+    mode. Each file is written whole or not at all.
 
     Args:
         folder: Where to; made if absent.
@@ -217,8 +220,10 @@ def write_samples(
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     [path.name for path in write_samples(folder, participants=2)]
-        ['items.parquet', 'participants.parquet', 'manifest.json']
+        ['items.parquet', 'participants.parquet', 'run.json', 'manifest.json']
     """
+    from evalframe.selective.sample_run import sample_document
+
     folder = Path(folder)
     arguments = f"participants={participants}, seed={seed}"
     tables = {
@@ -229,7 +234,7 @@ def write_samples(
         "items": "one item of one participant as answered in one mode; a null prediction abstains",
         "participants": "one run: a participant in a mode, included in the items or failed",
     }
-    manifest = {
+    manifest: dict[str, dict[str, Any]] = {
         name: {
             "file": f"{name}.parquet",
             "row": rows[name],
@@ -241,7 +246,16 @@ def write_samples(
         }
         for name, table in tables.items()
     }
+    document = sample_document(participants=participants, seed=seed)
+    manifest["run"] = {
+        "file": "run.json",
+        "row": "a run document with an experiment for each mode, as `read_run` reads it",
+        "seed": seed,
+        "generator": f"evalframe.selective.sample_run.sample_document({arguments})",
+        "content_sha256": hashlib.sha256(document).hexdigest(),
+    }
     contents = {folder / f"{name}.parquet": _parquet(table) for name, table in tables.items()}
+    contents[folder / "run.json"] = document
     contents[folder / "manifest.json"] = f"{json.dumps(manifest, indent=2)}\n".encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -262,7 +276,7 @@ def write_samples(
     return list(contents)
 
 
-def _unit_draws(participants: int, seed: int) -> Array:
+def unit_draws(participants: int, seed: int | list[int], quantities: int = _QUANTITIES) -> Array:
     """Draws of mean 0 and variance 1, shaped quantity, participant, mode, item.
 
     A participant's draws are adjacent in the stream, so that later participants leave them be.
@@ -271,16 +285,16 @@ def _unit_draws(participants: int, seed: int) -> Array:
 
     if participants < 1:
         raise ParameterError(f"participants is {participants}; a sample needs at least one.")
-    if seed < 0:
+    if np.min(seed) < 0:
         raise ParameterError(f"seed is {seed}; choose an integer from 0.")
-    shape = (participants, _QUANTITIES, len(MODES), len(ITEMS), 3)
+    shape = (participants, quantities, len(MODES), len(ITEMS), 3)
     first, second, third = np.moveaxis(
         np.random.Generator(np.random.PCG64(seed)).random(shape), -1, 0
     )
     return np.moveaxis(2 * (first + second + third) - 3, 1, 0)
 
 
-def _squash(x: Array) -> Array:
+def squash(x: Array) -> Array:
     """The real line onto (0, 1), rising, without the exponential, whose last bit varies."""
     import numpy as np
 
@@ -288,7 +302,7 @@ def _squash(x: Array) -> Array:
     return squashed
 
 
-def _grade(x: Array, top: int) -> Array:
+def grade(x: Array, top: int) -> Array:
     """The nearest of the grades 0 to top; adding 0.0 turns a negative zero into zero."""
     import numpy as np
 
@@ -301,7 +315,7 @@ def _mode_parameters() -> Array:
     return np.array(list(MODES.values())).T[:, :, None]
 
 
-def _frame(participants: int, **columns: Array) -> pl.DataFrame:
+def grid_frame(participants: int, **columns: Array) -> pl.DataFrame:
     """A row per participant, mode and further axis, of columns that broadcast to these axes."""
     import numpy as np
 

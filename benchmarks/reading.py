@@ -1,0 +1,132 @@
+"""Run documents to item tables, against `json.load` of the same file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.measure import against, in_process
+from evalframe.selective.runs import read_run, write_run
+from evalframe.selective.sample import ITEMS
+from evalframe.selective.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.measure import Figure
+
+_PEAK = """
+{load}
+status = pathlib.Path("/proc/self/status").read_text()
+print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
+"""
+_IMPORTS = "import json, pathlib; from evalframe.selective.runs import read_run"
+_OURS = "{imports}; read_run({path!r}, mode='few_shot')"
+_THEIRS = "{imports}; json.load(pathlib.Path({path!r}).open())"
+_SAID = "asked about sleep the participant says that it is hard to tell since last winter"
+
+
+def run(small: bool) -> list[Figure]:
+    """All figures of this module."""
+    rounds = 1 if small else 5
+    size = 300_000 if small else 100_000_000
+    figures = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.json")
+        for kind, modes, texts in (
+            ("numbers only", ["few_shot"], False),
+            ("texts", ["few_shot"], True),
+            ("texts, 2 modes", ["zero_shot", "few_shot"], True),
+        ):
+            write_document(path, size, modes, texts=texts)
+            megabytes = path.stat().st_size / 1e6
+            figures.append(reading(f"read_run, {megabytes:.0f} MB, {kind}", path, rounds))
+        items = read_run(path, mode="few_shot")
+        name = f"write_run, {len(items):,} items"
+        figures.append(
+            against(name, lambda: write_run(items, path, mode="few_shot"), rounds=rounds)
+        )
+    return figures
+
+
+def reading(name: str, path: Path, rounds: int) -> Figure:
+    """The whole of `read_run`, into a table; and the peak memory of both."""
+    figure = against(
+        name,
+        lambda: read_run(path, mode="few_shot"),
+        lambda: load(path),
+        called="json.load",
+        within=2.0,
+        rounds=rounds,
+    )
+    ours, theirs = (
+        in_process(_PEAK.format(load=code.format(imports=_IMPORTS, path=str(path))))[0]
+        for code in (_OURS, _THEIRS)
+    )
+    note = f"peak {ours / 2**20:,.0f} MiB, json.load {theirs / 2**20:,.0f} MiB"
+    return replace(figure, note=note)
+
+
+def load(path: Path) -> Any:
+    """What bounds it in the original."""
+    with path.open(encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_document(path: Path, size: int, modes: list[str], *, texts: bool) -> None:
+    """A run document of about `size` bytes: eight items of ten signals per participant."""
+    rng = np.random.default_rng(0)
+    one = len(json.dumps(next(entries(rng, 1, texts=texts))))
+    experiments = [
+        {
+            "provenance": {"mode": mode},
+            "results": {
+                "mode": mode,
+                "results": list(entries(rng, max(1, size // one // len(modes)), texts=texts)),
+            },
+        }
+        for mode in modes
+    ]
+    metadata = {"run_id": "benchmark", "git_commit": "0"}
+    path.write_text(json.dumps({"run_metadata": metadata, "experiments": experiments}))
+
+
+def entries(
+    rng: np.random.Generator, participants: int, *, texts: bool
+) -> Iterator[dict[str, Any]]:
+    """Successful entries: half the items abstained, a tenth of the similarities null."""
+    quotes = [" ".join(rng.choice(_SAID.split(), size=60)) for _ in range(100)]
+    each = len(ITEMS)
+    for participant in range(participants):
+        grades = rng.integers(0, 4, (2, each)).tolist()
+        answered, lacking = rng.random(each) < 0.5, rng.random(each) < 0.1
+        floats = rng.random((each, len(SIGNALS))).round(4).tolist()
+        signals = [dict(zip(SIGNALS, row, strict=True)) for row in floats]
+        for item, signal in enumerate(signals):
+            signal["llm_evidence_count"] = int(6 * signal["llm_evidence_count"])
+            signal["verbalized_confidence"] = 1 + int(5 * signal["verbalized_confidence"])
+            if lacking[item]:
+                signal["retrieval_similarity_mean"] = None
+            if texts:
+                signal["reasoning"] = quotes[(participant + item) % 100]
+        entry = {
+            "participant_id": 300 + participant,
+            "success": True,
+            "ground_truth_items": dict(zip(ITEMS, grades[0], strict=True)),
+            "predicted_items": {
+                name: grade if known else None
+                for name, grade, known in zip(ITEMS, grades[1], answered, strict=True)
+            },
+            "item_signals": dict(zip(ITEMS, signals, strict=True)),
+        }
+        if texts:
+            entry["evidence"] = {
+                name: [quotes[(participant + place) % 100], quotes[place][:90]]
+                for place, name in enumerate(ITEMS)
+            }
+        yield entry

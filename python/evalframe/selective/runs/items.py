@@ -1,0 +1,246 @@
+"""The entries of an experiment as an item table.
+
+Columns are gathered by whole-list operations that assume a sound document. Where one of them fails,
+the entries are walked through in order to say what is wrong with which participant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import InputError
+from evalframe.selective.runs.document import told
+from evalframe.selective.sample import ITEMS
+from evalframe.selective.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evalframe.selective.runs.shapes import Entry
+
+ITEM_NAMES = tuple(ITEMS)
+"""The item keys, in index order."""
+
+COLUMNS = ("participant_id", "item_index", "item", "prediction", "label")
+"""What every item table begins with; the signals follow."""
+
+COLLIDES = "is called like a column of the item table"
+
+COUNT = "llm_evidence_count"
+"""The one signal with a default: an absent count is 0."""
+
+_STATED = "verbalized_confidence"
+_MAPS = ("ground_truth_items", "predicted_items", "item_signals")
+_NUMBERS = {int, float, NoneType}
+_EACH = len(ITEM_NAMES)
+_eight: Callable[[Any], tuple[Any, ...]] = itemgetter(*ITEM_NAMES)
+_Table = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tabulated:
+    """Items, and the ids of participants by how it went, each sorted and without repeats."""
+
+    items: pl.DataFrame
+    included: pl.Series
+    failed: pl.Series
+    repeated: pl.Series
+
+
+def tabulate(
+    entries: Sequence[Entry], *, signals: Sequence[str] | None, reference: bool, name: str
+) -> Tabulated:
+    """The item table of entries; what the columns mean is said at `open_run`.
+
+    Raises:
+        InputError: An entry breaks a rule; the message names participant, item and key.
+    """
+    successes = [entry for entry in entries if entry.success]
+    try:
+        ids = _ids(successes)
+        failed = _ids([entry for entry in entries if not entry.success])
+        labels = _flat(entry.ground_truth_items for entry in successes)
+        predictions = _flat(entry.predicted_items for entry in successes)
+        maps = _flat(entry.item_signals for entry in successes)
+        _check_objects(maps)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name}: {next(_faults(entries))}") from error
+    if reference:
+        predictions, labels = _lenient(predictions, labels)
+
+    def fault(row: int, found: str) -> InputError:
+        participant, item = ids[row // _EACH], ITEM_NAMES[row % _EACH]
+        return InputError(f"{name}: Participant {participant}, item {item}: {found}")
+
+    row = pl.int_range(pl.len() * _EACH, dtype=pl.Int64)
+    keys = pl.DataFrame({"participant_id": ids}, schema={"participant_id": pl.Int64}).select(
+        pl.col("participant_id").gather(row // _EACH),
+        (row % _EACH).alias("item_index"),
+        pl.lit(pl.Series(ITEM_NAMES)).gather(row % _EACH).alias("item"),
+    )
+    columns = [
+        _answers("prediction", "predicted_items", predictions, fault),
+        _answers("label", "ground_truth_items", labels, fault),
+        *_signals(maps, signals, fault),
+    ]
+    counts = Counter(ids)
+    return Tabulated(
+        keys.with_columns(columns),
+        _ids_once(ids),
+        _ids_once(failed),
+        _ids_once([participant for participant, n in counts.items() if n > 1]),
+    )
+
+
+def _flat(maps: Iterable[Any]) -> list[Any]:
+    """The eight items of every participant, one after the other."""
+    return list(chain.from_iterable(map(_eight, maps)))
+
+
+def _ids(entries: Iterable[Entry]) -> list[int]:
+    ids = [int(entry.participant_id) for entry in entries]
+    if ids and not (_fits(min(ids)) and _fits(max(ids))):
+        raise OverflowError
+    return ids
+
+
+def _fits(number: int) -> bool:
+    return -(2**63) <= number < 2**63
+
+
+def _ids_once(ids: Iterable[int]) -> pl.Series:
+    return pl.Series("participant_id", sorted(set(ids)), dtype=pl.Int64)
+
+
+def _check_objects(maps: Iterable[Any]) -> None:
+    if not all(issubclass(kind, dict) for kind in set(map(type, maps))):
+        raise TypeError
+
+
+def _lenient(predictions: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
+    """What the original does not look at: whether an answer is a boolean, and unread labels."""
+    numbers = (int, float)
+    labels = [
+        None if prediction is None and not isinstance(label, numbers) else label
+        for prediction, label in zip(predictions, labels, strict=True)
+    ]
+    booleans = {True: 1, False: 0}
+    predictions, labels = (
+        [booleans[value] if isinstance(value, bool) else value for value in values]
+        for values in (predictions, labels)
+    )
+    return predictions, labels
+
+
+def _answers(
+    column: str, key: str, values: list[Any], fault: Callable[[int, str], InputError]
+) -> pl.Series:
+    kinds = set(map(type, values))
+    if not kinds <= _NUMBERS:
+        row = next(row for row, value in enumerate(values) if type(value) not in _NUMBERS)
+        raise fault(row, f"{key} must be a number or null, not {told(values[row])}")
+    dtype = pl.Float64 if float in kinds else pl.Int64
+    return _series(column, values, dtype(), fault)
+
+
+def _signals(
+    maps: _Table, names: Sequence[str] | None, fault: Callable[[int, str], InputError]
+) -> Iterator[pl.Series]:
+    if names is not None:
+        yield from (_signal(maps, name, fault) for name in names)
+        return
+    found = dict.fromkeys(chain.from_iterable(maps))
+    yield from (_signal(maps, name, fault) for name in SIGNALS if name in found or name == COUNT)
+    for name in found:
+        if name not in SIGNALS and any(isinstance(s.get(name), int | float) for s in maps):
+            yield _further_signal(maps, name, fault)
+
+
+def _signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
+    """A signal that is asked for, or known: anything but a number or null is an error."""
+    absent = 0.0 if name == COUNT else float("nan")
+    values = [signals.get(name, absent) for signals in maps]
+    if not set(map(type, values)) <= _NUMBERS:
+        for row, value in enumerate(values):
+            try:
+                values[row] = _as_number(name, value)
+            except (TypeError, ValueError):
+                raise fault(row, f"{name} must be a number or null, not {told(value)}") from None
+    return _series(name, values, pl.Float64(), fault)
+
+
+def _as_number(name: str, value: Any) -> float | None:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, bool) and name != _STATED:
+        return float(value)
+    if isinstance(value, str) and name == COUNT:
+        return float(value)
+    raise TypeError
+
+
+def _further_signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
+    """A signal that nobody asked for: what is no number is NaN, as if it were not there."""
+    if name in COLUMNS:
+        row = next(row for row, signals in enumerate(maps) if name in signals)
+        raise fault(row, f"signal {name!r} {COLLIDES}; name those to read: signals=['token_msp']")
+    nan = float("nan")
+    values = [signals.get(name, nan) for signals in maps]
+    numbers = [v if v is None or isinstance(v, int | float) else nan for v in values]
+    return _series(name, numbers, pl.Float64(), fault)
+
+
+def _series(
+    column: str,
+    values: list[Any],
+    dtype: pl.DataType,
+    fault: Callable[[int, str], InputError],
+) -> pl.Series:
+    try:
+        return pl.Series(column, values, dtype=dtype)
+    except (TypeError, OverflowError):
+        row = next(r for r, v in enumerate(values) if isinstance(v, int) and not _fits(v))
+        raise fault(row, f"{column} does not fit into 64 bits: {told(values[row])}") from None
+
+
+def _faults(entries: Iterable[Entry]) -> Iterator[str]:
+    """What is wrong, in the order in which the original would find it."""
+    for number, entry in enumerate(entries):
+        try:
+            participant = int(entry.participant_id)
+        except (TypeError, ValueError, OverflowError):
+            found = _found(entry.participant_id)
+            yield f"participant_id of result {number} (from 0) must be an integer; it is {found}"
+            continue
+        if not _fits(participant):
+            yield f"participant_id of result {number} (from 0) does not fit into 64 bits"
+        if entry.success:
+            yield from (f"Participant {participant}: {fault}" for fault in _faults_of(entry))
+
+
+def _faults_of(entry: Entry) -> Iterator[str]:
+    maps = {key: getattr(entry, key) for key in _MAPS}
+    for key, value in maps.items():
+        if not isinstance(value, dict):
+            yield f"{key} must be a dict of the {_EACH} items; it is {_found(value)}"
+            return
+    for key, value in maps.items():
+        if missing := [item for item in ITEM_NAMES if item not in value]:
+            yield f"missing {key} for {', '.join(missing)}"
+            return
+    for item in ITEM_NAMES:
+        if not isinstance(signals := maps["item_signals"][item], dict):
+            yield f"item_signals of {item} must be a dict of signals; it is {_found(signals)}"
+
+
+def _found(value: Any) -> str:
+    from msgspec import UNSET
+
+    return "absent" if value is UNSET else told(value)

@@ -1,0 +1,245 @@
+"""Write item tables back to a run document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from polars import selectors
+
+from evalframe.core.contract import Column, Contract, Rule, validate
+from evalframe.core.errors import ParameterError
+from evalframe.core.files import replacing
+from evalframe.selective.runs.items import COLUMNS, ITEM_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from evalframe.core.typing import Frame
+
+_EACH = len(ITEM_NAMES)
+_ROW = "__evalframe_position__"
+
+
+def write_run(
+    items: Frame | Mapping[str, Frame],
+    path: str | Path,
+    *,
+    mode: str | None = None,
+    signals: str | Sequence[str] | None = None,
+    failed: Iterable[int] | Mapping[str, Iterable[int]] = (),
+    run_id: str | None = None,
+    git_commit: str | None = None,
+) -> Path:
+    """Write an item table to a run document, whole or not at all.
+
+    `read_run` gives the same table back. The table has eight rows per entry, those of a
+    participant one after the other in the order of `item_index`; eight further rows of the same
+    participant are a further entry. A signal that is null is written as null, one that is NaN is
+    left out, and so reads as 0 if it is `llm_evidence_count`. JSON has no infinity.
+
+    Args:
+        items: The table, or several by their modes, each of which becomes an experiment.
+        path: The file; replaced if it is there.
+        mode: The mode of a single table.
+        signals: Columns to write as signals; by default all that follow from the item table's own
+            five, which must then be numbers.
+        failed: Ids of participants who failed; by mode if there are several tables.
+        run_id: What to call the run.
+        git_commit: The version of the program that made it.
+
+    Returns:
+        The path.
+
+    Raises:
+        ContractError: The table is no item table, or not in order; nothing is written.
+        MissingColumnsError: A column is absent.
+        ParameterError: Both or neither of a mode and tables by mode, or ids that are no integers.
+        OutputError: The file cannot be written.
+
+    References:
+        Run documents are those of ai-psychiatrist 36e9fba.
+
+    Example:
+        >>> import tempfile
+        >>> from evalframe.selective.runs.reader import read_run
+        >>> items = pl.DataFrame({"item": ITEM_NAMES}).select(
+        ...     pl.lit(301).alias("participant_id"),
+        ...     pl.int_range(8).alias("item_index"),
+        ...     "item",
+        ...     pl.lit(None, pl.Int64).alias("prediction"),
+        ...     pl.lit(2, pl.Int64).alias("label"),
+        ...     pl.lit(0.5).alias("token_msp"),
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = write_run(items, f"{folder}/run.json", mode="zero_shot")
+        ...     read_run(path, signals="token_msp").equals(items.cast({"participant_id": pl.Int64}))
+        True
+    """
+    document = encode_run(
+        items, mode=mode, signals=signals, failed=failed, run_id=run_id, git_commit=git_commit
+    )
+    target = Path(path)
+    with replacing(target) as partial:
+        partial.write_bytes(document)
+    return target
+
+
+def encode_run(
+    items: Frame | Mapping[str, Frame],
+    *,
+    mode: str | None = None,
+    signals: str | Sequence[str] | None = None,
+    failed: Iterable[int] | Mapping[str, Iterable[int]] = (),
+    run_id: str | None = None,
+    git_commit: str | None = None,
+) -> bytes:
+    """The run document itself, as `write_run` writes it.
+
+    Raises:
+        ContractError: The table is no item table, or not in order.
+        MissingColumnsError: A column is absent.
+        ParameterError: Both or neither of a mode and tables by mode, or ids that are no integers.
+    """
+    import msgspec
+
+    tables = _by_mode(items, mode)
+    failures = failed if isinstance(failed, Mapping) else {m: failed for m in tables}
+    if len(tables) > 1 and len(list(failed)) and not isinstance(failed, Mapping):
+        raise ParameterError("failed must name participants by mode, as items does: {mode: ids}")
+    if unknown := sorted(set(failures) - set(tables)):
+        raise ParameterError(f"failed names mode {unknown[0]!r}; items has {sorted(tables)}")
+    experiments = [
+        {
+            "provenance": {"mode": name},
+            "results": {
+                "mode": name,
+                "results": [
+                    *_successes(table, signals, name),
+                    *({"participant_id": i, "success": False} for i in _ids(failures.get(name))),
+                ],
+            },
+        }
+        for name, table in tables.items()
+    ]
+    metadata = {"run_id": run_id, "git_commit": git_commit}
+    return msgspec.json.encode({"run_metadata": metadata, "experiments": experiments})
+
+
+def _by_mode(items: Frame | Mapping[str, Frame], mode: str | None) -> dict[str, Frame]:
+    if isinstance(items, Mapping):
+        if mode is not None:
+            raise ParameterError(f"items names its modes itself; leave out mode={mode!r}")
+        if not items:
+            raise ParameterError("items has no table; a run document has at least one experiment")
+        return dict(items)
+    if not mode:
+        raise ParameterError("name the mode of this table: write_run(items, path, mode='few_shot')")
+    return {mode: items}
+
+
+def _ids(failed: Iterable[int] | None) -> Iterator[int]:
+    for participant in failed if failed is not None else ():
+        if not isinstance(participant, int) or isinstance(participant, bool):
+            raise ParameterError(f"failed holds {participant!r}; ids of participants are integers")
+        yield participant
+
+
+def _successes(
+    table: Frame, signals: str | Sequence[str] | None, mode: str
+) -> Iterator[dict[str, Any]]:
+    # Decimals become floats: JSON would hold them as text.
+    items = table.lazy().with_columns(selectors.decimal().cast(pl.Float64)).collect()
+    names = _signal_names(items, signals)
+    _check(items, names, mode)
+    columns = (items[name].to_list() for name in names)
+    maps: Iterable[dict[str, Any]] = ({} for _ in range(len(items)))
+    if names:
+        rows = zip(*columns, strict=True)
+        maps = ({k: v for k, v in zip(names, row, strict=True) if v == v} for row in rows)
+    ids = items["participant_id"].gather_every(_EACH).to_list()
+    entries = (_eights(values) for values in (items["label"], items["prediction"], maps))
+    for participant, labels, predictions, found in zip(ids, *entries, strict=True):
+        yield {
+            "participant_id": participant,
+            "success": True,
+            "ground_truth_items": labels,
+            "predicted_items": predictions,
+            "item_signals": found,
+        }
+
+
+def _eights(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """An object per participant, of the items in turn."""
+    turns = iter(values)
+    return (
+        dict(zip(ITEM_NAMES, eight, strict=True)) for eight in zip(*[turns] * _EACH, strict=True)
+    )
+
+
+def _signal_names(items: pl.DataFrame, signals: str | Sequence[str] | None) -> list[str]:
+    if signals is None:
+        return [name for name in items.columns if name not in COLUMNS]
+    return [signals] if isinstance(signals, str) else list(dict.fromkeys(signals))
+
+
+def _check(items: pl.DataFrame, signals: Sequence[str], mode: str) -> None:
+    """Raise unless the table can be read back as it is."""
+    contract = Contract(
+        f"items of mode {mode!r}",
+        (
+            Column("participant_id", "integer"),
+            Column("item_index", "integer"),
+            Column("item", "string"),
+            Column("prediction", "number", nullable=True, meaning="null is an abstention"),
+            Column("label", "number", nullable=True),
+            *(Column(name, "number", nullable=True, finite=False) for name in signals),
+        ),
+        rules=(*_order(len(items)), *map(_not_infinite, signals)),
+    )
+    if items.is_empty():
+        contract.check_schema(items.schema)
+    else:
+        validate(items.with_row_index(_ROW), contract)
+
+
+def _order(rows: int) -> tuple[Rule, ...]:
+    row, participant = pl.col(_ROW).cast(pl.Int64), pl.col("participant_id")
+    turn = row % _EACH
+    name = turn.replace_strict(dict(enumerate(ITEM_NAMES)), return_dtype=pl.String)
+    remedy = f"give each participant {_EACH} rows, sorted by participant_id and item_index"
+    columns = ("participant_id", "item_index", "item")
+    return (
+        Rule(
+            f"item_index counts from 0 to {_EACH - 1}",
+            pl.col("item_index") == turn,
+            columns,
+            remedy,
+        ),
+        Rule(
+            "item is the one of its item_index",
+            pl.col("item").cast(pl.String) == name,
+            columns,
+            f"call the items in turn {', '.join(ITEM_NAMES)}",
+        ),
+        Rule(
+            f"{_EACH} rows in turn are of one participant",
+            participant == participant.gather(row - turn),
+            columns,
+            remedy,
+        ),
+        Rule(
+            f"the last participant has {_EACH} rows",
+            row < rows - rows % _EACH,
+            columns,
+            remedy,
+        ),
+    )
+
+
+def _not_infinite(signal: str) -> Rule:
+    remedy = f"replace infinity in {signal!r} by a number, null, or NaN for no value"
+    infinite = pl.col(signal).cast(pl.Float64).is_infinite()
+    return Rule(f"{signal} is not infinite", ~infinite, (signal,), remedy)

@@ -1,0 +1,241 @@
+"""Signals of confidence: their names in item tables, and how samples and tokens yield them.
+
+All are expressions over list columns that work on every row at once; a row from which a signal
+does not follow is null.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
+
+SIGNALS = (
+    "llm_evidence_count",
+    "retrieval_reference_count",
+    "retrieval_similarity_mean",
+    "retrieval_similarity_max",
+    "verbalized_confidence",
+    "token_msp",
+    "token_pe",
+    "token_energy",
+    "consistency_modal_confidence",
+    "consistency_score_std",
+)
+"""Names of the signals, as ai-psychiatrist writes them."""
+
+
+def consistency(samples: IntoExpr) -> pl.Expr:
+    """How far repeated answers to one question agree.
+
+    No score is a category of its own: it can be the most frequent answer, and wins a tie; among
+    scores the smallest wins. A null, NaN or infinite sample is no score.
+
+    Args:
+        samples: Lists of numeric scores, one list for each item.
+
+    Returns:
+        Struct `consistency`, null for a null or empty list, of `modal_score` (Float64, null if no
+        score is the most frequent answer), `modal_count` (Int64), `modal_confidence` (Float64,
+        share of samples that give the modal answer), `score_std` (Float64, population standard
+        deviation of the scores, 0.0 for fewer than two), `na_rate` (Float64, share without score).
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.signals import consistency
+        >>> items = pl.DataFrame({"samples": [[2, 2, 1, 2, 1], [3, None, 0, 2, None]]})
+        >>> items.select(consistency("samples")).unnest("consistency")
+        shape: (2, 5)
+        ┌─────────────┬─────────────┬──────────────────┬───────────┬─────────┐
+        │ modal_score ┆ modal_count ┆ modal_confidence ┆ score_std ┆ na_rate │
+        │ ---         ┆ ---         ┆ ---              ┆ ---       ┆ ---     │
+        │ f64         ┆ i64         ┆ f64              ┆ f64       ┆ f64     │
+        ╞═════════════╪═════════════╪══════════════════╪═══════════╪═════════╡
+        │ 2.0         ┆ 3           ┆ 0.6              ┆ 0.489898  ┆ 0.0     │
+        │ null        ┆ 2           ┆ 0.4              ┆ 1.247219  ┆ 0.4     │
+        └─────────────┴─────────────┴──────────────────┴───────────┴─────────┘
+    """
+    scores = _scores(samples)
+    modes = scores.list.eval(pl.element().mode())
+    unscored = modes.list.eval(pl.element().is_null()).list.any()
+    modal_score = pl.when(~unscored).then(modes.list.min())
+    missing = scores.list.eval(pl.element().is_null()).list.sum()
+    agreeing = (scores - modal_score).list.count_matches(0.0)
+    modal_count = pl.when(unscored).then(missing).otherwise(agreeing).cast(pl.Int64)
+    size = scores.list.len()
+    summary = pl.struct(
+        modal_score=modal_score,
+        modal_count=modal_count,
+        modal_confidence=modal_count / size,
+        score_std=_spread(scores),
+        na_rate=missing / size,
+    )
+    return pl.when(size > 0).then(summary).alias("consistency")
+
+
+def consistency_modal_confidence(samples: IntoExpr) -> pl.Expr:
+    """Share of repeated answers that give the most frequent one; no score is an answer, too.
+
+    The field `modal_confidence` of `consistency`, in half its time.
+
+    Args:
+        samples: Lists of numeric scores; a null, NaN or infinite one is no score.
+
+    Returns:
+        Float64 in (0, 1], named `consistency_modal_confidence`; null for a null or empty list.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.signals import consistency_modal_confidence
+        >>> items = pl.DataFrame({"samples": [[2, 2, 1, None], []]})
+        >>> items.select(consistency_modal_confidence("samples")).to_series().to_list()
+        [0.5, None]
+    """
+    scores = _scores(samples)
+    modal_count = scores.list.eval(pl.element().unique_counts()).list.max()
+    return (modal_count / scores.list.len()).alias("consistency_modal_confidence")
+
+
+def consistency_score_std(samples: IntoExpr) -> pl.Expr:
+    """Population standard deviation of the scores among repeated answers.
+
+    Args:
+        samples: Lists of numeric scores; a null, NaN or infinite one is no score.
+
+    Returns:
+        Float64, named `consistency_score_std`; 0.0 for fewer than two scores, null for a null or
+        empty list.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.signals import consistency_score_std
+        >>> items = pl.DataFrame({"samples": [[1, 1, 3, 3], [3, None], []]})
+        >>> items.select(consistency_score_std("samples")).to_series().to_list()
+        [1.0, 0.0, None]
+    """
+    scores = _scores(samples)
+    size = scores.list.len()
+    return pl.when(size > 0).then(_spread(scores)).alias("consistency_score_std")
+
+
+def token_msp(logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
+    """Mean probability of the tokens that were generated.
+
+    Args:
+        logprobs: Lists of tokens, each a struct with the field `logprob` (natural logarithm).
+        plain: Whether the lists hold the log-probabilities themselves.
+
+    Returns:
+        Float64, named `token_msp`; null for a null or empty list, or one in which a token has no
+        log-probability.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import math, polars as pl
+        >>> from evalframe.selective.signals import token_msp
+        >>> answers = pl.DataFrame({"logprobs": [[math.log(0.5), 0.0], []]})
+        >>> answers.select(token_msp("logprobs", plain=True)).to_series().to_list()
+        [0.75, None]
+    """
+    logprob = pl.element() if plain else pl.element().struct.field("logprob")
+    return _token_mean(logprobs, logprob.exp()).alias("token_msp")
+
+
+def token_energy(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
+    """Mean over tokens of the log of the probability that the top candidates have together.
+
+    Args:
+        top_logprobs: Lists of tokens, each a struct whose field `top_logprobs` lists candidates,
+            structs with the field `logprob` (natural logarithm).
+        plain: Whether the lists hold lists of log-probabilities themselves.
+
+    Returns:
+        Float64, named `token_energy`; null for a null or empty list, or one in which a token has no
+        candidates or a candidate no log-probability.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import math, polars as pl
+        >>> from evalframe.selective.signals import token_energy
+        >>> tops = [[math.log(0.5), math.log(0.25)], [0.0]]
+        >>> answers = pl.DataFrame({"tops": [tops, [[]]]})
+        >>> answers.select(token_energy("tops", plain=True).round(6)).to_series().to_list()
+        [-0.143841, None]
+    """
+    top = _candidates(plain)
+    # Shifted by the largest, so that small probabilities do not vanish.
+    largest = top.list.max()
+    together = (top - largest).list.eval(pl.element().exp()).list.sum().log() + largest
+    return _token_mean(top_logprobs, together).alias("token_energy")
+
+
+def token_pe(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
+    """Mean over tokens of the entropy of the top candidates, in nats.
+
+    The probabilities q of a token's candidates are scaled to sum to 1, and their entropy taken as
+    -sum q ln(q + 1e-12); a single candidate has -1e-12 and not 0.
+
+    Args:
+        top_logprobs: As for `token_energy`.
+        plain: Whether the lists hold lists of log-probabilities themselves.
+
+    Returns:
+        Float64, named `token_pe`; null where `token_energy` is, and where all candidates of a token
+        have probabilities too small for a float.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import math, polars as pl
+        >>> from evalframe.selective.signals import token_pe
+        >>> answers = pl.DataFrame({"tops": [[[math.log(0.4), math.log(0.4)]], [[-1e4]]]})
+        >>> answers.select(token_pe("tops", plain=True).round(6)).to_series().to_list()
+        [0.693147, None]
+    """
+    probability = _candidates(plain).list.eval(pl.element().exp())
+    together = probability.list.sum()
+    q = probability / together
+    entropy = -q.list.eval(pl.element() * (pl.element() + 1e-12).log()).list.sum()
+    return _token_mean(top_logprobs, pl.when(together > 0).then(entropy)).alias("token_pe")
+
+
+def _scores(samples: IntoExpr) -> pl.Expr:
+    scores = as_expr(samples).cast(pl.List(pl.Float64))
+    return scores.list.eval(pl.when(pl.element().is_finite()).then(pl.element()))
+
+
+def _spread(scores: pl.Expr) -> pl.Expr:
+    return scores.list.std(ddof=0).fill_null(0.0)
+
+
+def _candidates(plain: bool) -> pl.Expr:
+    """The log-probabilities of a token's candidates, NaN for one without, which then spreads."""
+    top = pl.element() if plain else pl.element().struct.field("top_logprobs")
+    logprob = pl.element() if plain else pl.element().struct.field("logprob")
+    return top.list.eval(logprob.cast(pl.Float64).fill_null(float("nan")))
+
+
+def _token_mean(tokens: IntoExpr, value: pl.Expr) -> pl.Expr:
+    """Mean of a value of tokens, null unless each has one."""
+    values = as_expr(tokens).list.eval(value)
+    complete = values.list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
+    return pl.when(complete).then(values.list.mean())
