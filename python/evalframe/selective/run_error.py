@@ -1,0 +1,274 @@
+"""Errors of whole runs, as published tables give them: per run, per item and per participant.
+
+Three means of the same absolute errors differ in what counts the same: every predicted item
+(`mean_absolute_error`), every item of the questionnaire (`macro_mean_absolute_error`), or every
+participant. The first two are metrics of the items. The third is a chain of two tables, errors of
+each participant and then their mean, and can be no sum over items: a participant who is drawn twice
+in a bootstrap must count as two, while the mean of one participant's errors stays what it was. With
+intervals it is
+
+    ef.evaluate(subject_errors(items, by=["mode", "participant_id"]), ef.selective_risk("mae"),
+                by="mode", resample=ef.Bootstrap(cluster="participant_id"))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+from evalframe.core.state import ratio
+from evalframe.selective.losses import loss
+from evalframe.selective.score_error import mean_absolute_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.tables import Keys
+    from evalframe.core.typing import Frame, IntoExpr
+
+RUN = (
+    "successful_subjects",
+    "excluded_no_evidence",
+    "evaluated_subjects",
+    "item_mae_weighted",
+    "item_mae_by_item",
+    "item_mae_by_subject",
+    "prediction_coverage",
+    "n_missing",
+)
+"""Columns of every table of runs, after the keys."""
+
+ERRORS = ("mae", "count", "coverage", "na_count")
+"""Columns of every table of items or participants, after the keys."""
+
+_SUBJECT, _ITEM, _ERROR, _ASKED = ":subject", ":item", ":error", ":asked"
+
+
+def run_errors(
+    items: Frame,
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = (),
+    participant: IntoExpr = "participant_id",
+    item: IntoExpr = "item_index",
+) -> pl.LazyFrame:
+    """Mean absolute errors of each run in three weightings, and how many participants they cover.
+
+    A participant is evaluated if at least one of their items is predicted. Coverage is among the
+    items of evaluated participants only, so it exceeds the Cmax of `coverage` where a participant
+    abstains from everything.
+
+    Args:
+        items: Items of the successful participants, one row each; failed ones have no rows.
+        prediction: Score that was answered; null is an abstention.
+        label: True score.
+        by: What identifies a run.
+        participant: Who answered.
+        item: Which item it is, of any type.
+
+    Returns:
+        by..., then `successful_subjects`, `excluded_no_evidence` (those who abstain from every
+        item), `evaluated_subjects`; `item_mae_weighted` (mean over predicted items),
+        `item_mae_by_item` (mean over items of their mean errors), `item_mae_by_subject` (mean over
+        participants of theirs), `prediction_coverage`, each null where nobody is evaluated; and
+        `n_missing`: predictions that are NaN or without a label, left out of everything else.
+        Sorted by the keys; one row if there are none.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A key is named as a column of the result, or a column is no number.
+
+    References:
+        ai-psychiatrist 36e9fba, item-level metrics of a run.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.run_error import run_errors
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "participant_id": [1, 1, 2, 2, 3, 3],
+        ...         "item_index": [0, 1, 0, 1, 0, 1],
+        ...         "prediction": [3, 2, 1, None, None, None],
+        ...         "label": [1, 2, 0, 1, 2, 2],
+        ...     }
+        ... )
+        >>> run_errors(items).select(
+        ...     "evaluated_subjects", "item_mae_weighted", "item_mae_by_item", "prediction_coverage"
+        ... ).collect().row(0)
+        (2, 1.0, 0.75, 0.75)
+    """
+    from evalframe.core import tables
+
+    keys = tables.Keys.of(by, taken=RUN)
+    extra = {_SUBJECT: as_expr(participant), _ITEM: as_expr(item)}
+    rows = _rows(items, prediction, label, keys, extra)
+    subjects = rows.group_by(*keys.inner, _SUBJECT).agg(
+        errors=pl.col(_ERROR).sum(),
+        count=pl.col(_ERROR).count(),
+        mae=pl.col(_ERROR).mean(),
+        asked=pl.col(_ASKED).sum(),
+        n_missing=(~pl.col(_ASKED)).sum(),
+    )
+    evaluated = pl.col("count") > 0
+    of_subjects = _each(
+        subjects,
+        keys,
+        successful_subjects=pl.len(),
+        excluded_no_evidence=(~evaluated).sum(),
+        evaluated_subjects=evaluated.sum(),
+        item_mae_weighted=ratio(pl.col("errors").sum(), pl.col("count").sum()),
+        item_mae_by_subject=pl.col("mae").mean(),
+        prediction_coverage=ratio(pl.col("count").sum(), (pl.col("asked") * evaluated).sum()),
+        n_missing=pl.col("n_missing").sum(),
+    )
+    per_item = rows.group_by(*keys.inner, _ITEM).agg(mae=pl.col(_ERROR).mean())
+    of_items = _each(per_item, keys, item_mae_by_item=pl.col("mae").mean())
+    together = (
+        of_subjects.join(of_items, on=keys.inner, how="left", nulls_equal=True)
+        if keys.inner
+        else pl.concat([of_subjects, of_items], how="horizontal")
+    )
+    return _finished(together, keys, RUN)
+
+
+def item_errors(
+    items: Frame,
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = (),
+    participant: IntoExpr = "participant_id",
+    item: IntoExpr | Sequence[IntoExpr] = ("item_index", "item"),
+) -> pl.LazyFrame:
+    """Mean absolute error and coverage of each item of each run, among evaluated participants.
+
+    Args:
+        items: Items of the successful participants, one row each.
+        prediction: Score that was answered; null is an abstention.
+        label: True score.
+        by: What identifies a run.
+        participant: Who answered.
+        item: What identifies an item; the first column gives the order.
+
+    Returns:
+        by..., item..., then `mae` (null where the item is never predicted), `count` (predictions),
+        `coverage` (their share of the evaluated participants, null where there is none) and
+        `na_count` (abstentions of evaluated participants). An item has a row if it has one in the
+        run. Sorted by the keys.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A key is named as a column of the result, or a column is no number.
+
+    References:
+        ai-psychiatrist 36e9fba, `per_item`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.run_error import item_errors
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "participant_id": [1, 1, 2, 2],
+        ...         "item_index": [0, 1, 0, 1],
+        ...         "prediction": [3, 2, 1, None],
+        ...         "label": [1, 2, 0, 1],
+        ...     }
+        ... )
+        >>> item_errors(items, item="item_index").collect().rows()
+        [(0, 1.5, 2, 1.0, 0), (1, 0.0, 1, 0.5, 1)]
+    """
+    from evalframe.core import tables
+
+    keys = tables.Keys.of([*_listed(by), *_listed(item)], taken=ERRORS)
+    run = keys.inner[: len(_listed(by))]
+    rows = _rows(items, prediction, label, keys, {_SUBJECT: as_expr(participant)})
+    evaluated = pl.col(_ERROR).count().over(*run, _SUBJECT) > 0
+    asked = rows.with_columns((pl.col(_ASKED) & evaluated).alias(_ASKED))
+    return _finished(_each(asked, keys, **_ERRORS), keys, ERRORS)
+
+
+def subject_errors(
+    items: Frame,
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = "participant_id",
+) -> pl.LazyFrame:
+    """Mean absolute error and coverage of each participant: the first of the two stages.
+
+    Args:
+        items: Items, one row each.
+        prediction: Score that was answered; null is an abstention.
+        label: True score.
+        by: What identifies a participant of a run.
+
+    Returns:
+        by..., then `mae` (null where nothing is predicted), `count` (predictions), `coverage`
+        (their share of the participant's items) and `na_count` (abstentions). Sorted by the keys.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A key is named as a column of the result, or a column is no number.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.run_error import subject_errors
+        >>> items = pl.DataFrame(
+        ...     {"participant_id": [1, 1, 2], "prediction": [3, 1, 1], "label": [1, 1, 3]}
+        ... )
+        >>> by_subject = ef.evaluate(subject_errors(items), ef.selective_risk("mae")).collect()
+        >>> by_subject["estimate"].item()
+        1.5
+    """
+    from evalframe.core import tables
+
+    keys = tables.Keys.of(by, taken=ERRORS)
+    rows = _rows(items, prediction, label, keys, {})
+    return _finished(_each(rows, keys, **_ERRORS), keys, ERRORS)
+
+
+_ERRORS = {
+    "mae": pl.col(_ERROR).mean(),
+    "count": pl.col(_ERROR).count(),
+    "coverage": ratio(pl.col(_ERROR).count(), pl.col(_ASKED).sum()),
+    "na_count": pl.col(_ASKED).sum() - pl.col(_ERROR).count(),
+}
+
+
+def _rows(
+    items: Frame,
+    prediction: IntoExpr,
+    label: IntoExpr,
+    keys: Keys,
+    extra: dict[str, pl.Expr],
+) -> pl.LazyFrame:
+    """Keys, the absolute error (null for an abstention) and whether the row counts at all."""
+    from evalframe.core import tables
+
+    lazy = tables.lazy(items)
+    metric = mean_absolute_error(prediction, label)
+    tables.check_columns(lazy, [metric], *keys.exprs, *extra.values())
+    error = loss("abs", prediction, label)
+    return lazy.select(
+        *keys.select(),
+        error.fill_nan(None).alias(_ERROR),
+        error.is_not_nan().fill_null(value=True).alias(_ASKED),
+        **extra,
+    )
+
+
+def _each(rows: pl.LazyFrame, keys: Keys, **values: pl.Expr) -> pl.LazyFrame:
+    return rows.group_by(keys.inner).agg(**values) if keys.inner else rows.select(**values)
+
+
+def _finished(table: pl.LazyFrame, keys: Keys, columns: Sequence[str]) -> pl.LazyFrame:
+    counts = pl.selectors.integer() & pl.selectors.by_name(*columns)
+    ordered = table.select(*keys.inner, *columns).with_columns(counts.cast(pl.Int64))
+    return (ordered.sort(keys.inner) if keys.inner else ordered).rename(keys.restore())
+
+
+def _listed(given: IntoExpr | Sequence[IntoExpr]) -> list[IntoExpr]:
+    return [given] if isinstance(given, str | pl.Expr) else list(given)

@@ -1,0 +1,223 @@
+"""How far scores are from what is true: errors and correlation over the predicted rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.metric import metric
+from evalframe.core.state import Axis, State, level, own, ratio, total
+
+if TYPE_CHECKING:
+    from evalframe.core.state import Totals
+    from evalframe.core.typing import Role
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def mean_absolute_error(
+    prediction: Role = "prediction", label: Role = "label", *, weight: Role = None
+) -> State:
+    """Mean of |prediction - label| over the predicted rows.
+
+    Over items it is the MAE_w of a run: every predicted item counts the same.
+
+    Args:
+        prediction: What was answered; null is an abstention, which is valid and not in the mean.
+        label: What is true. A prediction without one, or NaN on either side, is missing.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in units of the label, null where nothing is predicted.
+
+    References:
+        ai-psychiatrist 36e9fba, `mae` of total scores and `item_mae_weighted`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.score_error import mean_absolute_error
+        >>> totals = pl.DataFrame({"prediction": [12, None, 8], "label": [13, 15, 10]})
+        >>> totals.select(mean_absolute_error()).item()
+        1.5
+    """
+    answered = prediction.is_not_null()
+    return State(
+        sums={
+            "mass": pl.when(answered).then(weight),
+            "error": weight * (prediction - label).abs(),
+        },
+        finish=lambda t: ratio(t.error, t.mass),
+        valid=scored(prediction, label),
+    )
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def root_mean_squared_error(
+    prediction: Role = "prediction", label: Role = "label", *, weight: Role = None
+) -> State:
+    """Root of the mean of (prediction - label)^2 over the predicted rows.
+
+    Args:
+        prediction: What was answered; null is an abstention.
+        label: What is true.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in units of the label, null where nothing is predicted.
+
+    References:
+        ai-psychiatrist 36e9fba, `rmse`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.score_error import root_mean_squared_error
+        >>> totals = pl.DataFrame({"prediction": [1, 7, None], "label": [0, 0, 0]})
+        >>> totals.select(root_mean_squared_error()).item()
+        5.0
+    """
+    answered = prediction.is_not_null()
+    return State(
+        sums={
+            "mass": pl.when(answered).then(weight),
+            "squared_error": weight * (prediction - label) ** 2,
+        },
+        finish=lambda t: ratio(t.squared_error, t.mass).sqrt(),
+        valid=scored(prediction, label),
+    )
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def macro_mean_absolute_error(
+    prediction: Role = "prediction",
+    label: Role = "label",
+    item: Role = "item_index",
+    *,
+    weight: Role = None,
+) -> State:
+    """Mean over items of each item's mean absolute error: the MAE_item of a run.
+
+    Every item that is predicted at all counts the same, however often it is. In a bootstrap the
+    items stay the same and the rows of each are drawn anew.
+
+    Args:
+        prediction: What was answered; null is an abstention.
+        label: What is true.
+        item: Number of the item. A prediction without one is missing.
+        weight: How often each row counts within its item.
+
+    Returns:
+        Float64 in units of the label, null where nothing is predicted.
+
+    References:
+        ai-psychiatrist 36e9fba, `item_mae_by_item`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.score_error import macro_mean_absolute_error
+        >>> items = pl.DataFrame(
+        ...     {"item_index": [0, 0, 1, 2], "prediction": [3, 1, 2, None], "label": [0, 0, 2, 1]}
+        ... )
+        >>> items.select(macro_mean_absolute_error()).item()
+        1.0
+    """
+    answered = prediction.is_not_null()
+    predicted = own.mass > 0
+    by_item = Axis(
+        level=item,
+        where=answered,
+        sums={
+            "mass": pl.when(answered).then(weight),
+            "error": weight * (prediction - label).abs(),
+        },
+        terms={
+            "errors": pl.when(predicted).then(own.error / own.mass).otherwise(0.0),
+            "items": predicted.cast(pl.Float64),
+        },
+    )
+    return State(
+        axes=(by_item,),
+        finish=lambda t: ratio(t.errors, t.items),
+        valid=scored(prediction, label, item),
+    )
+
+
+@metric(family="selective", direction="maximize", range=(-1.0, 1.0))
+def pearson_correlation(
+    prediction: Role = "prediction", label: Role = "label", *, weight: Role = None
+) -> State:
+    """Pearson's correlation of predictions and labels over the predicted rows.
+
+    Squares and products are taken about the means, per distinct value of either side, and not
+    from sums of raw squares, which lose twice as many digits as the values share. What remains is
+    the conditioning of the data: with means 10^k standard deviations from 0 about 15 - k digits
+    hold. The price is a sort of the rows by either side, as for a rank metric.
+
+    Args:
+        prediction: What was answered; null is an abstention.
+        label: What is true.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [-1, 1]. Null where fewer than two rows are predicted, or where all predictions
+        or all labels are the same, compared exactly.
+
+    References:
+        ai-psychiatrist 36e9fba, `pearson_r`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.score_error import pearson_correlation
+        >>> totals = pl.DataFrame({"prediction": [1, 2, 3, None], "label": [2, 6, 4, 0]})
+        >>> round(totals.select(pearson_correlation()).item(), 12)
+        0.5
+    """
+    answered = prediction.is_not_null()
+    mass = pl.when(answered).then(weight)
+    labels = pl.when(answered).then(weight * label)
+    from_mean = level - total.predictions / total.mass
+    labels_from_mean = own.labels - own.mass * (total.labels / total.mass)
+    by_prediction = Axis(
+        level=prediction,
+        where=answered,
+        sums={"mass": mass, "labels": labels},
+        terms={
+            "prediction_squares": own.mass * from_mean**2,
+            "products": from_mean * labels_from_mean,
+        },
+        maxima=_ends("prediction"),
+    )
+    by_label = Axis(
+        level=label,
+        where=answered,
+        sums={"mass": mass},
+        terms={"label_squares": own.mass * (level - total.labels / total.mass) ** 2},
+        maxima=_ends("label"),
+    )
+
+    def finish(t: Totals) -> pl.Expr:
+        apart = t.prediction_high > -t.minus_prediction_low
+        labels_apart = t.label_high > -t.minus_label_low
+        # Two roots, since the product of the squares would leave the floats much earlier.
+        scale = t.prediction_squares.sqrt() * t.label_squares.sqrt()
+        return pl.when(apart & labels_apart).then((t.products / scale).clip(-1.0, 1.0))
+
+    return State(
+        sums={"predictions": weight * prediction, "labels": labels},
+        axes=(by_prediction, by_label),
+        finish=finish,
+        valid=scored(prediction, label),
+    )
+
+
+def scored(prediction: pl.Expr, *needed: pl.Expr) -> pl.Expr:
+    """Whether a row is usable: an abstention, or a number with all the numbers it needs."""
+    numbers = (expr.is_not_nan().fill_null(value=False) for expr in (prediction, *needed))
+    return prediction.is_null() | pl.all_horizontal(*numbers)
+
+
+def _ends(name: str) -> dict[str, pl.Expr]:
+    """The highest level that has mass, and minus the lowest."""
+    return {
+        f"{name}_high": pl.when(own.mass > 0).then(level),
+        f"minus_{name}_low": pl.when(own.mass > 0).then(-level),
+    }

@@ -1,0 +1,239 @@
+"""Total scores of participants from their items, with the bounds that abstentions leave open."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, ParameterError, UnknownNameError
+from evalframe.core.rows import as_expr
+from evalframe.selective.score_error import (
+    mean_absolute_error,
+    pearson_correlation,
+    root_mean_squared_error,
+)
+from evalframe.selective.severity import severity_tier_accuracy
+from evalframe.selective.working_points import coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.metric import MetricExpr
+    from evalframe.core.typing import Frame, IntoExpr
+
+Mode: TypeAlias = Literal["item", "total", "binary"]
+
+POSITIVE, NEGATIVE = "depressed", "not_depressed"
+"""The two classes."""
+
+TOTALS = (
+    "min_total",
+    "max_total",
+    "available",
+    "predicted_total",
+    "actual_total",
+    "predicted_class",
+    "actual_class",
+)
+"""Columns of every table of totals, after the keys."""
+
+_ROWS = ":rows"
+
+
+def total_scores(
+    items: Frame,
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = "participant_id",
+    mode: Mode = "total",
+    min_coverage: float = 0.5,
+    threshold: float = 10,
+    n_items: int = 8,
+    highest: int = 3,
+) -> pl.LazyFrame:
+    """Total score and class of each participant, as far as the predicted items tell.
+
+    An item without a prediction may have any score from 0 to `highest`, so the predicted items
+    bound the total from both sides. The total is reported as its lower bound; the class only where
+    both bounds lie on one side of the threshold.
+
+    Args:
+        items: Items, one row each.
+        prediction: Score that was answered, a number; null is an abstention.
+        label: True score, a number.
+        by: What identifies a participant: all columns that tell questionnaires apart, such as
+            `["mode", "participant_id"]`.
+        mode: `total` and `binary`: the total and the class are null where fewer than
+            ceil(n_items * min_coverage) items are predicted. `item`: the total is always reported,
+            be it of nothing.
+        min_coverage: Share of the items that must be predicted, in [0, 1].
+        threshold: The total from which on a participant counts as depressed.
+        n_items: Items of the questionnaire. Those without a row count as not predicted, and leave
+            the actual total open.
+        highest: The highest score of an item.
+
+    Returns:
+        by..., then `min_total`, `max_total`, `available` (number of predicted items, Int64),
+        `predicted_total`, `actual_total` (null unless all items have a label), `predicted_class`
+        and `actual_class` (`depressed` or `not_depressed`; null where open). Totals are Int64 if
+        the scores are integers, else Float64. Sorted by the keys.
+
+    Raises:
+        ContractError: When collected: a participant has more rows than items, or a prediction
+            that is NaN.
+        MissingColumnsError: A column is not there.
+        ParameterError: No key, a key named as a column of the result, a column that is no number,
+            or an argument outside its domain.
+        UnknownNameError: There is no such mode.
+
+    References:
+        ai-psychiatrist 36e9fba, whose questionnaire is the PHQ-8.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.total_score import total_scores
+        >>> items = pl.DataFrame({"participant_id": [1, 1, 2, 2], "prediction": [3, None, 0, 1]})
+        >>> items = items.with_columns(label=pl.Series([3, 2, 0, 2]))
+        >>> totals = total_scores(items, n_items=2, threshold=3).collect()
+        >>> totals.select("min_total", "max_total", "predicted_class", "actual_class")
+        shape: (2, 4)
+        ┌───────────┬───────────┬─────────────────┬───────────────┐
+        │ min_total ┆ max_total ┆ predicted_class ┆ actual_class  │
+        │ ---       ┆ ---       ┆ ---             ┆ ---           │
+        │ i64       ┆ i64       ┆ str             ┆ str           │
+        ╞═══════════╪═══════════╪═════════════════╪═══════════════╡
+        │ 3         ┆ 6         ┆ depressed       ┆ depressed     │
+        │ 1         ┆ 1         ┆ not_depressed   ┆ not_depressed │
+        └───────────┴───────────┴─────────────────┴───────────────┘
+    """
+    from evalframe.core import tables
+
+    _check(mode, min_coverage, n_items)
+    lazy, keys = tables.lazy(items), tables.Keys.of(by, taken=TOTALS)
+    if not keys.names:
+        raise ParameterError("by names no column; totals need the key of a participant")
+    error = mean_absolute_error(prediction, label).alias("total_scores")
+    tables.check_columns(lazy, [error], *keys.exprs)
+    columns = lazy.select(prediction=as_expr(prediction), label=as_expr(label)).collect_schema()
+    answer, true = (
+        as_expr(column).cast(pl.Int64 if columns[role].is_integer() else pl.Float64)
+        for role, column in (("prediction", prediction), ("label", label))
+    )
+    labelled = true.is_not_nan().sum() == n_items
+    available, rows = answer.count().cast(pl.Int64), pl.len().cast(pl.Int64)
+    bounds = {
+        "min_total": answer.sum(),
+        "max_total": answer.sum() + highest * (n_items - available),
+        "available": available,
+        "actual_total": pl.when(labelled).then(true.sum()),
+        _ROWS: rows,
+    }
+    needed = 0 if mode == "item" else math.ceil(n_items * min_coverage)
+    enough = pl.col("available") >= needed
+    lowest, largest = pl.col("min_total"), pl.col("max_total")
+
+    def checked(people: pl.DataFrame) -> pl.DataFrame:
+        _check_people(people, keys.restore(), n_items)
+        return people
+
+    return (
+        lazy.group_by(keys.select())
+        .agg(**bounds)
+        # Whole, since rows and columns that are not asked for must be sound as well.
+        .map_batches(checked, projection_pushdown=False, predicate_pushdown=False)
+        .sort(keys.inner)
+        .with_columns(
+            predicted_total=pl.when(enough).then(lowest),
+            predicted_class=pl.when(enough & (lowest >= threshold))
+            .then(pl.lit(POSITIVE))
+            .when(enough & (largest < threshold))
+            .then(pl.lit(NEGATIVE)),
+            actual_class=pl.when(pl.col("actual_total") >= threshold)
+            .then(pl.lit(POSITIVE))
+            .when(pl.col("actual_total") < threshold)
+            .then(pl.lit(NEGATIVE)),
+        )
+        .select(*keys.inner, *TOTALS)
+        .rename(keys.restore())
+    )
+
+
+def total_score_metrics(
+    prediction: IntoExpr = "predicted_total",
+    label: IntoExpr = "actual_total",
+    *,
+    weight: IntoExpr | None = None,
+) -> list[MetricExpr]:
+    """All metrics of total scores that may be abstained from, over the table `total_scores`.
+
+    Args:
+        prediction: Predicted total; null is an abstention.
+        label: True total.
+        weight: How often each row counts.
+
+    Returns:
+        Expressions for `evaluate` or `agg`: `coverage_total`, `mean_absolute_error`,
+        `root_mean_squared_error`, `pearson_correlation` and `severity_tier_accuracy`.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.total_score import total_score_metrics
+        >>> people = pl.DataFrame({"predicted_total": [4, None, 9], "actual_total": [2, 8, 10]})
+        >>> ef.evaluate(people, total_score_metrics()).select("metric", "estimate").collect()
+        shape: (5, 2)
+        ┌─────────────────────────┬──────────┐
+        │ metric                  ┆ estimate │
+        │ ---                     ┆ ---      │
+        │ str                     ┆ f64      │
+        ╞═════════════════════════╪══════════╡
+        │ coverage_total          ┆ 0.666667 │
+        │ mean_absolute_error     ┆ 1.5      │
+        │ root_mean_squared_error ┆ 1.581139 │
+        │ pearson_correlation     ┆ 1.0      │
+        │ severity_tier_accuracy  ┆ 0.5      │
+        └─────────────────────────┴──────────┘
+    """
+    errors = (
+        mean_absolute_error,
+        root_mean_squared_error,
+        pearson_correlation,
+        severity_tier_accuracy,
+    )
+    return [
+        coverage(prediction, weight=weight).alias("coverage_total"),
+        *(error(prediction, label, weight=weight) for error in errors),
+    ]
+
+
+def _check(mode: str, min_coverage: float, n_items: int) -> None:
+    if mode not in get_args(Mode):
+        raise UnknownNameError.of("mode", mode, get_args(Mode))
+    if isinstance(min_coverage, bool) or not 0 <= min_coverage <= 1:
+        raise ParameterError(
+            f"min_coverage must lie in [0, 1], got {min_coverage!r}; 0.5 asks for half of the items"
+        )
+    if not n_items >= 1:
+        raise ParameterError(f"n_items must be at least 1, got {n_items!r}; the PHQ-8 has 8")
+
+
+def _check_people(people: pl.DataFrame, names: dict[str, str], n_items: int) -> None:
+    crowded = people.filter(pl.col(_ROWS) > n_items).sort(*names)
+    if len(crowded):
+        raise ContractError(
+            f"total_scores: {len(crowded):,} of {len(people):,} participants have more than "
+            f"{n_items} items: {_first(crowded, names)} has {crowded[_ROWS][0]}. Name in `by` what "
+            "else tells questionnaires apart, such as the mode, or drop the repeats."
+        )
+    wild = people.filter(pl.col("min_total").cast(pl.Float64).is_nan()).sort(*names)
+    if len(wild):
+        raise ContractError(
+            f"total_scores: {len(wild):,} of {len(people):,} participants have a prediction that "
+            f"is NaN: {_first(wild, names)}. Set it to null if it is an abstention."
+        )
+
+
+def _first(people: pl.DataFrame, names: dict[str, str]) -> str:
+    return ", ".join(f"{shown}={people[name][0]!r}" for name, shown in names.items())
