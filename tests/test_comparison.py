@@ -1,20 +1,24 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import draws
+from evalframe.resample import draws, intervals
 
 RNG = np.random.default_rng(2)
 COLUMNS = [
     *("metric", "left", "right", "estimate_left", "estimate_right", "delta"),
-    *("std_error", "lower", "upper", "p_value", "n_clusters", "drop_rate"),
+    *("std_error", "lower", "upper", "p_value", "p_adjusted"),
+    *("n_clusters", "drop_rate"),
 ]
 
 
@@ -108,7 +112,8 @@ def test_all_pairs_of_several_systems():
         ("chain", "zero"),
         ("few", "zero"),
     ]
-    assert_frame_equal(result[2:], compare(BOTH, between="mode", metrics=ef.aurc))
+    alone = compare(BOTH, between="mode", metrics=ef.aurc)
+    assert_frame_equal(result[2:].drop("p_adjusted"), alone.drop("p_adjusted"))
 
 
 def test_within_groups_and_by_an_expression():
@@ -118,10 +123,9 @@ def test_within_groups_and_by_an_expression():
     assert result.columns == ["model", *COLUMNS]
     assert result["model"].to_list() == ["a", "a", "b", "b"]
     assert result["left"].to_list() == [False] * 4
-    alone = compare(BOTH, between="mode")
-    assert_frame_equal(
-        result.filter(model="b").drop("model", "left", "right"), alone.drop("left", "right")
-    )
+    alone = compare(BOTH, between="mode").drop("left", "right", "p_adjusted")
+    mine = result.filter(model="b").drop("model", "left", "right", "p_adjusted")
+    assert_frame_equal(mine, alone)
 
 
 def test_identical_systems_do_not_differ():
@@ -179,6 +183,86 @@ def test_a_permutation_test_comes_near_the_full_enumeration():
     assert found["p_value"].item() == pytest.approx(exact, abs=0.03)
 
 
+# families of tests
+
+
+def naive_holm(p_values):
+    """Holm's step-down procedure, as one would write it by hand."""
+    tests = sorted((p, place) for place, p in enumerate(p_values) if not math.isnan(p))
+    adjusted, highest = list(p_values), 0.0
+    for rank, (p, place) in enumerate(tests):
+        highest = max(highest, min(1.0, (len(tests) - rank) * p))
+        adjusted[place] = highest
+    return adjusted
+
+
+def adjusted(p_values, correction="holm"):
+    return intervals.adjusted_p_values(np.array(p_values, dtype=np.float64), correction).tolist()
+
+
+def test_holm_by_hand():
+    # 4 x 0.01; 3 x 0.02; then 2 x 0.02 and 1 x 0.5, of which the first may not fall below 0.06.
+    assert adjusted([0.02, 0.5, 0.01, 0.02]) == pytest.approx([0.06, 0.5, 0.04, 0.06])
+    assert adjusted([0.5, 0.75]) == [1.0, 1.0]
+    assert adjusted([0.02, 0.5, 0.01], "bonferroni") == pytest.approx([0.06, 1.0, 0.03])
+    assert adjusted([0.02, 0.5, 0.01], "none") == [0.02, 0.5, 0.01]
+
+
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "none"])
+def test_what_is_no_test_does_not_count(correction):
+    with_gap = adjusted([0.02, math.nan, 0.01], correction)
+    assert math.isnan(with_gap[1])
+    assert [with_gap[0], with_gap[2]] == adjusted([0.02, 0.01], correction)
+    assert adjusted([], correction) == []
+    assert np.isnan(adjusted([math.nan] * 2, correction)).all()
+
+
+P_VALUES = st.lists(
+    st.one_of(st.sampled_from([0.01, 0.02, 1.0, math.nan]), st.floats(1e-9, 1)), max_size=30
+)
+
+
+@given(P_VALUES)
+def test_holm_is_the_naive_one_and_lies_between_raw_and_bonferroni(p_values):
+    holm = np.array(adjusted(p_values))
+    np.testing.assert_allclose(holm, naive_holm(p_values), rtol=1e-15)
+    tests = ~np.isnan(holm)
+    raw, bonferroni = np.array(p_values), np.array(adjusted(p_values, "bonferroni"))
+    assert (raw[tests] <= holm[tests]).all()
+    assert (holm[tests] <= bonferroni[tests]).all()
+    assert (bonferroni[tests] <= 1).all()
+    order = np.argsort(raw[tests])
+    assert (np.diff(holm[tests][order]) >= 0).all()
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_the_family_is_the_whole_call(test):
+    """Every pair, metric and group counts; a call for each metric makes smaller families."""
+    three = pl.concat([BOTH, system("chain", range(12))])
+    keyed = pl.concat([three.with_columns(model=pl.lit(m)) for m in ("a", "b")])
+    noisy = pl.when(model="b").then(pl.col("person") % 4 / 4).otherwise("loss")
+    options = {"between": "mode", "by": "model", "test": test}
+    whole = compare(keyed.with_columns(loss=noisy), **options)
+    assert len(whole) == 2 * 3 * 2
+    assert whole["p_adjusted"].to_list() == pytest.approx(naive_holm(whole["p_value"]))
+    assert (whole["p_adjusted"] > whole["p_value"]).any()
+    small = compare(keyed.with_columns(loss=noisy), metrics=ef.aurc, **options)
+    aurc = whole.filter(metric="aurc")
+    assert small["p_value"].to_list() == aurc["p_value"].to_list()
+    assert small["p_adjusted"].to_list() == pytest.approx(naive_holm(small["p_value"]))
+    assert (small["p_adjusted"] <= aurc["p_adjusted"]).all()
+    raw = compare(keyed.with_columns(loss=noisy), correction="none", **options)
+    assert raw["p_adjusted"].to_list() == raw["p_value"].to_list() == whole["p_value"].to_list()
+
+
+def test_a_pair_without_a_test_does_not_count():
+    """A system that shares no cluster has no p-value, and takes nothing from the others."""
+    third = pl.concat([BOTH, system("other", range(40, 44))])
+    found = compare(third, between="mode", metrics=ef.aurc)
+    assert found["p_value"].is_null().to_list() == [True, False, True]
+    assert found["p_adjusted"].to_list() == found["p_value"].to_list()
+
+
 # what is refused
 
 APART = pl.concat([FEW, system("zero", range(20, 30))])
@@ -210,6 +294,15 @@ def test_no_shared_cluster():
         ),
         ({"between": pl.lit("x").alias("mode")}, r"a comparison needs two systems, found \['x'\]"),
         ({"between": "mode", "metrics": [ef.aurc(), ef.aurc()]}, "two metrics are named 'aurc'"),
+        ({"between": "mode", "test": "t"}, "unknown test 't'; known: bootstrap, permutation"),
+        (
+            {"between": "mode", "correction": "fdr"},
+            "unknown correction 'fdr'; known: holm, bonferroni, none",
+        ),
+        (
+            {"between": "mode", "by": pl.col("person").alias("p_adjusted")},
+            "'p_adjusted' of its own",
+        ),
     ],
 )
 def test_what_cannot_be_compared(options, message):
@@ -258,7 +351,9 @@ def test_many_systems_are_compared_as_each_pair_alone(test):
     metrics = [ef.aurc(), ef.selective_risk()]
 
     def compared(frame):
-        return ef.compare(frame, metrics, between="system", resample=resample, test=test)
+        return ef.compare(
+            frame, metrics, between="system", resample=resample, test=test, correction="none"
+        )
 
     together = compared(items).collect()
     assert len(together) == 12

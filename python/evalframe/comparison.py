@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap
 
 Test: TypeAlias = Literal["bootstrap", "permutation"]
+Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
 
 _SIDES = "side"
 
@@ -33,12 +34,20 @@ def compare(
     weight: IntoExpr | None = None,
     resample: Bootstrap | None = None,
     test: Test = "bootstrap",
+    correction: Correction = "holm",
 ) -> pl.LazyFrame:
     """Differences of metrics between two groups of one table, or between two tables.
 
     Both sides are computed on the clusters that they share, and every replicate draws the same
     clusters on both, so that what the clusters have in common cancels. More than two groups give
     all pairs.
+
+    All p-values of one call are one family: every pair, metric and group. Read at a level,
+    `p_adjusted` keeps the chance of even one false finding among them to that level, if each
+    p-value does so alone, and whatever their dependence. Where a question stands for itself, give
+    it a call of its own, such as one call per metric. With n draws no p-value is below 2 / (n + 1)
+    (by permutation 1 / (n + 1)), and of m tests none is adjusted below m times that: many tests
+    need many draws.
 
     Args:
         frame: Records, one row each; the left table where `other` is given.
@@ -54,16 +63,19 @@ def compare(
         test: `bootstrap` inverts the percentile interval; `permutation` swaps the sides of
             random clusters, which is exact if the systems are exchangeable within clusters.
             Both add one to numerator and denominator, so that no p-value is 0.
+        correction: Of the p-values of the family: `holm` (step-down; never less powerful than
+            Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
 
     Returns:
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
-        left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0;
-        not corrected for several comparisons), `n_clusters` (shared), `drop_rate`. Null where
-        undefined.
+        left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0, of
+        this test alone), `p_adjusted` (of this test in its family; null p-values are no tests and
+        do not count), `n_clusters` (shared), `drop_rate`. Null where undefined.
 
     Raises:
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; no
-            cluster to pair on, or no pair shares one; a metric without a state.
+            cluster to pair on, or no pair shares one; a metric without a state; an unknown test
+            or correction.
         MissingColumnsError: A column is not there.
 
     Examples:
@@ -94,7 +106,10 @@ def compare(
 
     if test not in get_args(Test):
         raise ParameterError(f"unknown test {test!r}; known: {', '.join(get_args(Test))}")
-    method, cluster = _method(pair_on, resample)
+    if correction not in get_args(Correction):
+        names = ", ".join(get_args(Correction))
+        raise ParameterError(f"unknown correction {correction!r}; known: {names}")
+    method, cluster = paired_method(pair_on, resample)
     exprs = as_exprs(metrics, weight)
     bounds, others = tables.split(exprs)
     if others:
@@ -113,11 +128,18 @@ def compare(
     whole = [pl.concat(parts, how="vertical_relaxed") for parts in zip(*made, strict=True)]
     collected = pl.collect_all(whole)
     known = None if other is None else ("left", "right")
-    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, known)
+    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, correction, known)
     return result.lazy().rename(keys.restore())
 
 
-def _method(pair_on: IntoExpr | None, resample: Bootstrap | None) -> tuple[Bootstrap, pl.Expr]:
+def paired_method(
+    pair_on: IntoExpr | None, resample: Bootstrap | None
+) -> tuple[Bootstrap, pl.Expr]:
+    """The bootstrap and the clusters to pair on, each from what is given of either.
+
+    Raises:
+        ParameterError: No cluster to pair on, or no bootstrap.
+    """
     from evalframe.resample.methods import Bootstrap
 
     if pair_on is None and resample is None:

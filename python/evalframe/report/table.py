@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalframe.core.typing import Frame
 
@@ -24,12 +24,15 @@ _GAP = "..."
 _LARGE = 1e7
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
+    """A column of text: its head and its cells, numbers to the right."""
+
     title: str
     cells: list[str]
     is_number: bool = False
 
     def aligned(self) -> list[str]:
+        """Head and cells, all of one width."""
         lines = [self.title, *self.cells]
         width = max(map(len, lines))
         return [line.rjust(width) if self.is_number else line.ljust(width) for line in lines]
@@ -88,24 +91,21 @@ def render(
         <BLANKLINE>
         95% intervals in brackets.
     """
-    if digits < 0:
-        raise ParameterError(f"digits is {digits}; choose 0 or more.")
+    check_numbers(digits, level)
     if limit is not None and limit < 2:
         raise ParameterError(f"limit is {limit}; choose 2 or more rows, or None for all.")
-    if level is not None and not 0 < level < 1:
-        raise ParameterError(f"level is {level}; choose a fraction between 0 and 1, such as 0.95.")
 
     table = result.lazy().collect()
     keys = table.columns[: table.columns.index("metric")] if "metric" in table.columns else []
     rows, gap = _ends(table.select(_informative(table, keys)), limit)
     columns = _columns(rows, keys, digits)
     if not markdown:
-        _show_once([columns[key].cells for key in keys], gap)
+        show_once([columns[key].cells for key in keys], gap)
     if gap is not None:
         for column in columns.values():
             column.cells.insert(gap, _GAP)
 
-    draw = _markdown if markdown else _text
+    draw = as_markdown if markdown else as_text
     lines = draw(columns)
     hidden: list[str] = []
     for name in _DETAILS:
@@ -126,6 +126,18 @@ def render(
         captions.append("No rows.")
     captions += notes
     return "\n".join([*lines, "", *captions] if captions else lines)
+
+
+def check_numbers(digits: int, level: float | None) -> None:
+    """Raise where numbers cannot be written so.
+
+    Raises:
+        ParameterError: `digits` below 0, or `level` not between 0 and 1.
+    """
+    if digits < 0:
+        raise ParameterError(f"digits is {digits}; choose 0 or more.")
+    if level is not None and not 0 < level < 1:
+        raise ParameterError(f"level is {level}; choose a fraction between 0 and 1, such as 0.95.")
 
 
 def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -152,36 +164,38 @@ def _ends(table: pl.DataFrame, limit: int | None) -> tuple[pl.DataFrame, int | N
     return pl.concat([table.head(first), table.tail(limit - first)]), first
 
 
-def _columns(rows: pl.DataFrame, keys: Sequence[str], digits: int) -> dict[str, _Column]:
+def _columns(rows: pl.DataFrame, keys: Sequence[str], digits: int) -> dict[str, Column]:
     """Every column written out, the interval inside the column of its estimate."""
     columns = {
-        column.name: _label(column)
+        column.name: label(column)
         if column.name in (*keys, *_LABELS) or not column.dtype.is_numeric()
-        else _numbers(column, digits)
+        else numbers(column, digits)
         for column in rows
     }
     centre = next((name for name in reversed(_CENTRES) if name in columns), None)
     if centre and {"lower", "upper"} <= columns.keys():
         ends = columns.pop("lower"), columns.pop("upper")
-        columns[centre] = _with_interval(columns[centre], *ends)
+        columns[centre] = with_interval(columns[centre], *ends)
     return columns
 
 
-def _label(column: pl.Series) -> _Column:
+def label(column: pl.Series) -> Column:
+    """A column of names, each on one line."""
     cells = [_NULL if value is None else " ".join(str(value).split()) for value in column]
-    return _Column(column.name, cells)
+    return Column(column.name, cells)
 
 
-def _numbers(column: pl.Series, digits: int) -> _Column:
+def numbers(column: pl.Series, digits: int) -> Column:
+    """A column of numbers: counts with separators, the rest with so many decimals."""
     write: Callable[[Any], str]
     if column.dtype.is_integer():
         write = "{:,}".format
-    elif column.name == "p_value":
+    elif column.name in ("p_value", "p_adjusted"):
         write = _p_value
     else:
         write = partial(_number, digits=digits)
     cells = [_NULL if value is None else write(value) for value in column]
-    return _Column(column.name, cells, is_number=True)
+    return Column(column.name, cells, is_number=True)
 
 
 def _number(value: float, digits: int) -> str:
@@ -198,19 +212,19 @@ def _p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _with_interval(centre: _Column, lower: _Column, upper: _Column) -> _Column:
+def with_interval(centre: Column, lower: Column, upper: Column) -> Column:
     """`0.1234 [0.1001, 0.1467]`, brackets beneath each other; one `-` where either is null."""
     intervals = [
         "" if low == high == _NULL or value == _NULL else f"[{low}, {high}]"
         for value, low, high in zip(centre.cells, lower.cells, upper.cells, strict=True)
     ]
     values = centre._replace(title="").aligned()[1:]
-    brackets = _Column("", intervals).aligned()[1:]
+    brackets = Column("", intervals).aligned()[1:]
     cells = [" ".join(cell) for cell in zip(values, brackets, strict=True)]
-    return _Column(f"{centre.title} [lower, upper]", cells, is_number=True)
+    return Column(f"{centre.title} [lower, upper]", cells, is_number=True)
 
 
-def _show_once(keys: Sequence[list[str]], gap: int | None) -> None:
+def show_once(keys: Sequence[list[str]], gap: int | None) -> None:
     """Blank every key that, with those to its left, repeats the row above."""
     rows = list(zip(*keys, strict=True))
     for row in range(1, len(rows)):
@@ -219,15 +233,20 @@ def _show_once(keys: Sequence[list[str]], gap: int | None) -> None:
                 cells[row] = ""
 
 
-def _text(columns: dict[str, _Column]) -> list[str]:
+def as_text(columns: Mapping[str, Column]) -> list[str]:
+    """Lines of aligned text."""
     head, *body = zip(*(column.aligned() for column in columns.values()), strict=True)
     rule = ["-" * len(title) for title in head]
     return ["  ".join(cells).rstrip() for cells in (head, rule, *body)]
 
 
-def _markdown(columns: dict[str, _Column]) -> list[str]:
+def as_markdown(columns: Mapping[str, Column]) -> list[str]:
+    """Lines of a Markdown table."""
     escaped = [
-        column._replace(cells=[cell.replace("|", r"\|") for cell in column.cells])
+        column._replace(
+            title=column.title.replace("|", r"\|"),
+            cells=[cell.replace("|", r"\|") for cell in column.cells],
+        )
         for column in columns.values()
     ]
     head, *body = zip(*(column.aligned() for column in escaped), strict=True)

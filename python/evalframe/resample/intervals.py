@@ -161,6 +161,29 @@ def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
     return np.where((count < 2) | np.isnan(points), np.nan, p)
 
 
+def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
+    """P-values corrected for being a family: that any is below a level has at most that chance.
+
+    Args:
+        p_values: All of the family; NaN is no test and does not count.
+        correction: `holm` (never less powerful than `bonferroni`, and as general), `bonferroni`,
+            or `none`, which leaves them as they are.
+
+    References:
+        Holm (1979), A simple sequentially rejective multiple test procedure.
+    """
+    tests = int((~np.isnan(p_values)).sum())
+    if correction == "none":
+        return p_values
+    if correction == "bonferroni":
+        return np.minimum(p_values * tests, 1.0)
+    order = np.argsort(p_values, kind="stable")  # NaN stands last
+    remaining = tests - np.arange(len(p_values))
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.maximum.accumulate(np.minimum(p_values[order] * remaining, 1.0))
+    return adjusted
+
+
 def _std(values: Floats, count: Floats) -> Floats:
     """Standard deviation with ddof 1 of the valid values of each column."""
     valid = ~np.isnan(values)

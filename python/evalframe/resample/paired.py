@@ -33,6 +33,7 @@ PAIRED_RESULT = [
     "lower",
     "upper",
     "p_value",
+    "p_adjusted",
     "n_clusters",
     "drop_rate",
 ]
@@ -45,6 +46,7 @@ def paired_spread(
     bounds: Sequence[Bound],
     keys: Sequence[str],
     test: str,
+    correction: str,
     sides: tuple[str, str] | None = None,
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides within each group.
@@ -56,6 +58,7 @@ def paired_spread(
         bounds: The metrics.
         keys: Names of the key columns.
         test: `bootstrap` or `permutation`.
+        correction: `holm`, `bonferroni` or `none`.
         sides: The two sides where they are known beforehand; else all pairs that there are.
 
     Raises:
@@ -82,6 +85,8 @@ def paired_spread(
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
     floats = ["estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value"]
     result = pl.concat(parts, how="diagonal_relaxed").with_columns(pl.col(floats).fill_nan(None))
+    family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
+    result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
     return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
 
 

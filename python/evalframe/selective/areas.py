@@ -269,8 +269,8 @@ def _truncated_aurc(
     convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AURC over the coverages up to a bound only."""
-    cut = _cut(RISK, RISK_BEFORE, fraction("coverage", coverage), convention)
-    return _cut_area(cut, loss, confidence, weight, convention)
+    part = cut(RISK, RISK_BEFORE, fraction("coverage", coverage), convention)
+    return _cut_area(part, loss, confidence, weight, convention)
 
 
 @metric(
@@ -291,12 +291,21 @@ def _truncated_augrc(
     """AUGRC over the coverages up to a bound only."""
     whole = accepted_of(convention)
     height, height_before = at.loss / whole, before.loss / whole
-    cut = _cut(height, height_before, fraction("coverage", coverage), convention)
-    return _cut_area(cut, loss, confidence, weight, convention)
+    part = cut(height, height_before, fraction("coverage", coverage), convention)
+    return _cut_area(part, loss, confidence, weight, convention)
 
 
-def _cut(height: pl.Expr, height_before: pl.Expr, bound: float, convention: str) -> pl.Expr:
-    """Term: the part of a chord's trapezoid that lies left of a coverage."""
+def cut(
+    height: pl.Expr, height_before: pl.Expr, bound: float | pl.Expr, convention: str
+) -> pl.Expr:
+    """Term: the part of a chord's trapezoid that lies left of a coverage.
+
+    Args:
+        height: What is integrated, at a working point.
+        height_before: The same at the working point before.
+        bound: The coverage: a number, or an expression over views of sums.
+        convention: What coverage is a share of.
+    """
     coverage, coverage_before = coverages(convention)
     end = pl.when(coverage < bound).then(coverage).otherwise(bound)
     kept = end - coverage_before
@@ -306,9 +315,9 @@ def _cut(height: pl.Expr, height_before: pl.Expr, bound: float, convention: str)
 
 
 def _cut_area(
-    cut: pl.Expr, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr, convention: str
+    part: pl.Expr, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr, convention: str
 ) -> State:
     def finish(t: Totals) -> pl.Expr:
         return t.area if convention == "trapezoid_total" else pl.when(t.mass > 0).then(t.area)
 
-    return by_confidence(loss, confidence, weight, terms={"area": cut}, finish=finish)
+    return by_confidence(loss, confidence, weight, terms={"area": part}, finish=finish)

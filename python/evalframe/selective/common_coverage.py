@@ -1,0 +1,399 @@
+"""Systems that abstain unequally, compared over the same range of coverage.
+
+An area under the risk-coverage curve ends at Cmax, the share of items that a system predicts at
+all, so of two systems the one that abstains more has the smaller area. Here both sides of every
+difference are integrated over [0, C], with one C for all systems of a group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.comparison import compare, paired_method
+from evalframe.core import tables
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.metric import Metric
+from evalframe.core.rows import as_expr
+from evalframe.core.state import WEIGHT, State, Totals, at, before, ratio, total
+from evalframe.evaluation import evaluate
+from evalframe.selective.areas import augrc_at, aurc_at, cut
+from evalframe.selective.conventions import coverages
+from evalframe.selective.curve import RISK, RISK_BEFORE, by_confidence, valid_item
+from evalframe.selective.working_points import risk_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalframe.comparison import Correction, Test
+    from evalframe.core.typing import Frame, IntoExpr, Role
+    from evalframe.evaluation import By
+    from evalframe.resample.methods import Bootstrap
+
+AtCoverage: TypeAlias = Literal["aurc", "augrc", "risk"]
+
+USED = ("coverage_used", "coverage_left", "coverage_right")
+"""What the result says about coverage, after the columns of `compare`."""
+
+_SYSTEM, _CLUSTER, _ALL = ":system", ":cluster", ":all"
+_SPLIT = 2.0**27 + 1.0
+
+
+def compare_at_coverage(
+    frame: Frame,
+    *,
+    between: IntoExpr,
+    pair_on: IntoExpr | None = None,
+    metrics: AtCoverage | Sequence[AtCoverage] = ("aurc", "augrc"),
+    coverage: float | Literal["common"] = "common",
+    by: By = None,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    weight: IntoExpr | None = None,
+    resample: Bootstrap | None = None,
+    test: Test = "bootstrap",
+    correction: Correction = "holm",
+) -> pl.LazyFrame:
+    """Differences between systems over the same range of coverage, whatever each one's Cmax.
+
+    Only the clusters that all systems of a group share are used; `n_clusters` counts them. A
+    replicate may reach less coverage than the bound although the system reaches it. Its curve is
+    then continued with the risk that it ends with, so that every replicate covers the same range:
+    with C' < C the AURC gains (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2), where r and
+    g are the last selective and generalized risk. This is a choice: the original stops at C',
+    which mixes ranges, as `compare` of `ef.aurc_at(C)` does. Where the bound is reached the two
+    are equal, and at C' = C they meet.
+
+    Args:
+        frame: Records of all systems, one row each.
+        between: Column or expression whose values are the systems. To compare several confidences
+            of one system, unpivot their columns first, as in the second example.
+        pair_on: The clusters, such as participants; by default the cluster of `resample`.
+        metrics: `aurc`, `augrc`, and `risk`, the selective risk at the bound.
+        coverage: `common`: in each group of `by` the smallest Cmax of its systems. Or a number in
+            (0, 1], which every system must reach.
+        by: Compare within each group of these keys.
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down.
+        weight: How often each row counts.
+        resample: The bootstrap; by default 1,000 reference draws. The bound is not resampled.
+        test: As for `compare`.
+        correction: As for `compare`; the family is all p-values of the call.
+
+    Returns:
+        The columns of `compare`, the metrics named `aurc_at_common` or `aurc_at_0.50`, then
+        `coverage_used`, the bound, and `coverage_left` and `coverage_right`, the Cmax of each side
+        on the shared clusters. Estimates are null where the bound is 0, since some system of the
+        group predicts nothing, and where nothing is predicted.
+
+    Raises:
+        ParameterError: A system does not reach the coverage asked for; the systems of a group
+            share no cluster; and as `compare` raises.
+        UnknownNameError: A metric that has no form up to a coverage.
+        MissingColumnsError: A column is not there.
+
+    Examples:
+        Two systems that accept the same items first, of which one then abstains:
+
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {
+        ...         "system": ["bold"] * 4 + ["careful"] * 4,
+        ...         "person": [1, 2, 3, 4] * 2,
+        ...         "loss": [0.0, 1.0, 0.5, 0.5, 0.0, 1.0, None, None],
+        ...         "confidence": [0.9, 0.8, 0.7, 0.6] * 2,
+        ...     }
+        ... )
+        >>> ef.compare(items, ef.aurc(), between="system", pair_on="person").select(
+        ...     "estimate_left", "estimate_right"
+        ... ).collect().row(0)
+        (0.3125, 0.0625)
+        >>> fair = ef.selective.compare_at_coverage(
+        ...     items, between="system", pair_on="person", metrics="aurc"
+        ... )
+        >>> fair.select("^estimate_.*$", "^coverage_.*$").collect()
+        shape: (1, 5)
+        ┌───────────────┬────────────────┬───────────────┬───────────────┬────────────────┐
+        │ estimate_left ┆ estimate_right ┆ coverage_used ┆ coverage_left ┆ coverage_right │
+        │ ---           ┆ ---            ┆ ---           ┆ ---           ┆ ---            │
+        │ f64           ┆ f64            ┆ f64           ┆ f64           ┆ f64            │
+        ╞═══════════════╪════════════════╪═══════════════╪═══════════════╪════════════════╡
+        │ 0.0625        ┆ 0.0625         ┆ 0.5           ┆ 1.0           ┆ 0.5            │
+        └───────────────┴────────────────┴───────────────┴───────────────┴────────────────┘
+
+        Two confidences of the same predictions, as two systems:
+
+        >>> answers = pl.DataFrame(
+        ...     {
+        ...         "person": [1, 2, 3, 4],
+        ...         "loss": [0.0, 0.0, 1.0, 1.0],
+        ...         "stated": [0.9, 0.9, 0.9, 0.9],
+        ...         "token": [0.9, 0.8, 0.2, 0.1],
+        ...     }
+        ... )
+        >>> long = answers.unpivot(
+        ...     ["stated", "token"],
+        ...     index=["person", "loss"],
+        ...     variable_name="signal",
+        ...     value_name="confidence",
+        ... )
+        >>> ef.selective.compare_at_coverage(
+        ...     long, between="signal", pair_on="person", coverage=0.5
+        ... ).select("metric", "left", "right", "delta").collect()
+        shape: (2, 4)
+        ┌───────────────┬────────┬───────┬─────────┐
+        │ metric        ┆ left   ┆ right ┆ delta   │
+        │ ---           ┆ ---    ┆ ---   ┆ ---     │
+        │ str           ┆ str    ┆ str   ┆ f64     │
+        ╞═══════════════╪════════╪═══════╪═════════╡
+        │ aurc_at_0.50  ┆ stated ┆ token ┆ -0.25   │
+        │ augrc_at_0.50 ┆ stated ┆ token ┆ -0.0625 │
+        └───────────────┴────────┴───────┴─────────┘
+    """
+    from evalframe.resample.paired import PAIRED_RESULT
+
+    named = _named(metrics, coverage)
+    method, cluster = paired_method(pair_on, resample)
+    keys = tables.Keys.of(by, [*PAIRED_RESULT, *USED])
+    rows = _rows(tables.lazy(frame), keys, as_expr(between), cluster, loss, confidence, weight)
+    weight = None if weight is None else WEIGHT
+    groups = [*keys.inner, _ALL]
+    rows = _of_shared_clusters(rows, groups, keys)
+    asked = _REACHED.bind(weight=weight)
+    reached = evaluate(rows, asked, by=[*groups, _SYSTEM]).collect()
+    reached = reached.select(*groups, _SYSTEM, cmax="estimate")
+    if coverage == "common":
+        used = pl.col("cmax").min().over(groups)
+    else:
+        _check_reached(reached, groups, keys, coverage)
+        used = pl.lit(coverage, dtype=pl.Float64)
+    reached = reached.with_columns(used.alias("coverage_used"))
+    bounds = reached.lazy().select(*groups, bound="coverage_used").unique()
+    result = compare(
+        rows.join(bounds, on=groups, nulls_equal=True),
+        [_METRICS[metric].bind(weight=weight, name=name) for metric, name in named.items()],
+        between=_SYSTEM,
+        pair_on=_CLUSTER,
+        by=keys.inner,
+        resample=method,
+        test=test,
+        correction=correction,
+    )
+    return _with_coverages(result.collect(), reached, keys).rename(keys.restore()).lazy()
+
+
+def _named(
+    metrics: AtCoverage | Sequence[AtCoverage], coverage: float | str
+) -> dict[AtCoverage, str]:
+    """The metrics asked for, with their names in the result."""
+    listed: list[AtCoverage] = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not listed:
+        raise ParameterError(f"no metrics were given; name some of {', '.join(_METRICS)}")
+    for metric in listed:
+        if metric not in _METRICS:
+            raise UnknownNameError.of("metric up to a coverage", metric, _METRICS)
+    if coverage == "common":
+        return {metric: f"{metric}_at_common" for metric in listed}
+    if isinstance(coverage, str):
+        raise ParameterError(f"coverage must be 'common' or a number in (0, 1], got {coverage!r}")
+    at_a_number = {"aurc": aurc_at, "augrc": augrc_at, "risk": risk_at}
+    return {metric: at_a_number[metric](coverage)().meta.output_name() for metric in listed}
+
+
+def _rows(
+    frame: pl.LazyFrame,
+    keys: tables.Keys,
+    system: pl.Expr,
+    cluster: pl.Expr,
+    loss: IntoExpr,
+    confidence: IntoExpr,
+    weight: IntoExpr | None,
+) -> pl.LazyFrame:
+    """What is needed of each row, under internal names."""
+    asked = _REACHED.bind((loss, confidence), weight=weight)
+    tables.check_columns(frame, [asked], *keys.exprs, system, cluster)
+    return frame.select(
+        *keys.select(),
+        pl.lit(0).alias(_ALL),  # a key that is always there
+        system.alias(_SYSTEM),
+        cluster.alias(_CLUSTER),
+        **asked.bound.columns,
+    )
+
+
+def _of_shared_clusters(rows: pl.LazyFrame, groups: list[str], keys: tables.Keys) -> pl.LazyFrame:
+    """The rows of the clusters that all systems of their group have.
+
+    Raises:
+        ParameterError: The systems of a group share none.
+    """
+    present = rows.select(*groups, _SYSTEM, _CLUSTER).unique().collect()
+    holders = pl.len().over(*groups, _CLUSTER)
+    shared = present.filter(holders == pl.col(_SYSTEM).n_unique().over(groups))
+    if shared.height == present.height:
+        return rows
+    lost = present.join(shared, on=groups, how="anti", nulls_equal=True).sort(*groups, _SYSTEM)
+    if lost.height:
+        first = lost.join(lost.head(1), on=groups, how="semi", nulls_equal=True)
+        systems = ", ".join(map(repr, first[_SYSTEM].unique(maintain_order=True)))
+        raise ParameterError(
+            f"no cluster is shared by all of the systems {systems}{_group(first, keys)}; check the "
+            "column to pair on, or leave a system out"
+        )
+    clusters = shared.lazy().select(*groups, _CLUSTER).unique()
+    return rows.join(clusters, on=[*groups, _CLUSTER], how="semi", nulls_equal=True)
+
+
+def _check_reached(
+    reached: pl.DataFrame, groups: list[str], keys: tables.Keys, coverage: float
+) -> None:
+    """Raise where a system that is compared ends below the coverage.
+
+    Raises:
+        ParameterError: One does.
+    """
+    compared = reached.filter(pl.len().over(groups) > 1)
+    short = compared.filter(pl.col("cmax").fill_null(0.0) < coverage).sort("cmax", *groups, _SYSTEM)
+    if short.height:
+        first = short.row(0, named=True)
+        others = f", and {short.height - 1} more fall short" if short.height > 1 else ""
+        raise ParameterError(
+            f"system {first[_SYSTEM]!r} reaches a coverage of {first['cmax'] or 0.0:.4g}"
+            f"{_group(short, keys)}, below the {coverage:g} asked for{others}; lower the coverage, "
+            "or compare at coverage='common'"
+        )
+
+
+def _group(rows: pl.DataFrame, keys: tables.Keys) -> str:
+    """Where the first of these rows belongs, for messages."""
+    values = zip(keys.names, rows.select(keys.inner).head(1).iter_columns(), strict=True)
+    told = ", ".join(f"{name}={value.item()!r}" for name, value in values)
+    return told and f" in the group {told}"
+
+
+def _with_coverages(result: pl.DataFrame, reached: pl.DataFrame, keys: tables.Keys) -> pl.DataFrame:
+    """The differences with the bound, and with the Cmax of both sides."""
+    left = reached.select(*keys.inner, "coverage_used", left=_SYSTEM, coverage_left="cmax")
+    right = reached.select(*keys.inner, right=_SYSTEM, coverage_right="cmax")
+    for name, side in (("left", left), ("right", right)):
+        on = [*keys.inner, name]
+        result = result.join(side, on=on, how="left", nulls_equal=True, maintain_order="left")
+    return result
+
+
+_BOUND = total.bound_high / total.items + total.bound_low / total.items
+"""The bound within terms."""
+
+
+def _up_to_bound(
+    loss: pl.Expr,
+    confidence: pl.Expr,
+    bound: pl.Expr,
+    weight: pl.Expr,
+    terms: Mapping[str, pl.Expr],
+    value: Callable[[Totals, pl.Expr], pl.Expr],
+) -> State:
+    """The state of a metric up to a bound that is a column, constant within the group.
+
+    Args:
+        loss: Loss of each item.
+        confidence: Confidence of each item.
+        bound: The bound.
+        weight: Weight of each item.
+        terms: Of the curve up to its end or the bound.
+        value: From totals and how much coverage the curve lacks to the value.
+    """
+    # Halves of its digits: their sums over fewer than 2**27 items are exact, and so is the mean.
+    rounded = bound * _SPLIT
+    high = rounded - (rounded - bound)
+    state = by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: _finish(t, value))
+    return replace(
+        state,
+        sums={**state.sums, "bound_high": weight * high, "bound_low": weight * (bound - high)},
+        valid=valid_item(loss, confidence) & bound.is_not_nan().fill_null(value=False),
+    )
+
+
+def _finish(t: Totals, value: Callable[[Totals, pl.Expr], pl.Expr]) -> pl.Expr:
+    bound = t.bound_high / t.items + t.bound_low / t.items
+    reached = t.mass / t.items
+    beyond = pl.when(bound > reached).then(bound - reached).otherwise(0.0)
+    return pl.when((t.mass > 0) & (bound > 0)).then(value(t, beyond))
+
+
+def _aurc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    bound: Role = "bound",
+    *,
+    weight: Role = None,
+) -> State:
+    """AURC up to the bound."""
+    terms = {"area": cut(RISK, RISK_BEFORE, _BOUND, "trapezoid_total")}
+
+    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
+        return t.area + beyond * t.loss / t.mass
+
+    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+
+
+def _augrc(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    bound: Role = "bound",
+    *,
+    weight: Role = None,
+) -> State:
+    """AUGRC up to the bound."""
+    height, height_before = at.loss / total.items, before.loss / total.items
+    terms = {"area": cut(height, height_before, _BOUND, "trapezoid_total")}
+
+    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
+        return t.area + beyond * (t.loss / t.items + beyond * t.loss / t.mass / 2)
+
+    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+
+
+def _risk(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    bound: Role = "bound",
+    *,
+    weight: Role = None,
+) -> State:
+    """Selective risk at the bound."""
+    coverage, coverage_before = coverages("trapezoid_total")
+    reaching = (coverage >= _BOUND) & (coverage_before < _BOUND)
+    terms = {
+        "risk": pl.when(reaching).then(RISK).otherwise(0.0),
+        "reached": reaching.cast(pl.Float64),
+    }
+
+    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
+        return pl.when(t.reached > 0).then(t.risk).otherwise(t.loss / t.mass)
+
+    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+
+
+def _cmax(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
+    """Share of the usable items that are predicted: where the curve ends."""
+    return State(
+        sums={"items": weight, "mass": pl.when(loss.is_not_null()).then(weight)},
+        finish=lambda t: ratio(t.mass, t.items),
+        valid=valid_item(loss, confidence),
+    )
+
+
+def _metric(name: str, define: Callable[..., State], *roles: str) -> Metric:
+    """A metric that is not registered, since it serves here only."""
+    columns, ends = {role: role for role in roles}, (0.0, float("inf"))
+    return Metric(name, define, "minimize", ends, columns, labels=frozenset(), params={})
+
+
+_REACHED = _metric("coverage", _cmax, "loss", "confidence")
+_UP_TO: dict[AtCoverage, Callable[..., State]] = {"aurc": _aurc, "augrc": _augrc, "risk": _risk}
+_METRICS = {
+    name: _metric(name, define, "loss", "confidence", "bound") for name, define in _UP_TO.items()
+}
