@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import bootstrap, sorting, start
+from benchmarks import bootstrap, calibration, reading, sorting, start
 from benchmarks.measure import table
 
-MODULES = {"sorting": sorting, "bootstrap": bootstrap, "start": start}
+MODULES = {
+    "sorting": sorting,
+    "bootstrap": bootstrap,
+    "calibration": calibration,
+    "reading": reading,
+    "start": start,
+}
 
 
 def main(words: list[str]) -> int:

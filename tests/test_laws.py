@@ -26,7 +26,18 @@ def choices(metric, param):
     if param == "convention":
         declared = inspect.signature(metric.define).parameters[param].annotation
         return get_args(getattr(conventions, declared))
-    return {"coverage": (0.05, 0.5, 1.0), "risk": (0.3,), "positive": (1,)}[param]
+    if param == "bins":
+        return (None, 4) if metric.params[param] is None else (4,)
+    known = {
+        "coverage": (0.05, 0.5, 1.0),
+        "risk": (0.3,),
+        "positive": (1,),
+        "binning": ("equal_width", "equal_mass"),
+        "closed": ("left", "right"),
+        "debiased": (True, False),
+        "rules": ("documented", "reference"),
+    }
+    return known[param]
 
 
 @functools.cache
@@ -63,10 +74,11 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
         "item_index": st.integers(0, 2),
         "loss": losses,
         "confidence": confidences,
+        "correct": st.sampled_from([0.0, 1.0, 1.0, 0.5, None, math.nan]),
         "weight": weights,
     }
     rows = draw(st.lists(st.tuples(*columns.values()), min_size=1, max_size=40))
-    types = [pl.String, *[pl.Int64] * 5, pl.Float64, pl.Float64, pl.Float64]
+    types = [pl.String, *[pl.Int64] * 5, *[pl.Float64] * 4]
     return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
 
 

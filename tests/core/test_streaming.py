@@ -11,7 +11,17 @@ from evalframe.core.blocks import share
 from evalframe.core.metric import registered
 
 ROWS = pl.LazyFrame(
-    {"group": ["a"], "prediction": [1], "loss": [0.5], "confidence": [0.25], "weight": [1.0]}
+    {
+        "group": ["a"],
+        "prediction": [1],
+        "label": [1],
+        "score": [1],
+        "item_index": [0],
+        "loss": [0.5],
+        "confidence": [0.25],
+        "correct": [1.0],
+        "weight": [1.0],
+    }
 )
 SELECTIVE = [metric for metric in registered().values() if metric.family == "selective"]
 

@@ -12,7 +12,7 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
-from evalframe.selective.confidence import (
+from evalframe.selective.confidences import (
     check_signals,
     confidence,
     requirements,

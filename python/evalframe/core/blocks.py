@@ -149,7 +149,7 @@ def finishes(bounds: Sequence[Bound], blocks: Sequence[Block]) -> list[list[pl.E
             if state.axes:
                 axis = state.axes[axis_number]
                 names += [*axis.sums]
-                for term in (*axis.terms, *axis.maxima):
+                for term in axis.results:
                     seen[number][term] = pl.col(f"{place}:{number}.{term}")
             for name in names:
                 seen[number].setdefault(name, pl.col(f"{place}:{name}"))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.state import First
 
 
 _SPLIT = 2.0**27 + 1.0
@@ -57,10 +58,13 @@ class Views:
             return self[running] - self[running + BEFORE]
         return segments.running(self[name + OWN], self.starts)
 
-    def evaluate(self, exprs: Mapping[str, pl.Expr]) -> pl.DataFrame:
-        """Elementwise expressions over the views, one row per level."""
+    def evaluate(self, exprs: Mapping[str, pl.Expr], rows: Ints | None = None) -> pl.DataFrame:
+        """Elementwise expressions over the views, one row per level (or per level of `rows`)."""
         needed = {name for expr in exprs.values() for name in expr.meta.root_names()}
-        frame = pl.DataFrame({name: self[name] for name in sorted(needed)})
+        seen = {name: self[name] for name in sorted(needed)}
+        if rows is not None:
+            seen = {name: values[rows] for name, values in seen.items()}
+        frame = pl.DataFrame(seen)
         # Lazy, since only then are subexpressions that the terms share computed once.
         return frame.lazy().select(**exprs).collect(engine="in-memory")
 
@@ -88,6 +92,22 @@ class Views:
         centre = np.nan_to_num(centre, posinf=0.0, neginf=0.0)
         return values - self[mass + OWN] * np.repeat(centre, np.diff(self.starts))
 
+    def regrouped(self, value: pl.Expr) -> Views:
+        """The views with consecutive levels of equal value added up into the first of them."""
+        import numpy as np
+
+        values = self.evaluate({"value": value})["value"].to_numpy()
+        first = segments.boundaries(values, self.starts)
+        ends = np.append(first, len(values))
+        own = {
+            name.removesuffix(OWN): segments.totals(sums, ends)
+            for name, sums in self._made.items()
+            if name.endswith(OWN)
+        }
+        levels = self._made.get(LEVEL)
+        starts = np.searchsorted(first, self.starts)
+        return Views(own, starts, self._totals, None if levels is None else levels[first])
+
     def hull(self, abscissa: pl.Expr, ordinate: pl.Expr) -> Views:
         """The views at the vertices of each segment's lower convex hull."""
         import numpy as np
@@ -108,7 +128,7 @@ class Views:
 
 
 def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
-    """The added-up terms and maxima of several axes that share their sums, per segment.
+    """Added-up terms, maxima and firsts of several axes that share their sums, per segment.
 
     Args:
         views: Sums at the levels.
@@ -127,6 +147,10 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
             peaks = {
                 f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.maxima.items()
             }
+            firsts = {
+                f"{prefix}{name}": f for prefix, axis in alike for name, f in axis.firsts.items()
+            }
+            result |= _firsts(seen, firsts)
             if not added and not peaks:
                 continue
             values = seen.evaluate(added | peaks)
@@ -138,9 +162,29 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
     return result
 
 
+def _firsts(views: Views, firsts: Mapping[str, First]) -> dict[str, Floats]:
+    """Values at the first levels that reach their bounds, per segment; NaN where none does."""
+    import numpy as np
+
+    if not firsts:
+        return {}
+    distinct = {str(first.rising): first.rising for first in firsts.values()}
+    rising = views.evaluate(distinct)
+    found = {}
+    for name, first in firsts.items():
+        heights = _numpy(rising[str(first.rising)])
+        rows = segments.first_reaching(heights, views.starts, first.bound)
+        reached = rows >= 0
+        found[name] = np.full(len(rows), np.nan)
+        found[name][reached] = views.evaluate({name: first.value}, rows[reached])[name].to_numpy()
+    return found
+
+
 def _shaped(views: Views, axis: Axis) -> Views:
     if axis.centre is not None:
         views = views.centred(*axis.centre)
+    if axis.regroup is not None:
+        views = views.regrouped(axis.regroup)
     return views if axis.hull is None else views.hull(*axis.hull)
 
 

@@ -131,14 +131,17 @@ def _complaints(state: Any) -> Iterator[str]:
     for name in sums:
         if name in (N, N_MISSING) or ":" in name:
             yield f"a sum cannot be named {name!r}, which is counted for every metric"
-    terms = [name for axis in state.axes for name in (*axis.terms, *axis.maxima)]
+    terms = [n for axis in state.axes for n in (*axis.terms, *axis.maxima, *axis.firsts)]
     for name in terms:
         if terms.count(name) > 1 or name in sums:
             yield f"a term is named {name!r} as another term or sum is; give it another name"
     for axis in state.axes:
-        for name, expr in (*axis.terms.items(), *axis.maxima.items()):
-            for root in expr.meta.root_names():
+        reading = {f"term {name!r}": exprs for name, exprs in axis.results.items()}
+        if axis.regroup is not None:
+            reading["regroup"] = (axis.regroup,)
+        for reader, exprs in reading.items():
+            for root in (root for expr in exprs for root in expr.meta.root_names()):
                 known = sums if root.endswith(TOTAL) else axis.sums
                 base = root.removesuffix(TOTAL).removesuffix(BEFORE).removesuffix(OWN)
                 if root != LEVEL and base not in known:
-                    yield f"term {name!r} reads {base!r}, but the sums are {sorted(known)}"
+                    yield f"{reader} reads {base!r}, but the sums are {sorted(known)}"

@@ -126,6 +126,24 @@ def before(values: Floats, starts: Ints) -> Floats:
     return result
 
 
+def first_reaching(rising: Floats, starts: Ints, bound: float) -> Ints:
+    """The first row of each segment that is at least `bound`, -1 where none is.
+
+    Within a segment the values never fall; all segments are searched at once, by halves.
+    """
+    import numpy as np
+
+    low, high = starts[:-1].copy(), starts[1:].copy()
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        below = rising[np.where(open_, middle, 0)] < bound
+        low = np.where(open_ & below, middle + 1, low)
+        high = np.where(open_ & ~below, middle, high)
+    found = low < starts[1:]
+    found[found] = rising[low[found]] >= bound  # NaN is not
+    return np.where(found, low, -1)
+
+
 def boundaries(levels: Floats, starts: Ints) -> Ints:
     """First rows of all runs of equal levels within segments."""
     import numpy as np

@@ -63,6 +63,21 @@ class Totals:
 
 
 @dataclass(frozen=True)
+class First:
+    """The value at the first level at which a quantity that never falls reaches a bound.
+
+    Attributes:
+        rising: Elementwise expression over the views that never falls from level to level.
+        bound: What it must reach.
+        value: Elementwise expression over the views, taken there; null where it is not reached.
+    """
+
+    rising: pl.Expr
+    bound: float
+    value: pl.Expr
+
+
+@dataclass(frozen=True)
 class Axis:
     """Sums per ordered level.
 
@@ -72,7 +87,11 @@ class Axis:
         sums: Row-level expressions added up per level.
         terms: Elementwise expressions over the views, added up over the levels.
         maxima: The same, but the largest value is taken; NaN counts as nothing.
+        firsts: The same, but the value is taken at the first level that reaches a bound.
         descending: Whether the running sums start at the highest level.
+        regroup: Expression over the views: consecutive levels of equal value become one, with
+            the value of the first, before the terms are taken. A level without mass must not
+            part two others, since a replicate can lack any.
         hull: Abscissa and ordinate over the views: keep only the levels that are vertices of
             the lower convex hull before the terms are taken.
         centre: A pair (x, m) of sums: running sums of x are taken about the group's mean
@@ -83,15 +102,24 @@ class Axis:
     sums: Mapping[str, pl.Expr]
     terms: Mapping[str, pl.Expr] = field(default_factory=dict)
     maxima: Mapping[str, pl.Expr] = field(default_factory=dict)
+    firsts: Mapping[str, First] = field(default_factory=dict)
     where: pl.Expr = field(default_factory=lambda: pl.lit(value=True))
     descending: bool = False
+    regroup: pl.Expr | None = None
     hull: tuple[pl.Expr, pl.Expr] | None = None
     centre: tuple[str, str] | None = None
 
     @property
+    def results(self) -> dict[str, tuple[pl.Expr, ...]]:
+        """What the levels come to, by name, with the expressions each is made of."""
+        made: dict[str, tuple[pl.Expr, ...]] = {}
+        made |= {name: (expr,) for name, expr in {**self.terms, **self.maxima}.items()}
+        return made | {name: (f.rising, f.value) for name, f in self.firsts.items()}
+
+    @property
     def shape(self) -> tuple[str, ...]:
-        """What changes the levels and their sums before the terms: centre and hull, as text."""
-        return (*(self.centre or ()), *(str(coordinate) for coordinate in self.hull or ()))
+        """What changes the levels and their sums before the terms, as text."""
+        return (str(self.centre), str(self.regroup), *(str(part) for part in self.hull or ()))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,14 @@ class _Levels:
     levels: Floats
     dense: dict[str, Floats] | None
 
+    def __post_init__(self) -> None:
+        """Entries beyond the first of their level, where their runs begin, and of which levels."""
+        beyond = np.ones(len(self.owner), dtype=np.bool_)
+        beyond[self.first] = False
+        self.further = np.flatnonzero(beyond)
+        place = np.searchsorted(self.first, self.further, side="right") - 1
+        self.shared, self.runs = np.unique(place, return_index=True)
+
     @classmethod
     def of(cls, table: pl.DataFrame, block: Block, groups: int, clusters: int) -> _Levels:
         assert block.axis is not None
@@ -80,14 +88,15 @@ class _Levels:
         if self.dense is not None:
             parts = np.split(product, len(self.dense), axis=1)
             return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
-        gathered = weights[:, self.owner]
-        result = {}
-        for name, values in self.entries.items():
-            weighted = gathered * values
-            if len(self.first) < len(self.owner):
-                weighted = np.add.reduceat(weighted, self.first, axis=1)
-            result[name] = weighted.ravel()
-        return result
+        # Most levels have one entry: only what is beyond a level's first entry needs adding up.
+        gathered = weights[:, self.owner[self.first]]
+        result = {name: gathered * values[self.first] for name, values in self.entries.items()}
+        if len(self.further):
+            gathered = weights[:, self.owner[self.further]]
+            for name, values in self.entries.items():
+                weighted = gathered * values[self.further]
+                result[name][:, self.shared] += np.add.reduceat(weighted, self.runs, axis=1)
+        return {name: values.ravel() for name, values in result.items()}
 
 
 class Contraction:

@@ -11,6 +11,7 @@ confidence enter together, so that no value depends on the order of rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,6 +21,8 @@ from evalframe.core.state import Axis, State, Totals, at, before, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from evalframe.core.state import First
 
 TINY = 1e-300
 """Added to a denominator, it changes nothing but makes the quotient of two zeros 0."""
@@ -45,12 +48,14 @@ def by_confidence(
     finish: Callable[[Totals], pl.Expr],
     terms: Mapping[str, pl.Expr] | None = None,
     maxima: Mapping[str, pl.Expr] | None = None,
+    firsts: Mapping[str, First] | None = None,
     hull: tuple[pl.Expr, pl.Expr] | None = None,
 ) -> State:
     """The state of a metric of the risk-coverage curve."""
+    axis = confidence_axis(loss, confidence, weight, terms or {}, hull=hull)
     return State(
         sums={"items": weight},
-        axes=(confidence_axis(loss, confidence, weight, terms or {}, maxima or {}, hull),),
+        axes=(replace(axis, maxima=maxima or {}, firsts=firsts or {}),),
         finish=finish,
         valid=valid_item(loss, confidence),
     )
@@ -61,7 +66,7 @@ def confidence_axis(
     confidence: pl.Expr,
     weight: pl.Expr,
     terms: Mapping[str, pl.Expr],
-    maxima: Mapping[str, pl.Expr] | None = None,
+    *,
     hull: tuple[pl.Expr, pl.Expr] | None = None,
     centre: tuple[str, str] | None = None,
 ) -> Axis:
@@ -71,7 +76,6 @@ def confidence_axis(
         where=loss.is_not_null(),
         sums={"mass": pl.when(loss.is_not_null()).then(weight), "loss": weight * loss},
         terms=terms,
-        maxima=maxima or {},
         descending=True,
         hull=hull,
         centre=centre,

@@ -6,6 +6,7 @@ does not follow is null.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -64,19 +65,20 @@ def consistency(samples: IntoExpr) -> pl.Expr:
         └─────────────┴─────────────┴──────────────────┴───────────┴─────────┘
     """
     scores = _scores(samples)
-    modes = scores.list.eval(pl.element().mode())
-    unscored = modes.list.eval(pl.element().is_null()).list.any()
-    modal_score = pl.when(~unscored).then(modes.list.min())
-    missing = scores.list.eval(pl.element().is_null()).list.sum()
-    agreeing = (scores - modal_score).list.count_matches(0.0)
-    modal_count = pl.when(unscored).then(missing).otherwise(agreeing).cast(pl.Int64)
+    answers = scores.list.eval(pl.element().fill_null(_NO_SCORE))
+    modal_answer = answers.list.eval(pl.element().mode()).list.min()
+    # The search for the mode is the slow part. Fields of a struct are computed once, and those of
+    # the same names replace them.
+    found = pl.struct(modal_score=modal_answer, modal_count=answers)
+    modal_answer, answers = pl.field("modal_score"), pl.field("modal_count")
+    modal_count = (answers - modal_answer).list.count_matches(0.0).cast(pl.Int64)
     size = scores.list.len()
-    summary = pl.struct(
-        modal_score=modal_score,
+    summary = found.struct.with_fields(
+        modal_score=pl.when(modal_answer != _NO_SCORE).then(modal_answer),
         modal_count=modal_count,
         modal_confidence=modal_count / size,
         score_std=_spread(scores),
-        na_rate=missing / size,
+        na_rate=scores.list.eval(pl.element().is_null()).list.sum() / size,
     )
     return pl.when(size > 0).then(summary).alias("consistency")
 
@@ -84,7 +86,7 @@ def consistency(samples: IntoExpr) -> pl.Expr:
 def consistency_modal_confidence(samples: IntoExpr) -> pl.Expr:
     """Share of repeated answers that give the most frequent one; no score is an answer, too.
 
-    The field `modal_confidence` of `consistency`, in half its time.
+    The field `modal_confidence` of `consistency`, at less cost.
 
     Args:
         samples: Lists of numeric scores; a null, NaN or infinite one is no score.
@@ -216,6 +218,10 @@ def token_pe(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
     q = probability / together
     entropy = -q.list.eval(pl.element() * (pl.element() + 1e-12).log()).list.sum()
     return _token_mean(top_logprobs, pl.when(together > 0).then(entropy)).alias("token_pe")
+
+
+_NO_SCORE = -sys.float_info.max
+"""Stands for an answer without score: a tie goes to the smallest."""
 
 
 def _scores(samples: IntoExpr) -> pl.Expr:

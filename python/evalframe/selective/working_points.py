@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
-from evalframe.core.state import State, at, ratio
+from evalframe.core.state import First, State, at, ratio
 from evalframe.selective.areas import fraction
 from evalframe.selective.conventions import coverages
 from evalframe.selective.curve import RISK, by_confidence, valid_item, zero_if_empty
@@ -234,15 +234,9 @@ def _at_plateau(
     convention: str,
 ) -> State:
     fraction("coverage", bound)
-    coverage, coverage_before = coverages(convention)
-    reaching = (coverage >= bound) & (coverage_before < bound)
-    terms = {
-        "value": pl.when(reaching).then(value).otherwise(0.0),
-        "reached": reaching.cast(pl.Float64),
-    }
-    return by_confidence(
-        loss, confidence, weight, terms=terms, finish=lambda t: pl.when(t.reached > 0).then(t.value)
-    )
+    coverage, _ = coverages(convention)
+    firsts = {"value": First(coverage, bound, value)}
+    return by_confidence(loss, confidence, weight, firsts=firsts, finish=lambda t: t.value)
 
 
 @metric(

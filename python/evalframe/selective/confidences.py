@@ -79,7 +79,7 @@ def confidence(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.confidence import confidence
+        >>> from evalframe.selective.confidences import confidence
         >>> items = pl.DataFrame(
         ...     {"token_msp": [0.75, None, 1.5], "verbalized_confidence": [4, 4, None]}
         ... )
@@ -128,7 +128,7 @@ def select_variants(text: str) -> list[str]:
         ParameterError: A name is given twice, or a combination is malformed.
 
     Examples:
-        >>> from evalframe.selective.confidence import select_variants
+        >>> from evalframe.selective.confidences import select_variants
         >>> select_variants("default")
         ['llm', 'total_evidence']
         >>> select_variants("token_msp,secondary:token_msp+llm:product")

@@ -1,0 +1,125 @@
+"""Bins of confidence: of equal width over [0, 1], or of equal mass.
+
+Equal width: bin k of B reaches from k/B to (k + 1)/B, with the edges as floats, k * (1/B), which is
+what `numpy.linspace(0, 1, B + 1)` gives. They decide where a confidence such as 0.3 falls, since
+3 * 0.1 is 0.30000000000000004.
+
+Equal mass: an item falls into bin floor(B * m), where m is the share of all items with a lower
+confidence. Items of equal confidence stay together, so that no value depends on row order, and a
+bin that a large tie block covers whole is not there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.state import Axis, before, own, total
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Binning: TypeAlias = Literal["equal_width", "equal_mass"]
+Closed: TypeAlias = Literal["left", "right"]
+Rules: TypeAlias = Literal["documented", "reference"]
+
+_ABOVE = 1.0 + 2.0**-50
+
+_ROUNDING = 1e-9
+"""Weights that are no binary fractions add up to a little less than a whole number of bins."""
+
+
+def by_bin(
+    confidence: pl.Expr,
+    sums: Mapping[str, pl.Expr],
+    *,
+    bins: int | None,
+    binning: str,
+    closed: str,
+    terms: Mapping[str, pl.Expr] | None = None,
+    maxima: Mapping[str, pl.Expr] | None = None,
+) -> Axis:
+    """Sums per bin, from the least confident up; `sums` must have the weight as `mass`.
+
+    Args:
+        confidence: A number in [0, 1].
+        sums: Row-level expressions added up per bin.
+        bins: How many bins; None makes every distinct confidence a bin of its own.
+        binning: `equal_width` or `equal_mass`.
+        closed: Which end belongs to a bin of equal width.
+        terms: Added up over the bins.
+        maxima: The largest over the bins.
+
+    Raises:
+        ParameterError: `bins` is no whole number of at least 1.
+        UnknownNameError: `binning` or `closed` is unknown.
+    """
+    check_binning(1 if bins is None else bins, binning, closed)
+    level, regroup = confidence, None
+    if bins is not None and binning == "equal_width":
+        level = bin_number(confidence, bins, closed)
+    elif bins is not None:
+        regroup = mass_bin(before.mass, total.mass, bins)
+    return Axis(level, sums, terms=terms or {}, maxima=maxima or {}, regroup=regroup)
+
+
+def check_binning(bins: object, binning: str, closed: str) -> None:
+    """Raise where they describe no bins.
+
+    Raises:
+        ParameterError: `bins` is no whole number of at least 1.
+        UnknownNameError: `binning` or `closed` is unknown.
+    """
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
+        raise ParameterError(f"bins must be a whole number of at least 1, got {bins!r}")
+    if binning not in get_args(Binning):
+        raise UnknownNameError.of("binning", binning, get_args(Binning))
+    if closed not in get_args(Closed):
+        raise UnknownNameError.of("closed end", closed, get_args(Closed))
+
+
+def check_rules(rules: str) -> None:
+    """Raise where no rule set has this name.
+
+    Raises:
+        UnknownNameError: It is neither `documented` nor `reference`.
+    """
+    if rules not in get_args(Rules):
+        raise UnknownNameError.of("rules", rules, get_args(Rules))
+
+
+def bin_number(confidence: pl.Expr, bins: int, closed: str = "left") -> pl.Expr:
+    """The bin of equal width that each confidence in [0, 1] falls into, counted from 0.
+
+    >>> p = pl.Series("p", [0.0, 0.3, 0.30000000000000004, 1.0])
+    >>> p.to_frame().select(bin_number(pl.col("p"), 10)).to_series().to_list()
+    [0.0, 2.0, 3.0, 9.0]
+    """
+    width = 1.0 / bins
+    # A little more than the product is never a bin too low, and one too high only at an edge.
+    product = confidence * (bins * _ABOVE)
+    if closed == "left":
+        number = product.floor()
+        beyond = confidence < number * width
+    else:
+        number = (product.ceil() - 1.0).clip(0.0)
+        beyond = (confidence <= number * width) & (number > 0.0)
+    return pl.when(beyond | (number >= bins)).then(number - 1.0).otherwise(number)
+
+
+def mass_bin(mass_before: pl.Expr, mass: pl.Expr, bins: int) -> pl.Expr:
+    """The bin of equal mass of a confidence with so much mass below it, counted from 0."""
+    return (bins * mass_before / mass + _ROUNDING).floor()
+
+
+def are_probabilities(*values: pl.Expr) -> pl.Expr:
+    """Whether all lie in [0, 1]; false where one is null or NaN."""
+    inside = [value.is_between(0.0, 1.0) for value in values]
+    return pl.all_horizontal(inside).fill_null(value=False)
+
+
+def per_bin(sums: pl.Expr) -> pl.Expr:
+    """A sum of a bin over its mass, 0 in a bin without mass."""
+    return pl.when(own.mass > 0).then(sums / own.mass).otherwise(0.0)

@@ -1,0 +1,177 @@
+"""Reliability tables: accuracy against confidence, bin by bin, as a frame to read or to plot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.state import LEVEL
+from evalframe.selective.binning import check_binning, mass_bin
+from evalframe.selective.scoring import brier_reliability
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.selective.binning import Binning, Closed
+
+RELIABILITY = (
+    "bin",
+    "lower_edge",
+    "upper_edge",
+    "n",
+    "mean_confidence",
+    "accuracy",
+    "gap",
+    "lower",
+    "upper",
+)
+"""Columns of every reliability table, after the group keys."""
+
+
+def reliability_table(
+    frame: Frame,
+    confidence: IntoExpr = "confidence",
+    correct: IntoExpr = "correct",
+    *,
+    by: IntoExpr | Sequence[IntoExpr] | None = None,
+    weight: IntoExpr | None = None,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    closed: Closed = "left",
+    level: float = 0.95,
+) -> pl.LazyFrame:
+    """Mean confidence and accuracy of each bin of confidence: the table of a reliability diagram.
+
+    The mean of |gap|, weighted by `n`, is `expected_calibration_error` with the same bins, and the
+    rows it counts as missing are left out here, too.
+
+    Args:
+        frame: Items, one row each.
+        confidence: Stated probability of being correct, in [0, 1].
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        by: Group keys: column names or expressions.
+        weight: How often each row counts.
+        bins: How many bins.
+        binning: `equal_width` bins over [0, 1], or `equal_mass` bins of as many items each (items
+            of equal confidence stay together).
+        closed: The end that belongs to a bin of equal width.
+        level: Confidence level of the intervals, in (0, 1).
+
+    Returns:
+        by..., then `bin` (Int64, from 0), `lower_edge` and `upper_edge` (edges of the bin; with
+        `equal_mass` the smallest and the largest confidence in it), `n` (Int64; with `weight` the
+        weight, Float64), `mean_confidence`, `accuracy`, `gap` (accuracy minus mean confidence:
+        below 0 is overconfident), `lower` and `upper` (Wilson interval of the accuracy, which
+        takes items as independent and a weight as a number of items). Sorted by the keys, then by
+        bin. A bin without items has no row.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: `bins` or `level` lies outside its domain, or a key has the name of a
+            column of the result.
+        UnknownNameError: `binning` or `closed` is unknown.
+
+    References:
+        DeGroot & Fienberg (1983), The comparison and evaluation of forecasters; Wilson (1927),
+        Probable inference, the law of succession, and statistical inference.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.reliability import reliability_table
+        >>> items = pl.DataFrame(
+        ...     {"confidence": [0.9, 0.9, 0.6, 0.6], "correct": [True, True, True, False]}
+        ... )
+        >>> table = reliability_table(items)
+        >>> table.select("bin", "n", "mean_confidence", "accuracy", "gap").collect()
+        shape: (2, 5)
+        ┌─────┬─────┬─────────────────┬──────────┬──────┐
+        │ bin ┆ n   ┆ mean_confidence ┆ accuracy ┆ gap  │
+        │ --- ┆ --- ┆ ---             ┆ ---      ┆ ---  │
+        │ i64 ┆ i64 ┆ f64             ┆ f64      ┆ f64  │
+        ╞═════╪═════╪═════════════════╪══════════╪══════╡
+        │ 5   ┆ 2   ┆ 0.6             ┆ 0.5      ┆ -0.1 │
+        │ 9   ┆ 2   ┆ 0.9             ┆ 1.0      ┆ 0.1  │
+        └─────┴─────┴─────────────────┴──────────┴──────┘
+    """
+    from evalframe.core import partial, tables
+    from evalframe.core.blocks import share
+
+    check_binning(bins, binning, closed)
+    if isinstance(level, bool) or not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
+    lazy, keys = tables.lazy(frame), tables.Keys.of(by, taken=RELIABILITY)
+    # The state of this metric is the table: mass, confidence and correct answers per bin, or per
+    # distinct confidence, of which bins of equal mass are made.
+    made = brier_reliability(
+        confidence, correct, weight=weight, bins=bins, binning=binning, closed=closed
+    ).alias("reliability_table")
+    tables.check_columns(lazy, [made], *keys.exprs)
+    (levels,) = partial.block_tables(lazy, share([made.bound]), keys, None)
+    filled = levels.filter(pl.col(LEVEL).is_not_null() & (pl.col("mass") > 0))
+    if binning == "equal_width":
+        number, width = pl.col(LEVEL), 1.0 / bins
+        edges = [
+            (number * width).alias("lower_edge"),
+            pl.when(number < bins - 1)
+            .then((number + 1.0) * width)
+            .otherwise(1.0)
+            .alias("upper_edge"),
+        ]
+        binned = filled.with_columns(*edges, bin=number)
+    else:
+        binned = _of_equal_mass(filled, keys.inner, bins)
+    n, shown = pl.col("mass"), pl.Int64 if weight is None else pl.Float64
+    accuracy, stated = pl.col("correct") / n, pl.col("confidence") / n
+    lower, upper = _wilson(accuracy.clip(0.0, 1.0), n, level)
+    return (
+        binned.select(
+            *keys.inner,
+            pl.col("bin").cast(pl.Int64),
+            "lower_edge",
+            "upper_edge",
+            n.cast(shown).alias("n"),
+            stated.alias("mean_confidence"),
+            accuracy.alias("accuracy"),
+            (accuracy - stated).alias("gap"),
+            lower.alias("lower"),
+            upper.alias("upper"),
+        )
+        .sort(*keys.inner, "bin")
+        .rename(keys.restore())
+    )
+
+
+def _of_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyFrame:
+    """Distinct confidences added up into bins of equal mass."""
+    mass = pl.col("mass")
+    below, whole = mass.cum_sum().shift(1, fill_value=0.0), mass.sum()
+    if keys:
+        below, whole = below.over(keys), whole.over(keys)
+    # Times 0 and added, the total is a column like any other: Polars divides by a constant one
+    # through its reciprocal.
+    number = mass_bin(below, whole + 0.0 * mass, bins)
+    return (
+        levels.sort(*keys, LEVEL)
+        .with_columns(number.alias("bin"))
+        .group_by(*keys, "bin")
+        .agg(
+            pl.col(LEVEL).min().alias("lower_edge"),
+            pl.col(LEVEL).max().alias("upper_edge"),
+            pl.col("mass", "confidence", "correct").sum(),
+        )
+    )
+
+
+def _wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
+    """The score interval of a share of n."""
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    centre = share + z * z / (2.0 * n)
+    spread = z * (share * (1.0 - share) / n + (z / (2.0 * n)) ** 2).sqrt()
+    scale = 1.0 + z * z / n
+    # At a share of 0 or 1 the bound is 0 or 1, up to rounding.
+    return ((centre - spread) / scale).clip(0.0), ((centre + spread) / scale).clip(None, 1.0)

@@ -1,0 +1,381 @@
+"""Proper scores of stated probabilities, the parts of the Brier score, and overconfidence.
+
+Where the original program differs:
+
+| function | case | `rules="documented"` | `rules="reference"` |
+|---|---|---|---|
+| `negative_log_likelihood` | a confidence outside [0, 1] | missing, counted | clipped |
+| | no items | null | NaN there, null here |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.metric import metric
+from evalframe.core.state import State, own, ratio, total
+from evalframe.selective.binning import are_probabilities, by_bin, check_rules, per_bin
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Role
+    from evalframe.selective.binning import Binning, Closed, Rules
+
+NEARLY = 1e-6
+"""How near to 0 and 1 a probability may come under a logarithm."""
+
+_ROUNDING = 1e-15
+
+
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+def negative_log_likelihood(
+    confidence: Role = "confidence",
+    correct: Role = "correct",
+    *,
+    weight: Role = None,
+    rules: Rules = "documented",
+) -> State:
+    """Mean negative log-likelihood of the outcomes, also called log loss or cross-entropy.
+
+    Natural logarithms; confidences are kept 1e-6 away from 0 and 1, so that one certain mistake
+    costs 13.8 and not infinity.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
+            or NaN are left out and counted as missing.
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+        rules: `reference` clips confidences outside [0, 1], too.
+
+    Returns:
+        Float64, null where there are no items.
+
+    Raises:
+        UnknownNameError: `rules` is unknown.
+
+    References:
+        Good (1952), Rational decisions. Values match ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import negative_log_likelihood
+        >>> items = pl.DataFrame({"confidence": [0.5, 0.25], "correct": [True, False]})
+        >>> round(items.select(negative_log_likelihood()).item(), 6)
+        0.490415
+    """
+    check_rules(rules)
+    known = are_probabilities(confidence)
+    if rules == "reference":
+        known = confidence.is_not_nan().fill_null(value=False)
+    # A clip, in a fifth of its time.
+    low, high = confidence < NEARLY, confidence > 1.0 - NEARLY
+    p = pl.when(low).then(NEARLY).when(high).then(1.0 - NEARLY).otherwise(confidence)
+    likelihood = correct * p.log() + (1.0 - correct) * (1.0 - p).log()
+    return State(
+        sums={"mass": weight, "log_likelihood": weight * likelihood},
+        finish=lambda t: -ratio(t.log_likelihood, t.mass),
+        valid=known & are_probabilities(correct),
+    )
+
+
+@metric(family="selective", direction="minimize", range=(0.0, 1.0))
+def brier_score(
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
+) -> State:
+    """Brier score: mean squared difference between confidence and outcome.
+
+    It equals `brier_reliability - brier_resolution + brier_uncertainty`.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
+            or NaN are left out and counted as missing.
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 1], null where there are no items.
+
+    References:
+        Brier (1950), Verification of forecasts expressed in terms of probability.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import brier_score
+        >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
+        >>> items.select(brier_score()).item()
+        0.125
+    """
+    return State(
+        sums={"mass": weight, "squares": weight * (correct - confidence) ** 2},
+        finish=lambda t: ratio(t.squares, t.mass),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+@metric(family="selective", direction="maximize", range=(float("-inf"), 1.0))
+def brier_skill(
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
+) -> State:
+    """Brier skill score: the share of the uncertainty that the confidence explains.
+
+    1 - `brier_score` / `brier_uncertainty`; 0 for who always states the accuracy.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1].
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+
+    Returns:
+        Float64, at most 1; null where there are no items or all outcomes are the same.
+
+    References:
+        Murphy (1973), A new vector partition of the probability score.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import brier_skill
+        >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
+        >>> items.select(brier_skill()).item()
+        0.5
+    """
+
+    def skill(mass: pl.Expr, squares: pl.Expr, uncertainty: pl.Expr) -> pl.Expr:
+        return pl.when(uncertainty > _ROUNDING).then(1.0 - squares / mass / uncertainty)
+
+    return State(
+        sums={
+            "mass": weight,
+            "squares": weight * (correct - confidence) ** 2,
+            "correct": weight * correct,
+            "correct_squares": weight * correct**2,
+        },
+        finish=lambda t: skill(t.mass, t.squares, _variance(t.mass, t.correct, t.correct_squares)),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+@metric(family="selective", direction="minimize", range=(0.0, 1.0))
+def brier_reliability(
+    confidence: Role = "confidence",
+    correct: Role = "correct",
+    *,
+    weight: Role = None,
+    bins: int | None = None,
+    binning: Binning = "equal_width",
+    closed: Closed = "left",
+) -> State:
+    """Reliability part of the Brier score: mean squared gap between accuracy and confidence.
+
+    0 is best. Without bins, every distinct confidence is a bin of its own.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1].
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+        bins: How many bins; None for the distinct confidences.
+        binning: `equal_width` or `equal_mass`.
+        closed: The end that belongs to a bin of equal width.
+
+    Returns:
+        Float64 in [0, 1], null where there are no items.
+
+    Raises:
+        ParameterError: `bins` is no whole number of at least 1.
+        UnknownNameError: `binning` or `closed` is unknown.
+
+    References:
+        Murphy (1973), A new vector partition of the probability score.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import brier_reliability
+        >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0], "correct": [1, 0, 0]})
+        >>> round(items.select(brier_reliability()).item(), 6)
+        0.041667
+    """
+    gap = per_bin(own.correct) - per_bin(own.confidence)
+    axis = by_bin(
+        confidence,
+        _moments(confidence, correct, weight),
+        bins=bins,
+        binning=binning,
+        closed=closed,
+        terms={"squares": own.mass * gap**2},
+    )
+    return State(
+        axes=(axis,),
+        finish=lambda t: ratio(t.squares, t.mass),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+@metric(family="selective", direction="maximize", range=(-1.0, 0.25))
+def brier_resolution(
+    confidence: Role = "confidence",
+    correct: Role = "correct",
+    *,
+    weight: Role = None,
+    bins: int | None = None,
+    binning: Binning = "equal_width",
+    closed: Closed = "left",
+) -> State:
+    """Resolution part of the Brier score: how much accuracy varies with confidence.
+
+    With bins it is the generalised resolution: the variance between bins, plus twice the
+    covariance of confidence and outcome within bins, minus the variance of confidence within
+    bins. So the three parts add up to the Brier score with any bins.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1].
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+        bins: How many bins; None for the distinct confidences.
+        binning: `equal_width` or `equal_mass`.
+        closed: The end that belongs to a bin of equal width.
+
+    Returns:
+        Float64, at most 0.25, and at least 0 without bins; null where there are no items.
+
+    Raises:
+        ParameterError: `bins` is no whole number of at least 1.
+        UnknownNameError: `binning` or `closed` is unknown.
+
+    References:
+        Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho &
+        Jolliffe (2008), Two extra components in the Brier score decomposition.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import brier_resolution
+        >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0], "correct": [1, 0, 0]})
+        >>> round(items.select(brier_resolution()).item(), 6)
+        0.055556
+    """
+    accuracy = per_bin(own.correct)
+    terms = {"between": own.mass * (accuracy - total.correct / total.mass) ** 2}
+    sums = _moments(confidence, correct, weight)
+    if bins is not None:
+        sums |= {
+            "confidence_squares": weight * confidence**2,
+            "products": weight * confidence * correct,
+        }
+        covariance = own.products - own.correct * per_bin(own.confidence)
+        variance = own.confidence_squares - own.confidence * per_bin(own.confidence)
+        terms["within"] = 2.0 * covariance - variance
+    axis = by_bin(confidence, sums, bins=bins, binning=binning, closed=closed, terms=terms)
+    return State(
+        axes=(axis,),
+        finish=lambda t: ratio(t.between if bins is None else t.between + t.within, t.mass),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+@metric(family="selective", direction="none", range=(0.0, 0.25))
+def brier_uncertainty(
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
+) -> State:
+    """Uncertainty part of the Brier score: the variance of the outcomes.
+
+    For Boolean outcomes it is accuracy (1 - accuracy). It says nothing about the confidence,
+    which decides only what rows count.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1].
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 0.25], null where there are no items.
+
+    References:
+        Murphy (1973), A new vector partition of the probability score.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import brier_uncertainty
+        >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0, 1.0], "correct": [1, 0, 0, 1]})
+        >>> items.select(brier_uncertainty()).item()
+        0.25
+    """
+    return State(
+        sums={
+            "mass": weight,
+            "correct": weight * correct,
+            "correct_squares": weight * correct**2,
+        },
+        finish=lambda t: _variance(t.mass, t.correct, t.correct_squares),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+@metric(family="selective", direction="none", range=(0.0, 1.0))
+def mean_confidence(
+    confidence: Role = "confidence", correct: Role = None, *, weight: Role = None
+) -> State:
+    """Mean confidence of the items.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
+            or NaN are left out and counted as missing.
+        correct: Not needed; where given, rows without it are left out, as calibration errors do.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 1], null where there are no items.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import mean_confidence
+        >>> pl.DataFrame({"confidence": [1.0, 0.5, None]}).select(mean_confidence()).item()
+        0.75
+    """
+    needed = (confidence,) if correct is None else (confidence, correct)
+    return State(
+        sums={"mass": weight, "confidence": weight * confidence},
+        finish=lambda t: ratio(t.confidence, t.mass),
+        valid=are_probabilities(*needed),
+    )
+
+
+@metric(family="selective", direction="none", range=(-1.0, 1.0))
+def overconfidence(
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
+) -> State:
+    """Mean confidence minus accuracy: above 0 is overconfident, below 0 underconfident.
+
+    Args:
+        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
+            or NaN are left out and counted as missing.
+        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [-1, 1], null where there are no items.
+
+    References:
+        Lichtenstein, Fischhoff & Phillips (1982), Calibration of probabilities: the state of the
+        art to 1980.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.selective.scoring import overconfidence
+        >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
+        >>> items.select(overconfidence()).item()
+        0.25
+    """
+    return State(
+        sums={"mass": weight, "excess": weight * (confidence - correct)},
+        finish=lambda t: ratio(t.excess, t.mass),
+        valid=are_probabilities(confidence, correct),
+    )
+
+
+def _moments(confidence: pl.Expr, correct: pl.Expr, weight: pl.Expr) -> dict[str, pl.Expr]:
+    return {"mass": weight, "confidence": weight * confidence, "correct": weight * correct}
+
+
+def _variance(mass: pl.Expr, values: pl.Expr, squares: pl.Expr) -> pl.Expr:
+    """The population variance from sums, null without mass."""
+    mean = ratio(values, mass)
+    return (squares / mass - mean**2).clip(0.0)
