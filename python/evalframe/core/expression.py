@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.state import N_MISSING, Axis, N, State, Totals
+from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 _OWNER = ":owner"
+
+_MANY = 1 << 12
+"""Rows of a group that are looked at for ties; smaller groups are sorted."""
 
 
 def inline(columns: Mapping[str, pl.Expr], state: State, canonical: State) -> pl.Expr:
@@ -48,9 +51,35 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
     plain = {name: e for name, e in state.sums.items() if name not in (N, N_MISSING)}
     named: dict[str, Floats] = {}
     for axis in state.axes:
-        named |= axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
+        if _is_tied(groups, starts, axis):
+            named |= _level_summary(groups, axis, plain)
+        else:
+            named |= axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
     value = state.finish(Totals({name: pl.col(name) for name in named}))
     return pl.DataFrame(named).select(value).to_series()
+
+
+def _is_tied(groups: pl.DataFrame, starts: Ints, axis: Axis) -> bool:
+    """Whether rows share their levels so much that adding them up beats sorting them."""
+    if starts[-1] < _MANY * len(groups):
+        return False
+    head = _flat(groups.head(1).select(pl.all().list.head(_MANY)))
+    return bool(head.select(axis.level.n_unique()).item() * 8 <= len(head))
+
+
+def _level_summary(
+    groups: pl.DataFrame, axis: Axis, plain: Mapping[str, pl.Expr]
+) -> dict[str, Floats]:
+    """Totals and terms per group from rows added up by level."""
+    import numpy as np
+
+    from evalframe.core.blocks import Block
+
+    block = Block({}, axis, dict(plain), dict(axis.sums), terms=[("", axis)])
+    levels = block.per_level(_owned(groups).lazy(), [_OWNER]).collect(engine="in-memory")
+    levels = levels.sort(_OWNER, LEVEL, descending=[False, axis.descending])
+    starts = np.searchsorted(levels[_OWNER].to_numpy(), np.arange(len(groups) + 1))
+    return block.summary_of_levels(levels, starts)
 
 
 def _ordered(groups: pl.DataFrame, axis: Axis) -> pl.DataFrame:
@@ -63,10 +92,13 @@ def _ordered(groups: pl.DataFrame, axis: Axis) -> pl.DataFrame:
         levels = groups[axis.level.meta.output_name()]
         order = levels.list.eval(pl.element().arg_sort(**flags))
         return _flat(groups.select(pl.all().list.gather(order)))
-    rows = _flat(
-        groups.with_columns(pl.int_range(pl.len()).repeat_by(pl.nth(0).list.len()).alias(_OWNER))
-    )
-    return rows.sort(_OWNER, axis.level, descending=[False, axis.descending])
+    return _owned(groups).sort(_OWNER, axis.level, descending=[False, axis.descending])
+
+
+def _owned(groups: pl.DataFrame) -> pl.DataFrame:
+    """The rows of all groups, each with the number of its group."""
+    owner = pl.int_range(pl.len()).repeat_by(pl.nth(0).list.len())
+    return _flat(groups.with_columns(owner.alias(_OWNER)))
 
 
 def _flat(groups: pl.DataFrame) -> pl.DataFrame:

@@ -65,9 +65,9 @@ def negative_log_likelihood(
         0.490415
     """
     check_rules(rules)
-    known = are_probabilities(confidence)
+    known = are_probabilities(confidence, correct)
     if rules == "reference":
-        known = confidence.is_not_nan().fill_null(value=False)
+        known = are_probabilities(correct) & confidence.is_not_nan().fill_null(value=False)
     # A clip, in a fifth of its time.
     low, high = confidence < NEARLY, confidence > 1.0 - NEARLY
     p = pl.when(low).then(NEARLY).when(high).then(1.0 - NEARLY).otherwise(confidence)
@@ -75,7 +75,7 @@ def negative_log_likelihood(
     return State(
         sums={"mass": weight, "log_likelihood": weight * likelihood},
         finish=lambda t: -ratio(t.log_likelihood, t.mass),
-        valid=known & are_probabilities(correct),
+        valid=known,
     )
 
 

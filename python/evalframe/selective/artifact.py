@@ -1,0 +1,245 @@
+"""The evaluation as the original writes it: one JSON document, schema version "1"."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import OutputError
+from evalframe.core.files import replacing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.selective.run_evaluation import RunEvaluation
+
+SCHEMA_VERSION = "1"
+
+ITEMS = 8
+"""Items of every participant."""
+
+_LOSSES = {"abs": ("abs(pred - gt)", 1), "abs_norm": ("abs(pred - gt) / 3", 3)}
+
+_DELTAS = {"aurc_full": "aurc", "augrc_full": "augrc", "cmax": "coverage"}
+
+Figures = dict[str, dict[str, Any]]
+"""Rows of a result table by metric."""
+
+
+def evaluation_artifact(
+    evaluation: RunEvaluation, *, created_at: datetime | None = None
+) -> dict[str, Any]:
+    """An evaluation in the original's format, key for key.
+
+    Args:
+        evaluation: What `evaluate_runs` returned.
+        created_at: When; by default now.
+
+    Returns:
+        The document, ready for `json.dumps`.
+
+    References:
+        ai-psychiatrist 36e9fba, evaluation artifact, schema version "1".
+
+    Example:
+        >>> from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
+        >>> from evalframe.selective.runs import open_run
+        >>> from evalframe.selective.sample_run import sample_document
+        >>> run = open_run(sample_document(participants=10), mode="few_shot")
+        >>> settings = RunSettings(variants=("verbalized",), n=100)
+        >>> document = evaluation_artifact(evaluate_runs(run, settings=settings))
+        >>> document["inputs"][0]["mode"], document["population"]["items_total"]
+        ('few_shot', 72)
+        >>> figures = document["confidence_variants"]["verbalized"]
+        >>> round(figures["cmax"], 4), sorted(figures["mae_at_coverage"]["0.50"])
+        (0.6111, ['achieved', 'requested', 'value'])
+    """
+    settings, population = evaluation.settings, evaluation.population
+    definition, multiplier = _LOSSES[settings.loss]
+    moment = (created_at or datetime.now(UTC)).astimezone(UTC)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "created_at": moment.isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "inputs": [
+            {
+                "path": None if run.path is None else str(run.path),
+                "run_id": run.run_id,
+                "git_commit": run.git_commit,
+                "mode": run.mode,
+            }
+            for run in evaluation.runs
+        ],
+        "population": {
+            "participants_total": population.total,
+            "participants_included": len(population.analysed),
+            "participants_failed": population.failed,
+            "items_total": ITEMS * len(population.analysed),
+        },
+        "loss": {
+            "name": settings.loss,
+            "definition": definition,
+            "raw_multiplier": multiplier,
+        },
+        "confidence_variants": {
+            name: _variant(evaluation, name) for name in evaluation.settings.variants
+        },
+        "comparison": _comparison(evaluation),
+    }
+
+
+def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: bool = True) -> None:
+    """Write a document whole or not at all.
+
+    Args:
+        document: What `evaluation_artifact` returned.
+        path: Where to.
+        strict: Refuse infinite numbers, which JSON lacks; else they become `Infinity`, as the
+            original writes them.
+
+    Raises:
+        OutputError: A number is infinite, or the folder is missing or cannot be written to.
+    """
+    try:
+        text = json.dumps(document, indent=2, allow_nan=not strict)
+    except ValueError as error:
+        raise OutputError(
+            "the artifact holds an infinite number, which JSON lacks: a confidence signal is "
+            "infinite; correct it, or leave out that variant"
+        ) from error
+    with replacing(Path(path)) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _variant(evaluation: RunEvaluation, name: str) -> dict[str, Any]:
+    made = [_figures(evaluation, name, number) for number in range(len(evaluation.runs))]
+    if len(made) == 1:
+        return made[0]
+    return {f"input_{number}": figures for number, figures in enumerate(made)}
+
+
+def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, Any]:
+    """All figures of one variant of one run."""
+    mine = (pl.col("input") == number) & (pl.col("confidence") == variant)
+    rows = evaluation.result.filter(mine).iter_rows(named=True)
+    found: Figures = {row["metric"]: row for row in rows}
+    value = {metric: row["estimate"] for metric, row in found.items()}
+    curve = evaluation.curves.filter(mine)
+    area = evaluation.settings.area_coverage
+    grid = {f"{bound:.2f}": bound for bound in evaluation.settings.coverage_grid}
+    reached = {key: value[_at("risk", bound)] is not None for key, bound in grid.items()}
+    return {
+        "cmax": value["coverage"],
+        "aurc_full": value["aurc"],
+        "augrc_full": value["augrc"],
+        "aurc_optimal": value["aurc_optimal"],
+        "augrc_optimal": value["augrc_optimal"],
+        "eaurc": value["eaurc"],
+        "eaugrc": value["eaugrc"],
+        "aurc_achievable": value["aurc_achievable"],
+        "interpretation": {
+            "aurc_gap_pct": value["aurc_gap_pct"],
+            "augrc_gap_pct": value["augrc_gap_pct"],
+            "achievable_gain_pct": value["achievable_gain_pct"],
+        },
+        **{
+            f"{name}_at_c": {
+                "requested": area,
+                "used": min(area, value["coverage"]),
+                "value": value[_at(name, area)],
+            }
+            for name in ("aurc", "augrc")
+        },
+        "mae_at_coverage": {
+            key: {
+                "requested": bound,
+                "achieved": value[_at("achieved_coverage", bound)],
+                "value": value[_at("risk", bound)],
+            }
+            if reached[key]
+            else None
+            for key, bound in grid.items()
+        },
+        "bootstrap": _bootstrap(evaluation, found, grid, reached) if evaluation.settings.n else {},
+        "curve": {
+            column: curve[column].to_list()
+            for column in ("coverage", "selective_risk", "generalized_risk", "threshold")
+        },
+    }
+
+
+def _bootstrap(
+    evaluation: RunEvaluation, found: Figures, grid: Mapping[str, float], reached: dict[str, bool]
+) -> dict[str, Any]:
+    area = evaluation.settings.area_coverage
+    intervals = {
+        "aurc_full": "aurc",
+        "augrc_full": "augrc",
+        "aurc_at_c": _at("aurc", area),
+        "augrc_at_c": _at("augrc", area),
+        "cmax": "coverage",
+    }
+    risks = {key: found[_at("risk", bound)] for key, bound in grid.items()}
+    forced = evaluation.settings.rules == "reference"
+    return {
+        "seed": evaluation.settings.seed,
+        "n_resamples": evaluation.settings.n,
+        "ci95": {
+            **{key: _interval(found[metric]) for key, metric in intervals.items()},
+            "mae_at_coverage": {
+                key: _interval(row) if reached[key] else None for key, row in risks.items()
+            },
+        },
+        "drop_rate": {
+            "mae_at_coverage": {
+                key: row["drop_rate"] if reached[key] or not forced else 1.0
+                for key, row in risks.items()
+            }
+        },
+    }
+
+
+def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
+    only = evaluation.settings.intersection_only
+    if evaluation.deltas is None:
+        return {"enabled": False, "intersection_only": only, "deltas": None}
+    (left, left_failed), (right, right_failed) = evaluation.population.sides
+    asked_left, asked_right = left | left_failed, right | right_failed
+    rows = evaluation.deltas.iter_rows(named=True)
+    delta = {(row["confidence"], row["metric"]): row for row in rows}
+    return {
+        "enabled": True,
+        "intersection_only": only,
+        "deltas": {
+            name: {
+                key: _delta(delta[name, metric], rules=evaluation.settings.rules)
+                for key, metric in _DELTAS.items()
+            }
+            for name in evaluation.settings.variants
+        },
+        "participants_left_only": len(asked_left - asked_right),
+        "participants_right_only": len(asked_right - asked_left),
+        "participants_overlap_total": evaluation.population.total,
+        "participants_overlap_included": len(evaluation.population.analysed),
+        "participants_failed_left": len(left_failed),
+        "participants_failed_right": len(right_failed),
+    }
+
+
+def _delta(row: Mapping[str, Any], *, rules: str) -> dict[str, Any]:
+    interval = _interval(row)
+    if interval is None and rules == "reference":
+        interval = [row["delta"] or 0.0] * 2
+    return {"delta": row["delta"], "ci95": interval}
+
+
+def _interval(row: Mapping[str, Any]) -> list[float] | None:
+    return None if row["lower"] is None else [row["lower"], row["upper"]]
+
+
+def _at(name: str, bound: float) -> str:
+    shown = f"{bound:.2f}" if round(bound, 2) == bound else repr(bound)
+    return f"{name}_at_{shown}"

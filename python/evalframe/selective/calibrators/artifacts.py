@@ -1,0 +1,321 @@
+"""Calibration artifacts: the original program's JSON documents, read and written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.files import replacing
+from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
+
+if TYPE_CHECKING:
+    from evalframe.selective.calibrators.maps import Calibrator
+    from evalframe.selective.calibrators.temperature import Rules
+
+_SCHEMA, _VERSION = "1", "1.0"
+_METHODS = ("temperature_scaling", "logistic", "platt", "isotonic")
+
+
+def read_calibration(
+    source: str | Path | Mapping[str, Any], *, rules: Rules = "documented"
+) -> Fitted:
+    """The calibrator of an artifact.
+
+    A temperature at the top level wins over one in `model`; a missing `link` is `sigmoid`; true
+    and false pass as the numbers 1 and 0.
+
+    Args:
+        source: A JSON file, or its decoded content.
+        rules: `documented` refuses parameters that cannot be applied: a temperature that is not
+            above 0, arrays whose lengths do not match the features, knots that do not ascend, NaN
+            and infinity. `reference` reads them, as the original does, and `apply` raises.
+
+    Raises:
+        InputError: No such file, no JSON, an unknown method, an entry that is missing or of the
+            wrong type, or parameters that do not fit together.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> read_calibration({"method": "temperature_scaling", "temperature": 2.5}).temperature
+        2.5
+        >>> read_calibration({"method": "temperature_scaling", "temperature": 0})
+        Traceback (most recent call last):
+        evalframe.core.errors.InputError: calibration artifact: temperature must be a finite number
+        above 0, got 0.0
+    """
+    from evalframe.selective.calibrators.temperature import check_rules
+
+    check_rules(rules)
+    if isinstance(source, Mapping):
+        entry = _Entry("calibration artifact", source)
+    else:
+        entry = _Entry(str(source), _decoded(Path(source)))
+    calibrator = _calibrator(entry, strict=rules == "documented")
+    if rules == "documented":
+        for fault in (*calibrator.faults(), *_doubts(calibrator)):
+            raise InputError(f"{entry.name}: {fault}")
+    return calibrator
+
+
+def to_artifact(
+    calibrator: Calibrator,
+    *,
+    target: str | None = None,
+    fitted_on: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    created_at: datetime | None = None,
+) -> dict[str, Any]:
+    """The artifact of a calibrator.
+
+    A temperature of the feature `confidence` takes the form of the script that calibrates stated
+    confidence (`fitted_on`, `metrics`, `created_at`); all others that of the trainer
+    (`training_metadata`, `validation_metrics`, `model`).
+
+    Args:
+        calibrator: Of one group: the format has no place for `Grouped`.
+        target: What it was fitted to, `correctness`, `near_correct` or `loss`; by default what
+            the calibrator says.
+        fitted_on: Provenance of the training rows: `path`, `run_id`, `git_commit`, `mode`,
+            `n_samples`, `positive_rate`.
+        metrics: What it scores; say where if not on its training rows.
+        created_at: Time stamp; by default now.
+
+    Raises:
+        ParameterError: It cannot be applied, is a calibrator per group, or has no target.
+
+    Examples:
+        >>> artifact = to_artifact(Temperature(2.0), fitted_on={"run_id": "r1"})
+        >>> artifact["method"], artifact["temperature"], artifact["fitted_on"]
+        ('temperature_scaling', 2.0, {'run_id': 'r1'})
+    """
+    if not isinstance(calibrator, Fitted):
+        raise ParameterError(
+            f"an artifact holds one calibrator, got {type(calibrator).__name__}; write one file "
+            "for each of its .calibrators"
+        )
+    for fault in calibrator.faults():
+        raise ParameterError(f"cannot write a calibrator ({calibrator.method}): {fault}")
+    target = target or calibrator.target
+    stamp = _stamp(created_at)
+    head = {"schema_version": _SCHEMA, "method": calibrator.method}
+    about, scores = dict(fitted_on or {}), dict(metrics or {})
+    stated = calibrator.features == ("confidence",) and target is None
+    if isinstance(calibrator, Temperature) and stated:
+        scale = {"temperature": calibrator.temperature}
+        return head | scale | {"created_at": stamp, "fitted_on": about, "metrics": scores}
+    if target is None:
+        raise ParameterError(
+            f"an artifact of method {calibrator.method!r} says what it was fitted to; "
+            "pass target='correctness', 'near_correct' or 'loss'"
+        )
+    return head | {
+        "version": _VERSION,
+        "features": list(calibrator.features),
+        "target": target,
+        "training_metadata": about | {"trained_at": stamp},
+        "validation_metrics": scores,
+        "model": _model(calibrator),
+    }
+
+
+def write_calibration(
+    calibrator: Calibrator | Mapping[str, Any],
+    path: str | Path,
+    *,
+    target: str | None = None,
+    fitted_on: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    created_at: datetime | None = None,
+) -> None:
+    """Write an artifact, whole or not at all, as strict JSON with sorted keys.
+
+    Args:
+        calibrator: A calibrator, or an artifact as `train` returns it.
+        path: The file, replaced if it exists.
+        target: As for `to_artifact`; this and what follows must be left out for an artifact.
+        fitted_on: Likewise.
+        metrics: Likewise; NaN is written as null.
+        created_at: Likewise.
+
+    Raises:
+        ParameterError: As for `to_artifact`, or something that JSON cannot say.
+        InputError: The artifact would not be readable again.
+        OutputError: The file cannot be written.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_calibration(Temperature(2.0), f"{folder}/calibration.json")
+        ...     read_calibration(f"{folder}/calibration.json")
+        Temperature(temperature=2.0, features=('confidence',), target=None)
+    """
+    about = {"target": target, "fitted_on": fitted_on, "metrics": metrics}
+    if not isinstance(calibrator, Mapping):
+        artifact = to_artifact(
+            calibrator, target=target, fitted_on=fitted_on, metrics=metrics, created_at=created_at
+        )
+    elif given := [name for name, value in about.items() if value is not None]:
+        raise ParameterError(f"an artifact has its own {given[0]}; change it there")
+    else:
+        artifact = dict(calibrator)
+    read_calibration(artifact)
+    try:
+        text = json.dumps(_finite(artifact), indent=2, sort_keys=True, allow_nan=False)
+    except TypeError as error:
+        raise ParameterError(f"cannot write the calibration as JSON: {error}") from error
+    with replacing(Path(path)) as partial:
+        partial.write_text(f"{text}\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One object of an artifact, which checks the types of what is asked of it."""
+
+    name: str
+    content: Mapping[str, Any]
+
+    def get(self, key: str) -> Any:
+        return self.content.get(key)
+
+    def part(self, key: str) -> _Entry:
+        value = self.get(key)
+        if not isinstance(value, Mapping):
+            raise self._wrong(key, "an object")
+        return _Entry(f"{self.name}: {key}", value)
+
+    def number(self, key: str) -> float:
+        value = self.get(key)
+        if not isinstance(value, int | float):
+            raise self._wrong(key, "a number")
+        return _float(value)
+
+    def numbers(self, key: str) -> tuple[float, ...]:
+        values = self.get(key)
+        if not isinstance(values, list | tuple):
+            raise self._wrong(key, "a list of numbers")
+        if not all(isinstance(value, int | float) for value in values):
+            raise self._wrong(key, "a list of numbers")
+        return tuple(map(_float, values))
+
+    def names(self, key: str) -> tuple[str, ...]:
+        values = self.get(key)
+        if not isinstance(values, list | tuple) or not values:
+            raise self._wrong(key, "a list of names")
+        if not all(isinstance(value, str) for value in values):
+            raise self._wrong(key, "a list of names")
+        return tuple(values)
+
+    def _wrong(self, key: str, wanted: str) -> InputError:
+        if key not in self.content:
+            return InputError(f"{self.name}: {key!r} is missing; it must be {wanted}")
+        return InputError(f"{self.name}: {key!r} must be {wanted}, got {self.content[key]!r:.80}")
+
+
+def _decoded(path: Path) -> Mapping[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read the calibration {str(path)!r}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path} is no JSON ({error}); an artifact cut short must be written again"
+        ) from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: an artifact is an object, got {type(content).__name__}")
+    return content
+
+
+def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
+    method, target = entry.get("method"), entry.get("target")
+    if method not in _METHODS:
+        raise InputError(
+            f"{entry.name}: unknown method {method!r}; known: {', '.join(_METHODS)}. "
+            "Is it a calibration artifact?"
+        )
+    if target is not None and not isinstance(target, str):
+        raise InputError(f"{entry.name}: 'target' must be a name, got {target!r}")
+    if method == "temperature_scaling":
+        model = entry if entry.get("temperature") is not None else _nested(entry)
+        features: tuple[str, ...] = ("confidence",)
+        if "features" in entry.content and strict:
+            features = entry.names("features")
+        return Temperature(model.number("temperature"), features, target)
+    features, model = entry.names("features"), entry.part("model")
+    if method == "isotonic":
+        if len(features) != 1:
+            raise InputError(
+                f"{entry.name}: an isotonic map has exactly one feature, got {list(features)}"
+            )
+        knots = model.numbers("x_thresholds"), model.numbers("y_thresholds")
+        return Isotonic(features, *knots, target)
+    link = model.content.get("link", "sigmoid")
+    if link not in ("sigmoid", "identity"):
+        raise InputError(f"{model.name}: 'link' must be 'sigmoid' or 'identity', got {link!r}")
+    scaler = model.part("scaler")
+    return Linear(
+        features=features,
+        coefficients=model.numbers("coefficients"),
+        intercept=model.number("intercept"),
+        mean=scaler.numbers("mean"),
+        std=scaler.numbers("std"),
+        link=link,
+        method=method,
+        target=target,
+    )
+
+
+def _nested(entry: _Entry) -> _Entry:
+    """Where a temperature is that is not at the top level."""
+    return entry.part("model") if "model" in entry.content else entry
+
+
+def _doubts(calibrator: Fitted) -> list[str]:
+    """What can be applied, but is no map that a fit gives."""
+    if isinstance(calibrator, Isotonic) and (falls := first_fall(calibrator.y_thresholds)):
+        y = calibrator.y_thresholds
+        return [f"y_thresholds must not fall, got {y[falls - 1]!r} before {y[falls]!r}"]
+    return []
+
+
+def _model(calibrator: Fitted) -> dict[str, Any]:
+    if isinstance(calibrator, Temperature):
+        return {"temperature": calibrator.temperature}
+    if isinstance(calibrator, Isotonic):
+        knots = {"x": calibrator.x_thresholds, "y": calibrator.y_thresholds}
+        return {f"{axis}_thresholds": list(values) for axis, values in knots.items()}
+    return {
+        "coefficients": list(calibrator.coefficients),
+        "intercept": calibrator.intercept,
+        "link": calibrator.link,
+        "scaler": {"mean": list(calibrator.mean), "std": list(calibrator.std)},
+    }
+
+
+def _stamp(time: datetime | None) -> str:
+    moment = (time or datetime.now(UTC)).astimezone(UTC)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for NaN and infinity, which strict JSON cannot say."""
+    if isinstance(value, Mapping):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _float(value: float) -> float:
+    """As a float; an integer beyond its range becomes infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -1,0 +1,156 @@
+"""Cross-fitting: every row calibrated by a map that has not seen its cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import ContractError, EvalframeError, ParameterError
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+    from evalframe.selective.calibrators.maps import Calibrator
+
+_ADDED = ("fold", "calibrated", "calibrated_in_sample")
+_ROW, _CLUSTER = ":row", ":cluster"
+
+
+def cross_fit(
+    frame: Frame,
+    fit: Callable[[pl.DataFrame], Calibrator],
+    *,
+    cluster: IntoExpr,
+    folds: int = 5,
+    seed: int = 42,
+    by: By = None,
+    columns: Sequence[IntoExpr] | None = None,
+) -> pl.DataFrame:
+    """Calibrate each row by a calibrator fitted without the fold of the row's cluster.
+
+    Clusters are dealt into folds that differ by at most one cluster. Which fold a cluster comes
+    to follows from the seed and the set of clusters, never from the order of rows.
+
+    Args:
+        frame: Rows to fit on and to calibrate.
+        fit: From rows to a calibrator, such as a function that calls `fit_temperature`.
+        cluster: What must not be on both sides, such as the participant.
+        folds: Number of folds, at least 2.
+        seed: Deals the clusters into folds.
+        by: Group keys: folds and fits are made for each group by itself. A fit that takes `by`
+            itself and returns a `Grouped` is faster where there are many groups.
+        columns: What the calibrators are applied to; by default their features' own columns.
+
+    Returns:
+        The frame, in its own order, with `fold` (Int64, from 0), `calibrated` (Float64, by the
+        calibrator of the other folds) and `calibrated_in_sample` (Float64, by the calibrator
+        fitted to all rows of the group, its own training rows: too good for judging it).
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: Fewer than 2 folds, fewer clusters than folds, a column name that is
+            taken, or a fold whose remaining rows cannot be fitted, such as rows of one class.
+        ContractError: Rows without a cluster.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.calibrators import fit_isotonic
+        >>> items = pl.DataFrame(
+        ...     {"person": [1, 2, 3], "confidence": [0.5, 0.5, 0.5], "correct": [1.0, 0.0, 0.5]}
+        ... )
+        >>> cross_fit(items, fit_isotonic, cluster="person", folds=3)[:, 3:]
+        shape: (3, 3)
+        ┌──────┬────────────┬──────────────────────┐
+        │ fold ┆ calibrated ┆ calibrated_in_sample │
+        │ ---  ┆ ---        ┆ ---                  │
+        │ i64  ┆ f64        ┆ f64                  │
+        ╞══════╪════════════╪══════════════════════╡
+        │ 0    ┆ 0.25       ┆ 0.5                  │
+        │ 1    ┆ 0.75       ┆ 0.5                  │
+        │ 2    ┆ 0.5        ┆ 0.5                  │
+        └──────┴────────────┴──────────────────────┘
+    """
+    lazy = tables.lazy(frame)
+    keys, unit = tables.Keys.of(by, taken=()), as_expr(cluster)
+    tables.check_columns(lazy, [], *keys.exprs, unit)
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
+        raise ParameterError(f"folds must be a whole number of at least 2, got {folds!r}")
+    if taken := sorted({*_ADDED} & {*lazy.collect_schema().names()}):
+        raise ParameterError(f"cross_fit adds a column {taken[0]!r}; rename the one in the table")
+    rows = lazy.with_columns(*keys.select(), unit.alias(_CLUSTER)).with_row_index(_ROW).collect()
+    if missing := rows[_CLUSTER].null_count():
+        raise ContractError(
+            f"cross_fit: {missing:,} of {len(rows):,} rows have no cluster; fill it in, since a "
+            "row without one could stand on both sides"
+        )
+    if not len(rows):
+        raise ParameterError("cross_fit: there are no rows")
+    internal = [_ROW, _CLUSTER, *keys.inner]
+    groups = rows.partition_by(keys.inner, maintain_order=True) if keys.inner else [rows]
+    parts = [
+        _crossed(group, fit, folds, seed, internal, columns, _place(group, keys))
+        for group in groups
+    ]
+    return pl.concat(parts).sort(_ROW).drop(internal)
+
+
+def _crossed(
+    rows: pl.DataFrame,
+    fit: Callable[[pl.DataFrame], Calibrator],
+    folds: int,
+    seed: int,
+    internal: Sequence[str],
+    columns: Sequence[IntoExpr] | None,
+    place: str,
+) -> pl.DataFrame:
+    """One group with its folds and calibrated values."""
+    dealt = rows.join(_deal(rows[_CLUSTER], folds, seed, place), on=_CLUSTER, maintain_order="left")
+    own = pl.col("fold")
+    given = rows.columns
+    held_out: Any = pl
+    for fold in range(folds):
+        others = dealt.filter(own != fold).select(pl.exclude(*internal, "fold"))
+        value = _applied(fit, others, columns, f"the rows outside fold {fold} of {folds}{place}")
+        held_out = held_out.when(own == fold).then(value)
+    whole = rows.select(pl.exclude(*internal))
+    in_sample = _applied(fit, whole, columns, f"all rows{place}")
+    values = [held_out.alias(_ADDED[1]), in_sample.alias(_ADDED[2])]
+    return dealt.with_columns(values).select(*given, *_ADDED)
+
+
+def _deal(clusters: pl.Series, folds: int, seed: int, place: str) -> pl.DataFrame:
+    """The fold of each cluster."""
+    import numpy as np
+
+    distinct = clusters.unique().sort()
+    if len(distinct) < folds:
+        raise ParameterError(
+            f"cross_fit: {folds} folds need at least as many clusters, but there are "
+            f"{len(distinct)}{place}; ask for fewer folds"
+        )
+    # This generator's shuffles are the same in every version of numpy.
+    order = np.random.RandomState(seed).permutation(len(distinct))
+    return pl.DataFrame({_CLUSTER: distinct, "fold": pl.Series(order % folds, dtype=pl.Int64)})
+
+
+def _applied(
+    fit: Callable[[pl.DataFrame], Calibrator],
+    rows: pl.DataFrame,
+    columns: Sequence[IntoExpr] | None,
+    place: str,
+) -> pl.Expr:
+    try:
+        return fit(rows).apply(*columns or ())
+    except EvalframeError as error:
+        raise type(error)(f"cross_fit, {place}: {error}") from error
+
+
+def _place(group: pl.DataFrame, keys: tables.Keys) -> str:
+    row = group.select(keys.inner).row(0) if keys.inner else ()
+    told = (f"{name}={value!r}" for name, value in zip(keys.names, row, strict=True))
+    return f" in group {', '.join(told)}" if keys.names else ""

@@ -1,0 +1,96 @@
+"""What calibrators are trained on: features of an item, and targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import UnknownNameError
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
+
+Target: TypeAlias = Literal["correctness", "near_correct", "loss"]
+
+
+def feature(name: str) -> pl.Expr:
+    """A signal as a feature, with the default that the original program puts where it is missing.
+
+    The default stands in for signals that were not measured and is not always sound: a missing
+    `consistency_modal_confidence` becomes 3.0, though its range is [0, 1]. Fits never use it on
+    their own: pass `feature(...)` where a column name could stand.
+
+    Args:
+        name: A numeric column of an item table.
+
+    Returns:
+        Float64, named as the column. Null and NaN are replaced by `feature_default(name)`.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> items = pl.DataFrame({"verbalized_confidence": [5.0, None]})
+        >>> items.select(feature("verbalized_confidence")).to_series().to_list()
+        [5.0, 3.0]
+    """
+    return pl.col(name).fill_nan(None).fill_null(feature_default(name)).cast(pl.Float64)
+
+
+def feature_default(name: str) -> float:
+    """What the original program takes for a missing signal: 3.0 for a confidence, else 0.0.
+
+    >>> [feature_default(name) for name in ("token_msp", "verbalized_confidence")]
+    [0.0, 3.0]
+    >>> feature_default("similarity_confidence")
+    0.0
+    """
+    return 3.0 if "confidence" in name and "similarity" not in name else 0.0
+
+
+def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "label") -> pl.Expr:
+    """What a calibrator learns to predict: how good a prediction turned out to be.
+
+    Args:
+        name: `correctness`: 1 where the prediction equals the label. `near_correct`: 1 where they
+            differ by at most 1. `loss`: 1 - |difference| / 3, which in spite of its name is
+            higher for better predictions.
+        prediction: What was answered, on the scale 0 to 3; null is an abstention.
+        label: What is true.
+
+    Returns:
+        Float64, named as the target; null where the prediction or the label is null
+        or NaN.
+
+    Raises:
+        UnknownNameError: No target has this name.
+
+    References:
+        ai-psychiatrist 36e9fba.
+
+    Examples:
+        >>> import polars as pl
+        >>> items = pl.DataFrame({"prediction": [3, 1, None], "label": [2, 1, 0]})
+        >>> items.select(target("correctness"), target("near_correct"), target("loss"))
+        shape: (3, 3)
+        ┌─────────────┬──────────────┬──────────┐
+        │ correctness ┆ near_correct ┆ loss     │
+        │ ---         ┆ ---          ┆ ---      │
+        │ f64         ┆ f64          ┆ f64      │
+        ╞═════════════╪══════════════╪══════════╡
+        │ 0.0         ┆ 1.0          ┆ 0.666667 │
+        │ 1.0         ┆ 1.0          ┆ 1.0      │
+        │ null        ┆ null         ┆ null     │
+        └─────────────┴──────────────┴──────────┘
+    """
+    if name not in get_args(Target):
+        raise UnknownNameError.of("target", name, get_args(Target))
+    difference = as_expr(prediction).cast(pl.Float64) - as_expr(label).cast(pl.Float64)
+    error = difference.abs().fill_nan(None)
+    if name == "loss":
+        return (1 - error / 3).alias(name)
+    allowed = 1 if name == "near_correct" else 0
+    return (error <= allowed).cast(pl.Float64).alias(name)

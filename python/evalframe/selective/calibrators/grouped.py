@@ -1,0 +1,106 @@
+"""A calibrator per group, applied by each row's own key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import ContractError
+from evalframe.selective.calibrators.lookup import group_index
+from evalframe.selective.calibrators.maps import Fitted, applied
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame, IntoExpr
+
+AnyFitted = TypeVar("AnyFitted", bound=Fitted, covariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped(Generic[AnyFitted]):
+    """Calibrators of groups, as the fits return them with `by`.
+
+    Args:
+        by: Expressions of the keys over the rows to calibrate.
+        groups: One row per group, a column for each key; null is a key like any other.
+        calibrators: One per group, in the same order, all of one method and the same features.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.calibrators import Temperature
+        >>> models = pl.DataFrame({"model": ["a", "b"]})
+        >>> grouped = Grouped((pl.col("model"),), models, (Temperature(1.0), Temperature(2.0)))
+        >>> items = pl.DataFrame({"model": ["b", "a", "c"], "confidence": [0.9, 0.9, 0.9]})
+        >>> items.select(grouped.apply().round(6))["calibrated"].to_list()
+        [0.75, 0.9, None]
+        >>> grouped.table().select("model", "temperature").rows()
+        [('a', 1.0), ('b', 2.0)]
+    """
+
+    by: tuple[pl.Expr, ...]
+    groups: pl.DataFrame
+    calibrators: tuple[AnyFitted, ...]
+
+    @property
+    def method(self) -> str:
+        """The method of all its calibrators, as artifacts name it."""
+        return self.calibrators[0].method
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns it reads unless others are given; the keys come on top."""
+        return self.calibrators[0].features
+
+    def apply(self, *columns: IntoExpr) -> pl.Expr:
+        """The calibrated value of each row, by the calibrator of its own group.
+
+        Parameters are looked up by row, so the cost does not grow with the number of groups.
+
+        Args:
+            columns: One per feature, in order; by default the features' own columns.
+
+        Returns:
+            Float64, named `calibrated`; null where a column is null or NaN, and for keys that no
+            calibrator was fitted to: see `check`.
+
+        Raises:
+            ParameterError: The columns do not fit the features.
+        """
+        index = group_index(self.by, self.groups)
+        return applied(type(self.calibrators[0]), self.calibrators, index, columns)
+
+    def check(self, frame: Frame) -> None:
+        """Make sure that every row has a calibrator.
+
+        Raises:
+            ContractError: Rows have keys that no calibrator was fitted to.
+        """
+        unknown = (
+            tables.lazy(frame)
+            .filter(group_index(self.by, self.groups).is_null())
+            .group_by(self.by)
+            .len(":rows")
+            .sort(":rows", descending=True)
+            .collect()
+        )
+        if len(unknown):
+            *key, rows = unknown.row(0)
+            names = dict(zip(self.groups.columns, key, strict=True))
+            raise ContractError(
+                f"no calibrator for {unknown[':rows'].sum():,} rows in {len(unknown)} groups, "
+                f"such as {names} ({rows:,} rows). Fit on these groups too, or leave them out."
+            )
+
+    def table(self) -> pl.DataFrame:
+        """The parameters: one row per group, its keys and then a column for each parameter."""
+        taken = self.groups.columns
+        names = [field.name for field in fields(self.calibrators[0]) if field.name not in taken]
+        parameters: dict[str, list[Any]] = {
+            name: [getattr(own, name) for own in self.calibrators] for name in names
+        }
+        listed = {
+            n: [list(v) if isinstance(v, tuple) else v for v in p] for n, p in parameters.items()
+        }
+        return self.groups.hstack(pl.DataFrame(listed))

@@ -1,0 +1,187 @@
+"""Training rows of calibrators: checked, and added up to distinct feature rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr
+from evalframe.selective.calibrators.grouped import Grouped
+from evalframe.selective.calibrators.maps import Fitted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+
+AnyFitted = TypeVar("AnyFitted", bound=Fitted)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rows that are alike added up, group after group, ascending in their features.
+
+    Args:
+        x: Distinct feature rows, as levels by features.
+        mass: Weight of each level.
+        hits: Weighted sum of the target in each level.
+        starts: Where the levels of each group start.
+        groups: One row per group, a column for each key.
+        by: The keys as expressions.
+        names: The features' names.
+    """
+
+    x: Floats
+    mass: Floats
+    hits: Floats
+    starts: Ints
+    groups: pl.DataFrame
+    by: tuple[pl.Expr, ...]
+    names: tuple[str, ...]
+
+    def place(self, number: int) -> str:
+        """Words for a group, for messages; nothing if there are no keys."""
+        if not self.by:
+            return ""
+        row = self.groups.row(number, named=True)
+        return f" in group {', '.join(f'{key}={value!r}' for key, value in row.items())}"
+
+    def fitted(self, calibrators: Sequence[AnyFitted]) -> AnyFitted | Grouped[AnyFitted]:
+        """The one calibrator, or those of all groups."""
+        return Grouped(self.by, self.groups, tuple(calibrators)) if self.by else calibrators[0]
+
+    def each(
+        self, fit: Callable[[Floats, Floats, Floats], AnyFitted]
+    ) -> AnyFitted | Grouped[AnyFitted]:
+        """Fit each group by itself: scipy's optimisers take one problem at a time."""
+        calibrators = []
+        for number in range(len(self.starts) - 1):
+            own = slice(self.starts[number], self.starts[number + 1])
+            try:
+                calibrators.append(fit(self.x[own], self.mass[own], self.hits[own]))
+            except ParameterError as error:
+                raise ParameterError(f"{error}{self.place(number)}") from error
+        return self.fitted(calibrators)
+
+
+def levels(
+    fit: str,
+    frame: Frame,
+    features: IntoExpr | Sequence[IntoExpr],
+    target: IntoExpr,
+    by: By,
+    weight: IntoExpr | None,
+    *,
+    rules: Mapping[str, Callable[[pl.Expr], pl.Expr]],
+    clip: tuple[float, float] | None = None,
+) -> Levels:
+    """Check the rows and add them up.
+
+    Args:
+        fit: The calling function, for messages.
+        frame: Rows to fit on.
+        features: One or several columns.
+        target: The column to predict.
+        by: Group keys.
+        weight: How often each row counts; rows of weight 0 are left out.
+        rules: Further demands on the target: what must hold, in words, and as a predicate.
+        clip: Bounds to which the features are clipped first.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A column is no number, or there are no rows.
+        ContractError: Rows that cannot be used.
+    """
+    rows = tables.lazy(frame)
+    listed = [features] if isinstance(features, str | pl.Expr) else list(features)
+    inputs = [as_expr(column) for column in listed]
+    names = tuple(expr.meta.output_name() for expr in inputs)
+    if not names:
+        raise ParameterError(f"{fit} needs at least one feature")
+    if len({*names}) < len(names):
+        raise ParameterError(f"{fit}: features must have different names, got {list(names)}")
+    keys = tables.Keys.of(by, taken=())
+    goal, mass = as_expr(target), pl.lit(1.0) if weight is None else as_expr(weight)
+    _check_columns(fit, rows, inputs, goal, mass, keys)
+    x = [f":x{place}" for place in range(len(inputs))]
+    roles = dict(zip((*x, ":y", ":w"), (*inputs, goal, mass), strict=True))
+    rows = rows.select(*keys.select(), **{n: e.cast(pl.Float64) for n, e in roles.items()})
+    _check_rows(
+        fit, rows, dict(zip((*x, ":y"), (*names, goal.meta.output_name()), strict=True)), rules
+    )
+    if clip is not None:
+        rows = rows.with_columns(pl.col(x).clip(*clip))
+    added = (
+        rows.filter(pl.col(":w") > 0)
+        .group_by(*keys.inner, *x)
+        .agg(pl.col(":w").sum(), hits=(pl.col(":w") * pl.col(":y")).sum())
+        .sort(*keys.inner, *x)
+        .collect()
+    )
+    if not len(added):
+        raise ParameterError(f"{fit}: there are no rows to fit on")
+    starts = tables.starts_of_groups(added, keys.inner)
+    return Levels(
+        x=added.select(x).to_numpy(),
+        mass=added[":w"].to_numpy(),
+        hits=added["hits"].to_numpy(),
+        starts=starts,
+        groups=added.select(keys.inner).unique(maintain_order=True).rename(keys.restore()),
+        by=keys.exprs,
+        names=names,
+    )
+
+
+BINARY = {"0 or 1": lambda y: (y == 0) | (y == 1)}
+"""The demand that a target is right or wrong."""
+
+
+def _check_columns(
+    fit: str,
+    rows: pl.LazyFrame,
+    inputs: Sequence[pl.Expr],
+    goal: pl.Expr,
+    mass: pl.Expr,
+    keys: tables.Keys,
+) -> None:
+    present = rows.collect_schema().names()
+    needed = {
+        root for expr in (*inputs, goal, mass, *keys.exprs) for root in expr.meta.root_names()
+    }
+    if missing := needed - {*present}:
+        raise MissingColumnsError.of(fit, missing, present)
+    numbers = {f"{place}": expr for place, expr in enumerate((*inputs, goal, mass))}
+    dtypes = rows.select(**numbers).collect_schema().dtypes()
+    for dtype, expr in zip(dtypes, numbers.values(), strict=True):
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+            raise ParameterError(
+                f"{fit}: {expr.meta.output_name()!r} must be a number, but is {dtype}; cast it"
+            )
+
+
+def _check_rows(
+    fit: str,
+    rows: pl.LazyFrame,
+    names: Mapping[str, str],
+    rules: Mapping[str, Callable[[pl.Expr], pl.Expr]],
+) -> None:
+    """Count the rows that cannot be used, all reasons in one pass."""
+    weight = pl.col(":w")
+    holds = {f"{name!r} is finite": pl.col(column).is_finite() for column, name in names.items()}
+    holds |= {f"{names[':y']!r} is {words}": rule(pl.col(":y")) for words, rule in rules.items()}
+    holds["the weight is finite and at least 0"] = weight.is_finite() & (weight >= 0)
+    broken = [(~rule.fill_null(value=False)).sum().alias(words) for words, rule in holds.items()]
+    total, *counts = rows.select(pl.len(), *broken).collect().row(0)
+    told = [f"  {words}: not so in {n:,}" for words, n in zip(holds, counts, strict=True) if n]
+    if told:
+        raise ContractError(
+            f"{fit}: {total:,} rows, of which some cannot be used. Null counts as not finite; "
+            "leave such rows out, or say what stands in for them by feature(...) or fill_null(...)."
+            "\n" + "\n".join(told)
+        )
