@@ -15,7 +15,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.cli import SELECTIVE_EPILOG, _document, cli
+from evalframe.jobs.cli import _document, _given, cli
+from evalframe.jobs.help import SELECTIVE_EPILOG
 from evalframe.jobs.job import parse
 from evalframe.jobs.outputs import read_provenance
 
@@ -259,7 +260,8 @@ def test_an_input_is_not_overwritten(call: Any, folder: Path) -> None:
 
 
 def test_usage_errors(call: Any, folder: Path) -> None:
-    assert "Missing option '-o'" in call("selective", "items.parquet", exit_code=2).stderr
+    assert "name the result: -o FILE" in call("selective", "items.parquet", exit_code=2).stderr
+    assert "name ITEMS, or --from-run" in call("selective", "-o", "a.csv", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
     assert "Invalid value for '--coverage-grid'" in done.stderr
@@ -295,6 +297,28 @@ def test_long_results_are_cut(call: Any, folder: Path) -> None:
     assert "All rows are in out.parquet." in shown
 
 
+def test_a_readable_report(call: Any, folder: Path) -> None:
+    line = ("selective", "items.parquet", "-o", "out.md", *BY_MODE, "-q")
+    call(*line)
+    text = Path("out.md").read_text()
+    head, rule, few, zero = text.partition("\n\n")[0].splitlines()
+    assert head.startswith("| mode | confidence ")
+    assert set(rule) == set("| -:")
+    assert few.startswith("| few  | confidence |")
+    assert zero.startswith("| zero | confidence |")
+    assert "Also in the result: selective_risk, " in text
+    flags = ("--metrics", "selective_risk,aurc_at", "--bootstrap", "10", "--level", "0.9")
+    call(*line, *flags, "--convention", "trapezoid_predicted", "--key", "")
+    text = Path("out.md").read_text()
+    assert "selective_risk [lower, upper]" in text, "what is asked for by name is shown"
+    assert "AURC@0.50 [lower, upper]" in text
+    assert "90% intervals in brackets." in text
+    assert text.endswith("Convention: trapezoid_predicted.\n")
+    Path("job.toml").write_text(JOB.replace("job.parquet", "job.md"))
+    call("run", "job.toml", "-q")
+    assert "| zero | evidence " in Path("job.md").read_text()
+
+
 def test_sample_and_metrics(call: Any, folder: Path) -> None:
     assert "data/items.parquet" in call("sample", "data", "--participants", "8").stdout
     call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, "-q")
@@ -305,7 +329,9 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
 
 def test_help_teaches(call: Any) -> None:
     assert "Exit codes:" in call("--help").stdout
-    assert "as a job file" in call("selective", "--help").stdout
+    shown = call("selective", "--help").stdout
+    assert "as a job file" in shown
+    assert "evalframe selective --from-run run.json" in shown
     assert call("--version").stdout.startswith("evalframe ")
 
 
@@ -315,8 +341,8 @@ def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
     context = cli.commands["selective"].make_context(
         "selective", shlex.split(command.replace("\\\n", " "))
     )
-    flags = {name: value for name, value in context.params.items() if name != "quiet"}
-    assert parse(_document(flags)) == parse(tomllib.loads(job))
+    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "from_run")}
+    assert parse(_document(_given(flags))) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:
@@ -332,7 +358,8 @@ package = types.ModuleType("evalframe")
 package.__path__ = [sys.argv.pop(1)]
 sys.modules["evalframe"] = package
 from evalframe.jobs.cli import cli
-cli(["--help"], standalone_mode=False)
+for words in (["--help"], ["selective", "--help"], ["calibrate", "--help"]):
+    cli(words, standalone_mode=False)
 heavy = {"polars", "numpy", "scipy", "pyarrow"} & sys.modules.keys()
 assert not heavy, heavy
 """
@@ -344,8 +371,9 @@ def test_the_command_line_itself_loads_nothing_heavy() -> None:
 
 
 def test_help_and_version_answer_at_once() -> None:
-    for flag in ("--help", "--version"):
-        command = [sys.executable, "-c", "from evalframe.jobs.cli import main; main()", flag]
+    for line in ("--help", "--version", "selective --help", "calibrate --help"):
+        program = [sys.executable, "-c", "from evalframe.jobs.cli import main; main()"]
+        command = [*program, *line.split()]
         assert min(_seconds(command) for _ in range(3)) < 0.5
 
 

@@ -36,6 +36,19 @@ def test_the_extension_decides_the_format(tmp_path: Path, suffix: str, read) -> 
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_markdown_is_for_readers(tmp_path: Path) -> None:
+    path = tmp_path / "out.md"
+    write_result(TABLE, path, {"seed": 42})
+    assert path.read_text().splitlines() == [
+        "| metric | estimate |",
+        "| ------ | -------: |",
+        "| aurc   |   0.1000 |",
+        "| augrc  |        - |",
+    ]
+    write_result(TABLE, path, {"seed": 42}, readable=lambda: "other")
+    assert path.read_text() == "other\n"
+
+
 def test_parquet_carries_the_provenance(tmp_path: Path) -> None:
     write_result(TABLE, tmp_path / "out.parquet", {"seed": 42})
     assert read_provenance(tmp_path / "out.parquet") == {"seed": 42}

@@ -1,0 +1,267 @@
+"""`evalframe calibrate`: the original's two training scripts as one command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from evalframe.jobs.help import CALIBRATE_EPILOG
+from evalframe.selective.calibrators import read_calibration
+from evalframe.selective.sample_run import sample_document, sample_signals
+
+MODE = ("--mode", "few_shot")
+TEMPERATURE = ("--method", "temperature", "--features", "token_msp")
+PLACES = {"path", "created_at", "trained_at"}
+"""What differs from one run of a script to the next."""
+
+
+@pytest.fixture(scope="module")
+def sample() -> bytes:
+    return sample_document(participants=30)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, sample: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with a run document and its items of one mode in it."""
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_bytes(sample)
+    items = sample_signals(participants=30).filter(mode="few_shot").drop("mode")
+    items.write_parquet("items.parquet")
+    return tmp_path
+
+
+def written(name: str = "c.json") -> dict[str, Any]:
+    def refuse(constant: str) -> Any:
+        raise AssertionError(f"{constant} is no JSON")
+
+    found: dict[str, Any] = json.loads(Path(name).read_text(), parse_constant=refuse)
+    return found
+
+
+def arguments(case: dict[str, Any]) -> list[str]:
+    """A golden call of a script as flags of the command."""
+    given = case["args"]
+    if case["script"] == "calibrate_verbalized":
+        return ["--mode", given["mode"], "--method", "verbalized"]
+    return [word for name, value in given.items() for word in (f"--{name}", value)]
+
+
+def test_golden_scripts(call: Any, golden: Any, tmp_path: Path) -> None:
+    values = golden("selective/calibration")
+    source, target = tmp_path / "run.json", tmp_path / "c.json"
+    source.write_text(json.dumps(values["scripts_input_run"]))
+    outcomes = set()
+    for case in values["scripts"]:
+        line = ["calibrate", "--from-run", str(source), *arguments(case), "-o", str(target)]
+        line += ["--rules", "reference"]
+        if case["error_type"]:
+            call(*line, exit_code=2 if case["args"]["features"] == "," else 1)
+            assert not target.exists()
+            outcomes.add("refused")
+            continue
+        call(*line, "-q")
+        # The original's logistic optimiser stops early; its model is near the optimum.
+        early = case["args"].get("method") in ("logistic", "platt")
+        early = early and case["args"].get("target") != "loss"
+        found = differences(case["artifact"], written(str(target)), 1e-2 if early else 1e-9)
+        assert not list(found), (case["args"], list(found))
+        target.unlink()
+        outcomes.add(case["script"])
+    assert outcomes == {"refused", "calibrate_verbalized", "train_calibrator"}
+
+
+def differences(expected: Any, made: Any, tolerance: float, place: str = "") -> Any:
+    """Where two artifacts differ, apart from paths and time stamps."""
+    if isinstance(expected, dict) and isinstance(made, dict):
+        if set(expected) != set(made) - PLACES:
+            yield place, sorted(expected), sorted(made)
+            return
+        for key in expected:
+            yield from differences(expected[key], made[key], tolerance, f"{place}.{key}")
+    elif isinstance(expected, list) and isinstance(made, list) and len(expected) == len(made):
+        for a, b in zip(expected, made, strict=True):
+            yield from differences(a, b, tolerance, place)
+    elif isinstance(expected, float) and isinstance(made, int | float):
+        if abs(expected - made) > tolerance:
+            yield place, expected, made
+    elif expected != made:
+        yield place, expected, made
+
+
+def test_stated_confidence(call: Any, runs: Path) -> None:
+    line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "verbalized", "-o", "c.json")
+    shown = call(*line).stdout
+    found = written()
+    assert found["fitted_on"]["run_id"] == "sample-30-0"
+    assert found["fitted_on"]["path"] == "run.json"
+    assert f"{found['fitted_on']['n_samples']} predicted items" in shown
+    assert f"temperature {found['temperature']:.6g}" in shown
+    assert "In sample, that is on the items it was trained on" in shown
+    metrics = found["metrics"]
+    assert re.search(rf"NLL +{metrics['nll_before']:.4f} +{metrics['nll_after']:.4f}", shown)
+    assert re.search(rf"ECE +{metrics['ece_before']:.4f} +{metrics['ece_after']:.4f}", shown)
+    assert call(*line, "-q").stdout == ""
+
+
+def test_documented_finds_the_optimum(call: Any, runs: Path) -> None:
+    line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "verbalized", "-o")
+    call(*line, "c.json", "-q")
+    call(*line, "grid.json", "-q", "--rules", "reference")
+    exact, grid = written(), written("grid.json")
+    assert exact["temperature"] != grid["temperature"]
+    assert exact["temperature"] == pytest.approx(grid["temperature"], rel=1e-2)
+    assert exact["metrics"]["nll_after"] <= grid["metrics"]["nll_after"] + 1e-12
+
+
+def test_what_is_trained_can_be_used(call: Any, runs: Path) -> None:
+    call("calibrate", "--from-run", "run.json", *MODE, *TEMPERATURE, "-o", "c.json", "-q")
+    call(
+        *("selective", "--from-run", "run.json", *MODE, "--confidence", "calibrated:token_msp"),
+        *("--calibration", "c.json", "--bootstrap", "0", "--artifact", "out.json", "-q"),
+    )
+    thresholds = json.loads(Path("out.json").read_text())["confidence_variants"][
+        "calibrated:token_msp"
+    ]["curve"]["threshold"]
+    items = pl.read_parquet("items.parquet").filter(pl.col("prediction").is_not_null())
+    highest = items.select(read_calibration("c.json").apply("token_msp").max()).item()
+    assert thresholds[0] == pytest.approx(highest)
+
+
+def test_tables_train_the_same(call: Any, runs: Path) -> None:
+    line = (*TEMPERATURE, "--target", "near_correct", "-q", "-o")
+    call("calibrate", "--from-run", "run.json", *MODE, *line, "run-c.json")
+    call("calibrate", "items.parquet", *line, "c.json")
+    assert written()["model"] == pytest.approx(written("run-c.json")["model"])
+    assert written()["target"] == "near_correct"
+    assert written()["training_metadata"]["path"] == "items.parquet"
+    call("calibrate", "items.parquet", "--method", "verbalized", "-o", "v.json", "-q")
+    assert written("v.json")["method"] == "temperature_scaling"
+
+
+def test_out_of_sample(call: Any, runs: Path) -> None:
+    line = ("calibrate", "--from-run", "run.json", *MODE, *TEMPERATURE, "-o", "c.json")
+    shown = call(*line, "--folds", "3", "--seed", "7").stdout
+    crossed = written()["cross_validated_metrics"]
+    assert crossed["folds"] == 3
+    assert crossed["seed"] == 7
+    assert crossed["cluster"] == "participant_id"
+    assert f"Out of sample, by 3 folds of participant_id: AUROC {crossed['auc_roc']:.4f}" in shown
+    read_calibration("c.json")
+    call("calibrate", "items.parquet", *TEMPERATURE, "--folds", "2", "--cluster", "item", "-o",
+         "c.json", "-q")  # fmt: skip
+    assert written()["cross_validated_metrics"]["cluster"] == "item"
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("--method isotonic --features token_msp", "knots: "),
+        ("--method platt --features token_pe", "sigmoid of .* token_pe -"),
+        ("--method logistic --features token_msp,token_pe", "sigmoid of .* token_msp .*, token_pe"),
+        ("--method logistic --features token_msp --target loss", "identity of .*(.|\n)*MAE"),
+    ],
+)
+def test_summaries(call: Any, runs: Path, flags: str, words: str) -> None:
+    line = ("calibrate", "--from-run", "run.json", *MODE, *flags.split(), "-o", "c.json")
+    shown = call(*line).stdout
+    assert re.search(words, shown), shown
+    assert ("before" in shown) == ("isotonic" in flags), "only of a single feature in [0, 1]"
+
+
+def test_missing_signals(call: Any, runs: Path) -> None:
+    line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "platt", "-o", "c.json")
+    similar = ("--features", "retrieval_similarity_mean")
+    done = call(*line, *similar, exit_code=1)
+    assert "'retrieval_similarity_mean' is finite: not so in " in done.stderr
+    assert "--rules reference puts the original's defaults" in done.stderr
+    assert not Path("c.json").exists()
+    assert call(*line, *similar, "--rules", "reference", "-q").stderr == ""
+    done = call(*line, "--features", "token_mps", "--rules", "reference", "-q")
+    assert done.stderr == (
+        "warning: no item has 'token_mps'; the original's default, 0.0, stands for it throughout\n"
+    )
+
+
+BAD = {
+    "mode": ("--mode few", 1, "no experiment of mode 'few'. Did you mean 'few_shot'"),
+    "several features": (
+        "--mode few_shot --features token_msp,token_pe",
+        1,
+        "takes exactly one feature",
+    ),
+    "not in [0, 1]": ("--mode few_shot --features token_pe", 1, r"lies outside \[0, 1\]"),
+    "temperature of a loss": ("--mode few_shot --target loss", 1, "not to the target 'loss'"),
+    "folds": ("--mode few_shot --folds 1", 1, "fold"),
+    "no features": ("--features=", 2, "--method temperature needs --features A,B,..."),
+    "seed": ("--seed 7", 2, "--seed without --folds N"),
+    "two runs": ("--from-run run.json", 2, "a calibrator is trained on one run"),
+    "both": ("items.parquet", 2, "name either ITEMS or --from-run RUN.json"),
+    "method": ("--method ridge", 2, "'ridge' is not one of"),
+    "verbalized": (
+        "--method verbalized --target loss",
+        2,
+        "--features, --target: not for --method verbalized",
+    ),
+    "text": ("--mode few_shot -o c.txt", 1, "cannot write 'c.txt': an artifact is JSON"),
+    "an input": ("--mode few_shot -o run.json", 1, "run.json is one of the inputs"),
+    "no folder": ("--mode few_shot -o absent/c.json", 1, "no folder 'absent'; create it first"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input(call: Any, runs: Path, sample: bytes, what: str) -> None:
+    before = {path.name for path in runs.iterdir()}
+    flags, exit_code, message = BAD[what]
+    line = ("calibrate", "--from-run", "run.json", *TEMPERATURE, "-o", "c.json", *flags.split())
+    done = call(*line, exit_code=exit_code)
+    assert re.search(message, done.stderr), done.stderr
+    assert {path.name for path in runs.iterdir()} == before, "nothing is written"
+    assert Path("run.json").read_bytes() == sample
+
+
+def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
+    document = json.loads(sample)
+    (run,) = (e for e in document["experiments"] if e["results"]["mode"] == "few_shot")
+    entries = run["results"]["results"]
+    line = ("calibrate", "--from-run", "bad.json", *MODE, *TEMPERATURE, "-o", "c.json")
+    run["results"]["results"] = [*entries, entries[0]]
+    Path("bad.json").write_text(json.dumps(document))
+    assert "more than one successful entry" in call(*line, exit_code=1).stderr
+    for entry in entries:
+        entry["success"] = False
+    run["results"]["results"] = entries
+    Path("bad.json").write_text(json.dumps(document))
+    assert "nothing to train on" in call(*line, exit_code=1).stderr
+    verbalized = (*line[:5], "--method", "verbalized", "-o", "c.json")
+    call(*verbalized, exit_code=1)
+    Path("bad.json").write_bytes(sample[:3000])
+    assert "the file ends too early" in call(*line, exit_code=1).stderr
+    assert "no such file" in call("calibrate", "--from-run", "x", *line[3:], exit_code=1).stderr
+    done = call("calibrate", "x.parquet", *line[5:], exit_code=1)
+    assert "no file or folder 'x.parquet'" in done.stderr
+    pl.DataFrame({"token_msp": [0.5]}).write_parquet("bare.parquet")
+    done = call("calibrate", "bare.parquet", *line[5:], exit_code=1)
+    assert "needs columns 'label', 'prediction'" in done.stderr
+    usage = call("calibrate", *line[5:], exit_code=2)
+    assert "name either ITEMS or --from-run" in usage.stderr
+    usage = call("calibrate", "items.parquet", *MODE, *line[5:], exit_code=2)
+    assert "--mode without --from-run" in usage.stderr
+    assert not Path("c.json").exists()
+
+
+def test_the_examples_of_the_help_run(call: Any, runs: Path) -> None:
+    Path("other.json").write_bytes(Path("run.json").read_bytes())
+    commands = re.findall(r"evalframe (.*)", CALIBRATE_EPILOG.replace("\\\n", " "))
+    assert [command.split()[0] for command in commands] == [*["calibrate"] * 3, "selective"]
+    for command in commands:
+        extra = ["--bootstrap", "10"] if command.startswith("selective") else []
+        call(*command.split(), *extra, "-q")
+    assert {"verbalized.json", "model.json", "map.json", "out.json"} <= {
+        path.name for path in runs.iterdir()
+    }
+    assert "evalframe calibrate items.parquet" in call("calibrate", "--help").stdout
