@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.jobs.cli import _document, _given, cli
-from evalframe.jobs.help import SELECTIVE_EPILOG
+from evalframe.jobs.help import EPILOG, SELECTIVE_EPILOG
 from evalframe.jobs.job import parse
 from evalframe.jobs.outputs import read_provenance
 
@@ -325,6 +325,16 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
     listed = call("metrics", "--family", "selective").stdout
     assert "risk_at_{coverage}" in listed
     assert "minimize" in listed
+
+
+def test_the_examples_of_the_help_run(call: Any, folder: Path) -> None:
+    Path("report.toml").write_text(JOB)
+    commands = re.findall(r"  evalframe (.*)", EPILOG.replace("\\\n", " "))
+    assert len(commands) == 7
+    for command in commands:
+        faster = ["--bootstrap", "10"] if command.startswith("selective") else []
+        call(*shlex.split(command), *faster)
+    assert Path("out.json").exists()
 
 
 def test_help_teaches(call: Any) -> None:

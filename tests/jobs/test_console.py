@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,34 @@ def test_folders_nobody_may_enter(folder: Path, given: str, output: str, message
     )
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: {message}"), done.stderr
+
+
+IMPATIENT = """
+import evalframe.resample.progress as progress
+progress._PATIENCE = 0.0
+from evalframe.jobs.cli import main
+main()
+"""
+
+
+def test_progress_is_for_terminals(call: Any, folder: Path) -> None:
+    call("sample", "data", "--participants", "12")
+    line = [sys.executable, "-c", IMPATIENT, "selective", "--from-run", *["data/run.json"] * 2]
+    line += ["--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "10"]
+    assert subprocess.run(line, check=True, capture_output=True).stderr == b""
+    assert b"10 of 10" in on_terminal(line)
+    assert on_terminal([*line, "-q"]) == b""
+
+
+def on_terminal(line: list[str]) -> bytes:
+    """What a program writes to standard error if that is a terminal."""
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run(line, check=True, stderr=theirs, stdout=subprocess.DEVNULL)
+        os.set_blocking(ours, False)
+        return os.read(ours, 10_000)
+    except BlockingIOError:
+        return b""
+    finally:
+        os.close(theirs)
+        os.close(ours)

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -380,36 +376,6 @@ def test_a_readable_report(call: Any, runs: Path) -> None:
     assert "delta [lower, upper]" in deltas
     call(*line[:3], *FEW, *QUICK, "-o", "report.md", "-q")
     assert "minus" not in Path("report.md").read_text()
-
-
-IMPATIENT = """
-import evalframe.resample.progress as progress
-progress._PATIENCE = 0.0
-from evalframe.jobs.cli import main
-main()
-"""
-
-
-def test_progress_is_for_terminals(runs: Path) -> None:
-    line = [sys.executable, "-c", IMPATIENT, "selective", "--from-run", "run.json", "run.json"]
-    line += [*FEW, *QUICK]
-    assert subprocess.run(line, check=True, capture_output=True).stderr == b""
-    assert b"10 of 10" in on_terminal(line)
-    assert on_terminal([*line, "-q"]) == b""
-
-
-def on_terminal(line: list[str]) -> bytes:
-    """What a program writes to standard error if that is a terminal."""
-    ours, theirs = pty.openpty()
-    try:
-        subprocess.run(line, check=True, stderr=theirs, stdout=subprocess.DEVNULL)
-        os.set_blocking(ours, False)
-        return os.read(ours, 10_000)
-    except BlockingIOError:
-        return b""
-    finally:
-        os.close(theirs)
-        os.close(ours)
 
 
 def test_the_examples_of_the_help_run(call: Any, runs: Path, sample: dict[str, Any]) -> None:

@@ -148,6 +148,13 @@ def test_abstained_items_need_their_signals_by_the_reference_only() -> None:
     assert "token_msp is present, for token_msp: not so in 4 of 8 rows" in made["reference"]
 
 
+def test_who_is_not_evaluated_needs_signals_by_the_reference_only() -> None:
+    runs = run(entry(1), entry(2, token_msp=None)), run(entry(1), failed(2))
+    evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0))
+    with pytest.raises(ContractError, match=r"token_msp is present, .* in 8 of 16 rows"):
+        evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0, rules="reference"))
+
+
 def test_evidence_is_counted_in_any_case_by_the_reference_only() -> None:
     one = run(entry(1, llm_evidence_count=None))
     evaluate_runs(one, settings=RunSettings(variants=MSP, n=0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from evalframe.selective import (
+from evalframe.selective import (  # noqa: F401 (they declare the metrics)
     areas,
     calibration_error,
     oracle,
@@ -21,19 +21,6 @@ from evalframe.selective import (
     severity,
     working_points,
 )
-
-METRICS = (
-    areas,
-    calibration_error,
-    oracle,
-    roc,
-    score_error,
-    scoring,
-    screening,
-    severity,
-    working_points,
-)
-"""The modules that declare metrics."""
 
 if TYPE_CHECKING:
     from evalframe.selective.public import *  # noqa: F403
