@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import bootstrap, calibration, reading, sorting, start
+from benchmarks import artifact, bootstrap, calibration, reading, sorting, start
 from benchmarks.measure import table
 
 MODULES = {
@@ -17,6 +17,7 @@ MODULES = {
     "bootstrap": bootstrap,
     "calibration": calibration,
     "reading": reading,
+    "artifact": artifact,
     "start": start,
 }
 

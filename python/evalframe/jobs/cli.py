@@ -11,58 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalframe.jobs.console import Program, prepare, say, silence
-from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, load, parse
+from evalframe.jobs.help import CALIBRATE_EPILOG, EPILOG, SELECTIVE_EPILOG
+from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, RUN_FLAGS, load, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.jobs.job import SelectiveJob
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ROWS = 60
 """Rows printed at most of a result that is also written."""
-
-EPILOG = """\b
-Examples:
-  evalframe sample data
-  evalframe selective data/items.parquet -o report.parquet --by mode
-  evalframe selective data/items.parquet -o report.csv --by mode \\
-      --confidence confidence,verbalized --bootstrap 10000 --seed 42
-  evalframe run report.toml
-  evalframe metrics --family selective
-
-\b
-Exit codes:
-  0    done
-  1    the data or the job is wrong; the message begins with "error:"
-  2    the command line is wrong
-  130  interrupted; the old output is whole and nothing is left beside it
-"""
-
-SELECTIVE_EPILOG = """\b
-Examples:
-  evalframe selective items.parquet -o report.parquet --by model,mode
-  evalframe selective trials/ -o areas.json --metrics aurc,augrc,risk_at_0.50 \\
-      --loss column:is_wrong
-  evalframe selective 'shards/*.parquet' -o report.csv --loss zero_one \\
-      --confidence stated,token_msp --participant cluster_id --by model \\
-      --metrics coverage,aurc,risk_at_0.50 --bootstrap 10000 --seed 42
-
-\b
-The last as a job file, for `evalframe run`:
-  family = "selective"
-  items = ["shards/*.parquet"]
-  output = "report.csv"
-  by = ["model"]
-  confidence = ["stated", "token_msp"]
-  metrics = ["coverage", "aurc", "risk_at_0.50"]
-  loss = { name = "zero_one" }
-  columns = { participant = "cluster_id" }
-  bootstrap = { n = 10000, seed = 42 }
-
-\b
-In a job file a metric may be a table with arguments and a name of its own:
-  { name = "aurc", alias = "aurc_fd", convention = "trapezoid_predicted" }
-"""
 
 
 def _split(text: str) -> list[str]:
@@ -90,7 +50,8 @@ def cli() -> None:
     """Evaluation metrics over tables of per-item records.
 
     Reads Parquet, CSV, JSON lines and Arrow files, computes the metrics of a family per group, with
-    cluster bootstrap intervals if asked for, and writes one long table.
+    cluster bootstrap intervals if asked for, and writes one long table. Reads run documents of
+    ai-psychiatrist, too, and writes its evaluation and calibration artifacts.
     """
 
 
@@ -110,7 +71,6 @@ def _names(flag: str, text: str) -> Callable[[Command], Command]:
 
 
 _RECORDS = _options(
-    click.argument("items", nargs=-1, required=True),
     _names("--by", "Columns to group by."),
     _names("--confidence", "Confidence columns, each evaluated.  [default: confidence]"),
     click.option(
@@ -133,10 +93,39 @@ _RECORDS = _options(
     ),
 )
 
+_RUN_DOCUMENTS = _options(
+    click.option(
+        "--from-run",
+        multiple=True,
+        metavar="RUN.json",
+        help="Evaluate run documents of ai-psychiatrist, one or two, instead of tables; further "
+        "ones follow as ITEMS.",
+    ),
+    click.option(
+        "--mode", multiple=True, metavar="M", help="Mode of the run; once, or for each run."
+    ),
+    click.option(
+        "--calibration", metavar="C.json", help="Artifact for variants that are calibrated."
+    ),
+    click.option(
+        "--intersection-only",
+        is_flag=True,
+        help="Let two runs have different participants, and evaluate those in both.",
+    ),
+    click.option("--artifact", metavar="OUT.json", help="Write ai-psychiatrist's artifact."),
+    click.option(
+        "--rules",
+        type=click.Choice(["reference", "documented"]),
+        help="Of run documents: what the original computes, or what is sound.  [default: "
+        "reference]",
+    ),
+)
+
 
 @cli.command(epilog=SELECTIVE_EPILOG)
+@click.argument("items", nargs=-1)
 @_RECORDS
-@click.option("-o", "--output", metavar="FILE", required=True, help=".parquet, .csv, .json, .jsonl")
+@click.option("-o", "--output", metavar="FILE", help=".parquet, .csv, .json, .jsonl, .md")
 @_names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
 @click.option(
     "--coverage-grid",
@@ -163,15 +152,72 @@ _RECORDS = _options(
     help="quarantine sets bad rows apart, in OUT.rejected.parquet.  [default: raise]",
 )
 @click.option("--hash-inputs", is_flag=True, help="Put SHA-256 sums into the provenance.")
+@_RUN_DOCUMENTS
 @click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
-def selective(quiet: bool, **flags: Any) -> None:
+def selective(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     """Score predictions that may abstain, per group.
 
     ITEMS are files, globs or folders: one row per item of a participant, with prediction, label and
     confidence. Of a folder all .parquet files below it are read, hidden ones excepted; folders in
     it that are named key=value become columns of text, so that model=001 stays 001.
+
+    With --from-run, run documents of ai-psychiatrist are evaluated as it does. --confidence then
+    names variants: all, default (llm,total_evidence), or some between commas. --loss is abs or
+    abs_norm, 10,000 resamples are the default and --bootstrap 0 means none. Of the other flags
+    --coverage-grid, --area-coverage, --seed, -o and --quiet apply.
     """
-    _run(parse(_document(flags)), Path(), quiet)
+    given = _given(flags)
+    if from_run:
+        _run_documents([*from_run, *given.pop("items", ())], given, quiet)
+        return
+    if misplaced := [f"--{name.replace('_', '-')}" for name in RUN_FLAGS if name in given]:
+        raise click.UsageError(f"{', '.join(misplaced)} without --from-run RUN.json")
+    if "items" not in given:
+        raise click.UsageError("name ITEMS, or --from-run RUN.json")
+    if "output" not in given:
+        raise click.UsageError("name the result: -o FILE")
+    _run(parse(_document(given)), Path(), quiet)
+
+
+@cli.command(epilog=CALIBRATE_EPILOG)
+@click.argument("items", nargs=-1)
+@click.option("--from-run", multiple=True, metavar="RUN.json", help="A run document to train on.")
+@click.option("--mode", metavar="M", help="Mode of the run.")
+@click.option(
+    "--method",
+    required=True,
+    type=click.Choice(["temperature", "platt", "logistic", "isotonic", "verbalized"]),
+    help="verbalized is a temperature of stated confidence from 1 to 5; all others need --features",
+)
+@_names("--features", "Signals to train on; all methods but logistic take one.")
+@click.option(
+    "--target",
+    type=click.Choice(["correctness", "near_correct", "loss"]),
+    help="What to predict: prediction = label, |difference| <= 1, or 1 - |difference| / 3.  "
+    "[default: correctness]",
+)
+@click.option(
+    "--rules",
+    type=click.Choice(["documented", "reference"]),
+    help="documented finds the optimum and refuses items that lack a signal; reference does as "
+    "the original, by a grid and with its defaults.  [default: documented]",
+)
+@click.option("--folds", type=int, help="Judge it out of sample, too, by so many folds.")
+@click.option("--cluster", metavar="COLUMN", help="Never split.  [default: participant_id]")
+@click.option("--seed", type=int, help="Of the folds.  [default: 42]")
+@click.option("-o", "--output", metavar="C.json", required=True, help="The artifact.")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+def calibrate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
+    """Train a calibrator of confidence and write its artifact, for `selective --calibration`.
+
+    ITEMS are files, globs or folders with a row per item: prediction, label and the signals. With
+    --from-run a run document of ai-psychiatrist is read instead. Trained on predicted items.
+    """
+    from evalframe.jobs.calibrate import calibrate, summary
+
+    trained = calibrate(from_run, _given(flags))
+    if not quiet:
+        say(summary(trained, flags["output"]))
 
 
 @cli.command("run")
@@ -186,13 +232,14 @@ def run_file(job: Path, quiet: bool) -> None:
 
 
 @cli.command("validate")
+@click.argument("items", nargs=-1, required=True)
 @_RECORDS
 def validate_items(**flags: Any) -> None:
     """Check records against their contract; exit with 1 if a row breaks it."""
     from evalframe.jobs.inputs import open_items
     from evalframe.jobs.records import check
 
-    job = parse(_document(flags))
+    job = parse(_document(_given(flags)))
     items, _ = open_items(job.items)
     say(check(job, items, None))
 
@@ -241,17 +288,35 @@ def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
     if limit is not None and outcome.result.height > limit:
         notes.append(f"All rows are in {job.output}.")
     level = job.bootstrap.level if job.bootstrap else None
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    say(render(outcome.result, level=level, width=width, limit=limit, notes=notes))
+    say(render(outcome.result, level=level, width=_width(), limit=limit, notes=notes))
+
+
+def _run_documents(documents: Sequence[str], flags: dict[str, Any], quiet: bool) -> None:
+    from evalframe.jobs.from_run import evaluate_documents, report
+
+    evaluation = evaluate_documents(documents, flags, _silent if quiet else None)
+    if not quiet:
+        say(report(evaluation, width=_width()))
+
+
+def _width() -> int | None:
+    """Characters per line, if it is a terminal that is printed on."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _silent(done: int, total: int) -> None:
     """Instead of the progress that long resampling reports on a terminal."""
 
 
+def _given(flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags that were given."""
+    absent = (None, False)
+    return {k: v for k, v in flags.items() if v != () and not any(v is none for none in absent)}
+
+
 def _document(flags: dict[str, Any]) -> dict[str, Any]:
     """The flags that were given, as the job file that says the same."""
-    given = {name: value for name, value in flags.items() if value is not None}
+    given = dict(flags)
     columns = ("prediction", "label", "participant", "item", "weight")
     bootstrap = ("n", "seed", "interval", "level", "cluster", "draws")
     document: dict[str, Any] = {

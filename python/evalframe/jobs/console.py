@@ -6,13 +6,17 @@ import os
 import re
 import signal
 import sys
-from contextlib import suppress
+import warnings
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
 from evalframe.core.errors import EvalframeError, OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _IN_FLAGS = (
     (
@@ -34,6 +38,16 @@ _IN_FLAGS = (
         r"Cast it: frame\.with_columns\((.*)\)\.",
         r"Cast it in the file: with Polars, frame.with_columns(\1).",
     ),
+    (r"by intersection_only=True", "by --intersection-only"),
+    (r"say which mode to read\.", "say which mode to read (--mode)."),
+    (r", check only those that matter \(where=\.\.\.\)(?=, or)", ""),
+    (r"pass calibration=\.\.\., on the command line ", "name one by "),
+    (
+        r"leave such rows out, or say what stands in for them by feature\(\.\.\.\) or "
+        r"fill_null\(\.\.\.\)",
+        "leave such rows out; --rules reference puts the original's defaults in their place",
+    ),
+    (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
 )
 """What the library advises to those who call it, for those who run it."""
 
@@ -44,7 +58,8 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; bad data ends with 1, an interrupt with 130."""
         try:
-            return super().invoke(ctx)
+            with _warnings_told():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             say("interrupted", err=True)
             ctx.exit(130)
@@ -90,6 +105,30 @@ def silence(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """What the library warns of, each time and as one line."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=UserWarning, module=r"evalframe\.")
+        others = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, UserWarning):
+                say(f"warning: {message}", err=True)
+            else:
+                others(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
+
+
 def _interrupt(signum: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -101,7 +140,7 @@ def _is_failure(error: BaseException) -> bool:
 
 def _told(error: BaseException) -> str:
     if isinstance(error, EvalframeError):
-        message = str(error)
+        message = "\n".join([str(error), *getattr(error, "__notes__", ())])
         for advice, flags in _IN_FLAGS:
             message = re.sub(advice, flags, message)
         return message

@@ -25,6 +25,9 @@ LOSSES: tuple[str, ...] = get_args(LossName)
 INTERVALS: tuple[str, ...] = get_args(Interval)
 DRAWS: tuple[str, ...] = get_args(Draws)
 ON_INVALID: tuple[str, ...] = get_args(OnInvalid)
+RUN_FLAGS = ("mode", "calibration", "intersection_only", "artifact", "rules")
+"""What the command line has for run documents only."""
+
 METRICS = (
     "coverage",
     "selective_risk",

@@ -11,12 +11,13 @@ import polars as pl
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
+from evalframe.report.table import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
+SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".md")
 METADATA_KEY = "evalframe"
 
 
@@ -94,11 +95,23 @@ def _target(path: Path) -> Path:
     return path.resolve() if path.is_symlink() else path
 
 
-def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
+def write_result(
+    frame: pl.DataFrame,
+    path: Path,
+    provenance: Mapping[str, Any],
+    *,
+    readable: Callable[[], str] | None = None,
+) -> None:
     """Write a table in the format of its extension; Parquet carries the provenance.
 
     The table is written under a temporary name beside `path` and renamed when it is complete, so
     that `path` is the old file or the new one at every moment.
+
+    Args:
+        frame: The table.
+        path: Where to.
+        provenance: How it came about.
+        readable: Writes the Markdown of an .md file; by default one line for each row.
 
     Raises:
         OutputError: The folder is missing, cannot be written to, or is full.
@@ -121,6 +134,9 @@ def write_result(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any])
                 frame.write_csv(temporary)
             case ".json":
                 frame.write_json(temporary)
+            case ".md":
+                text = readable() if readable else render(frame, markdown=True, limit=None)
+                temporary.write_text(text + "\n", encoding="utf-8")
             case _:
                 frame.write_ndjson(temporary)
 

@@ -12,11 +12,12 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.inputs import open_files
-from evalframe.jobs.metrics import left_out, resolve
+from evalframe.jobs.metrics import has_default_convention, left_out, resolve
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.records import Records, check
+from evalframe.report.run_report import run_table
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
@@ -101,8 +102,22 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
     result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
     record = provenance(job, metrics[0], sources, records)
     if output is not None:
-        write_result(result, output, record)
+        write_result(result, output, record, readable=lambda: _readable(job, result))
     return Outcome(result, records, record, left_out(job, metrics[0]))
+
+
+def _readable(job: SelectiveJob, result: pl.DataFrame) -> str:
+    """One line for each group and confidence; of metrics asked for by name, all."""
+    text = run_table(
+        result,
+        by=[*job.by, "confidence"],
+        format="markdown",
+        columns=None
+        if job.metrics is None
+        else result["metric"].unique(maintain_order=True).to_list(),
+        level=job.bootstrap.level if job.bootstrap else None,
+    )
+    return text if has_default_convention(job) else f"{text}\n\nConvention: {job.convention}."
 
 
 def _rejects(job: SelectiveJob, output: Path | None) -> Path | None:

@@ -4,7 +4,7 @@ What it differs in by rules:
 
 | | documented | reference |
 |---|---|---|
-| signals that a variant needs | checked on predicted items | checked on abstained items, too |
+| signals that a variant needs | checked on predicted items that are evaluated | on all items |
 | evidence counts | asked for by the variants that read them | asked for whatever the variant |
 | fewer than two replicates in which a metric is defined | no interval | the point, or 0, twice |
 | interval where the point is undefined | none; share of dropped replicates as found | none; 1.0 |
@@ -256,9 +256,13 @@ def _table(
 ) -> pl.DataFrame:
     """Participant, loss and the variants of the items that are evaluated."""
     items = run.items.filter(pl.col(PARTICIPANT).is_in(population.analysed.implode()))
-    where = None if settings.rules == "reference" else pl.col("prediction").is_not_null()
+    everything = settings.rules == "reference"
     check_signals(
-        items, settings.needed, calibration=calibration, where=where, rules=settings.rules
+        run.items if everything else items,
+        settings.needed,
+        calibration=calibration,
+        where=None if everything else pl.col("prediction").is_not_null(),
+        rules=settings.rules,
     )
     variants = {
         name: confidence(name, calibration=calibration, rules=settings.rules)

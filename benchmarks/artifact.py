@@ -1,0 +1,99 @@
+"""The original's evaluation artifact, whole: from a run document to the JSON file."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from benchmarks.measure import Figure, against
+from evalframe.selective.artifact import evaluation_artifact, write_artifact
+from evalframe.selective.calibrators import Temperature
+from evalframe.selective.confidences import check_signals, confidence, select_variants
+from evalframe.selective.rc_curve import rc_curve
+from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
+from evalframe.selective.runs import open_run, write_run
+from evalframe.selective.sample_run import sample_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalframe.selective.runs import Run
+
+MODE = "few_shot"
+CALIBRATION = Temperature(2.0)
+VARIANTS = (
+    *select_variants("all"),
+    "secondary:token_msp+verbalized:product",
+    "secondary:llm+token_pe:average",
+    "verbalized_calibrated",
+)
+"""All thirteen, two combinations, and a calibrated one."""
+
+
+def run(small: bool) -> list[Figure]:
+    """The whole, and its parts each by itself."""
+    participants, draws, rounds = (24, 20, 1) if small else (1023, 2_000, 5)
+    settings = RunSettings(variants=VARIANTS, n=draws, rules="reference")
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "run.json"), Path(folder, "out.json")
+        items = sample_signals(participants=participants).filter(mode=MODE).drop("mode")
+        write_run(items, source, mode=MODE)
+        document = read(source, settings)
+        evaluation = evaluate_runs(document, settings=settings, calibration=CALIBRATION)
+        points = replace(settings, n=0)
+        included = len(document.included)
+        parts: dict[str, Callable[[], Run | None]] = {
+            "reading": partial(read, source, settings),
+            "checks of signals": partial(check, document, settings),
+            "checks, points and curves": partial(evaluate, document, points),
+            "curves": partial(curves, document),
+            "document and writing": lambda: write_artifact(evaluation_artifact(evaluation), target),
+        }
+        name = f"artifact, {len(VARIANTS)} variants, {included:,} x 8, {draws:,} draws"
+        whole = partial(artifact, source, target, settings)
+        all_of_it = against(name, whole, at_most=10.0, rounds=min(rounds, 3))
+        measured = {part: against(f"  {part}", work, rounds=rounds) for part, work in parts.items()}
+        return [all_of_it, *measured.values(), bootstrap(all_of_it, measured)]
+
+
+def bootstrap(whole: Figure, parts: dict[str, Figure]) -> Figure:
+    """What is left of the whole."""
+    others = ("reading", "checks, points and curves", "document and writing")
+    seconds = (whole.seconds or 0.0) - sum(parts[part].seconds or 0.0 for part in others)
+    return Figure("  bootstrap", seconds, note="by difference")
+
+
+def artifact(source: Path, target: Path, settings: RunSettings) -> None:
+    """What `evalframe selective --from-run` does; most of it is the bootstrap."""
+    evaluation = evaluate_runs(read(source, settings), settings=settings, calibration=CALIBRATION)
+    write_artifact(evaluation_artifact(evaluation), target)
+
+
+def read(source: Path, settings: RunSettings) -> Run:
+    """The signals that the variants need, and no others."""
+    signals = settings.signals(CALIBRATION)
+    return open_run(source, mode=MODE, signals=signals, rules=settings.rules)
+
+
+def check(document: Run, settings: RunSettings) -> None:
+    """Every requirement of every variant, in one pass."""
+    check_signals(document.items, settings.needed, calibration=CALIBRATION, rules=settings.rules)
+
+
+def evaluate(document: Run, settings: RunSettings) -> None:
+    """Without draws."""
+    evaluate_runs(document, settings=settings, calibration=CALIBRATION)
+
+
+def curves(document: Run) -> None:
+    """All risk-coverage curves."""
+    loss = (pl.col("prediction") - pl.col("label")).abs() / 3
+    table = document.items.select(
+        loss.alias("loss"), *(confidence(name, calibration=CALIBRATION) for name in VARIANTS)
+    )
+    pl.collect_all([rc_curve(table, "loss", name) for name in VARIANTS])

@@ -1,0 +1,228 @@
+"""Train a calibrator on a run document or a table, and write its artifact."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import polars as pl
+
+from evalframe.core.errors import InputError, OutputError
+from evalframe.jobs.from_run import check_targets
+from evalframe.jobs.inputs import open_items
+from evalframe.report.table import Column, as_text, numbers
+from evalframe.selective.calibration_error import expected_calibration_error
+from evalframe.selective.calibrators import (
+    feature,
+    feature_default,
+    read_calibration,
+    target,
+    train,
+    train_verbalized,
+    write_calibration,
+)
+from evalframe.selective.runs import open_run
+from evalframe.selective.scoring import negative_log_likelihood
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+VERBALIZED = "verbalized"
+"""The method of the original's other script: a temperature of stated confidence."""
+
+_STATED = "verbalized_confidence"
+_SCORES: Mapping[str, Callable[..., pl.Expr]] = {
+    "nll": negative_log_likelihood,
+    "ece": expected_calibration_error,
+}
+_SHOWN = {"nll": "NLL", "ece": "ECE", "brier_score": "Brier", "auc_roc": "AUROC"}
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A calibrator that was trained.
+
+    Attributes:
+        artifact: As it is written.
+        scores: NLL and ECE on the training items, `before` and `after` calibration; before only
+            for a single feature within [0, 1], none for the target `loss`.
+    """
+
+    artifact: Mapping[str, Any]
+    scores: Mapping[str, float | None]
+
+
+def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
+    """Train a calibrator and write its artifact.
+
+    Args:
+        documents: A run document, or none for tables, which the flags then name.
+        flags: The flags that were given, by name.
+
+    Raises:
+        click.UsageError: Flags that do not go together.
+        EvalframeError: What is read or trained on is at fault; nothing is written then.
+    """
+    method, features = flags["method"], list(flags.get("features", ()))
+    rules = flags.get("rules", "documented")
+    _check(documents, flags, method)
+    output = Path(flags["output"])
+    if output.suffix.lower() != ".json":
+        raise OutputError(f"cannot write {str(output)!r}: an artifact is JSON; name a .json file")
+    check_targets({"output": output}, [*documents, *flags.get("items", ())])
+    signals = [_STATED] if method == VERBALIZED else features
+    source, about = _opened(documents, flags, signals, rules)
+    if method == VERBALIZED:
+        artifact = train_verbalized(source, provenance=about, rules=rules)
+    else:
+        given = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
+        if rules == "reference":
+            _tell_of_absent(source, features)
+        artifact = train(
+            source,
+            method=method,
+            features=features,
+            target=flags.get("target", "correctness"),
+            provenance=about,
+            rules=rules,
+            **given,
+        )
+    scores = _scored(artifact, source)
+    write_calibration(artifact, output.resolve())
+    return Trained(artifact, scores)
+
+
+def summary(trained: Trained, path: str) -> str:
+    """What was trained, its parameters and its scores, for a reader."""
+    artifact = trained.artifact
+    about = artifact.get("training_metadata") or artifact["fitted_on"]
+    names = ", ".join(artifact.get("features", [_STATED]))
+    goal = artifact.get("target", "correctness")
+    rate = about.get("positive_rate")
+    lines = [
+        f"{path}: {artifact['method']} of {names}, target {goal}",
+        f"{about['n_samples']:,} predicted items"
+        + ("" if rate is None else f", {100 * rate:.1f}% of them positive"),
+        *_parameters(artifact),
+    ]
+    parts = ["\n".join(lines), "In sample, that is on the items it was trained on:"]
+    parts.append("\n".join(_table(trained)))
+    if crossed := artifact.get("cross_validated_metrics"):
+        shown = ", ".join(
+            f"{_SHOWN.get(name, name.upper())} {value:.4f}"
+            for name, value in crossed.items()
+            if isinstance(value, float)
+        )
+        parts.append(f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {shown}")
+    return "\n\n".join(parts)
+
+
+def _check(documents: Sequence[str], flags: Mapping[str, Any], method: str) -> None:
+    """Raise unless the flags go together."""
+    if bool(documents) == ("items" in flags):
+        raise click.UsageError("name either ITEMS or --from-run RUN.json")
+    if len(documents) > 1:
+        raise click.UsageError("--from-run: a calibrator is trained on one run")
+    if not documents and "mode" in flags:
+        raise click.UsageError("--mode without --from-run RUN.json")
+    of_others = ("features", "target", "folds", "seed", "cluster")
+    if method == VERBALIZED and (other := [f"--{name}" for name in of_others if name in flags]):
+        raise click.UsageError(
+            f"{', '.join(other)}: not for --method {VERBALIZED}, which calibrates {_STATED}"
+        )
+    if method != VERBALIZED and not flags.get("features"):
+        raise click.UsageError(f"--method {method} needs --features A,B,...")
+    if "folds" not in flags and (other := [f"--{n}" for n in ("seed", "cluster") if n in flags]):
+        raise click.UsageError(f"{', '.join(other)} without --folds N")
+
+
+def _opened(
+    documents: Sequence[str], flags: Mapping[str, Any], signals: Sequence[str], rules: Any
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The items, and where they come from."""
+    if not documents:
+        items, sources = open_items(flags["items"])
+        needed = {"prediction", "label", *signals, flags.get("cluster", "participant_id")}
+        kept = [name for name in items.collect_schema() if name in needed]
+        return items.select(kept).collect(), {"path": ", ".join(each.name for each in sources)}
+    run = open_run(documents[0], mode=flags.get("mode"), signals=signals, rules=rules)
+    if len(run.repeated) and rules == "documented":
+        raise InputError(
+            f"{run.path}: {len(run.repeated)} participants have more than one successful entry, "
+            f"such as {run.repeated[0]}, so each would count several times; keep one entry of each"
+        )
+    own = {name: getattr(run, name) for name in ("run_id", "git_commit", "mode")}
+    return run.items, {"path": str(run.path), **own}
+
+
+def _tell_of_absent(items: pl.DataFrame, features: Sequence[str]) -> None:
+    """Say which features are constants, since no item has them."""
+    for name in features:
+        if name not in items.columns or items[name].fill_nan(None).null_count() == len(items):
+            warnings.warn(
+                f"no item has {name!r}; the original's default, {feature_default(name)}, stands "
+                "for it throughout",
+                stacklevel=1,
+            )
+
+
+def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float | None]:
+    """NLL and ECE on the training items."""
+    if "metrics" in artifact:
+        return dict(artifact["metrics"])
+    if artifact["target"] == "loss":
+        return {}
+    calibrator = read_calibration(artifact)
+    signals = [
+        (feature(name) if name in items.columns else pl.lit(feature_default(name))).alias(name)
+        for name in calibrator.features
+    ]
+    rows = (
+        items.filter(pl.col("prediction").is_not_null())
+        .with_columns(*signals, target(artifact["target"]).alias("correct"))
+        .with_columns(calibrator.apply().alias("after"))
+    )
+    columns = {"after": "after"}
+    if len(signals) == 1 and rows[calibrator.features[0]].is_between(0, 1).all():
+        columns["before"] = calibrator.features[0]
+    return {
+        f"{name}_{when}": rows.select(score(column, "correct")).item()
+        for name, score in _SCORES.items()
+        for when, column in columns.items()
+    }
+
+
+def _parameters(artifact: Mapping[str, Any]) -> list[str]:
+    model = artifact.get("model", artifact)
+    if "temperature" in model:
+        return [f"temperature {model['temperature']:.6g}"]
+    if "x_thresholds" in model:
+        x, y = model["x_thresholds"], model["y_thresholds"]
+        return [f"knots: {len(x)}, from {y[0]:.4g} at {x[0]:.4g} to {y[-1]:.4g} at {x[-1]:.4g}"]
+    weights = zip(artifact["features"], model["coefficients"], strict=True)
+    named = ", ".join(f"{name} {weight:+.4g}" for name, weight in weights)
+    return [f"{model['link']} of {model['intercept']:.4g}, and per standard deviation {named}"]
+
+
+def _table(trained: Trained) -> list[str]:
+    """Scores before and after, a line for each."""
+    found = {(n, when): trained.scores.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
+    others = trained.artifact.get("validation_metrics", {})
+    found |= {(name, "after"): value for name, value in others.items() if name not in _SCORES}
+    names = [
+        name
+        for name in dict.fromkeys(name for name, _ in found)
+        if any(found.get((name, when)) is not None for when in _WHEN)
+    ]
+    columns = {"": Column("", [_SHOWN.get(name, name.upper()) for name in names])}
+    for when in _WHEN:
+        values = pl.Series(when, [found.get((name, when)) for name in names], dtype=pl.Float64)
+        if values.null_count() < len(values):
+            columns[when] = numbers(values, 4)
+    return as_text(columns)
+
+
+_WHEN = ("before", "after")

@@ -1,0 +1,223 @@
+"""Evaluate run documents of the original system, and write its artifact."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+import polars as pl
+
+from evalframe.core.errors import ContractError, OutputError, ParameterError
+from evalframe.jobs.job import RUN_FLAGS
+from evalframe.jobs.outputs import check_output, write_result
+from evalframe.jobs.paths import File, refuse_inputs
+from evalframe.report.run_report import run_table
+from evalframe.report.table import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalframe.report.run_report import Format
+    from evalframe.resample.methods import Progress
+    from evalframe.selective.run_evaluation import RunEvaluation, RunSettings
+
+_SHARED = {"items", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed", "output"}
+"""Flags that run documents share with tables of records."""
+
+_LEVEL = 0.95
+"""Confidence level of the original's intervals."""
+
+_DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjusted")
+
+
+def evaluate_documents(
+    documents: Sequence[str], flags: Mapping[str, Any], progress: Progress | None = None
+) -> RunEvaluation:
+    """Evaluate one run document or two, and write what the flags ask for.
+
+    Args:
+        documents: Files.
+        flags: The flags that were given, by name.
+        progress: Called with replicates done and in all.
+
+    Raises:
+        click.UsageError: A flag does not apply to run documents, or its value cannot be.
+        EvalframeError: A document or the artifact is at fault; nothing is written then.
+    """
+    from evalframe.selective.artifact import evaluation_artifact, write_artifact
+    from evalframe.selective.calibrators import read_calibration
+    from evalframe.selective.run_evaluation import evaluate_runs
+    from evalframe.selective.runs import open_run
+
+    settings = _settings(flags)
+    modes = modes_of(documents, flags.get("mode", ()))
+    artifact = flags.get("calibration")
+    targets = {name: Path(flags[name]) for name in ("artifact", "output") if name in flags}
+    check_targets(targets, documents if artifact is None else [*documents, artifact])
+    calibration = None if artifact is None else read_calibration(artifact, rules=settings.rules)
+    signals = settings.signals(calibration)
+    for remark in _remarks(documents, flags, settings):
+        warnings.warn(remark, stacklevel=1)
+    runs = [
+        open_run(path, mode=mode, signals=signals, rules=settings.rules)
+        for path, mode in zip(documents, modes, strict=True)
+    ]
+    try:
+        evaluation = evaluate_runs(
+            *runs, settings=settings, calibration=calibration, progress=progress
+        )
+    except ContractError as error:
+        if settings.rules == "reference":
+            error.add_note(
+                "The original asks for the signals of abstained items, too, and for evidence "
+                "counts whatever the variant; --rules documented does not."
+            )
+        raise
+    if (path := targets.get("artifact")) is not None:
+        document = evaluation_artifact(evaluation)
+        write_artifact(document, path.resolve(), strict=settings.rules == "documented")
+    if (path := targets.get("output")) is not None:
+        write_result(
+            evaluation.result,
+            path,
+            _provenance(evaluation, artifact),
+            readable=lambda: report(evaluation, format="markdown"),
+        )
+    return evaluation
+
+
+def report(
+    evaluation: RunEvaluation, *, format: Format = "terminal", width: int | None = None
+) -> str:
+    """What an evaluation came to, for a reader: who, the figures, and of two runs the differences.
+
+    Args:
+        evaluation: From `evaluate_documents`.
+        format: Aligned text for a `terminal`, or `markdown`.
+        width: Characters per line of a terminal.
+    """
+    level = _LEVEL if evaluation.settings.n else None
+    keys = ["input", "confidence"] if len(evaluation.runs) > 1 else ["confidence"]
+    parts = [
+        *_heads(evaluation, "  \n" if format == "markdown" else "\n"),
+        run_table(evaluation.result, by=keys, format=format, level=level, width=width),
+    ]
+    if evaluation.deltas is not None:
+        deltas = evaluation.deltas.select(*_DELTA, pl.col("n_clusters").alias("participants"))
+        shown = render(deltas, markdown=format == "markdown", level=level, width=width, limit=None)
+        parts += ["Input 1 minus input 0, of the same participants:", shown]
+    return "\n\n".join(parts)
+
+
+def modes_of(documents: Sequence[str], modes: Sequence[str]) -> list[str | None]:
+    """The mode of each document; None where it must have one only.
+
+    Raises:
+        ParameterError: There are more than two documents, or neither one mode nor one for each.
+    """
+    if len(documents) > 2:
+        raise ParameterError(
+            f"{len(documents)} run documents; an evaluation is of one, or compares two"
+        )
+    if not modes:
+        return [None] * len(documents)
+    if len(modes) not in (1, len(documents)):
+        raise ParameterError(
+            f"{len(modes)} modes for {len(documents)} run "
+            f"{'document' if len(documents) == 1 else 'documents'}; name one for all or one for "
+            "each"
+        )
+    return [*modes] * (len(documents) if len(modes) == 1 else 1)
+
+
+def check_targets(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
+    """Raise unless these files can be written and are no inputs.
+
+    Args:
+        targets: Files by their flags; all but `output` are JSON.
+        inputs: What is read.
+
+    Raises:
+        OutputError: They cannot.
+    """
+    for name, path in targets.items():
+        if name == "artifact" and path.suffix.lower() != ".json":
+            raise OutputError(f"cannot write {str(path)!r}: an artifact is JSON; name a .json file")
+        check_output(path)
+        refuse_inputs(path, [File(given, Path(given)) for given in inputs], (), Path())
+    if len({path.resolve() for path in targets.values()}) < len(targets):
+        raise OutputError("--artifact and --output name the same file; write one elsewhere")
+
+
+def _settings(flags: Mapping[str, Any]) -> RunSettings:
+    from evalframe.selective.confidences import select_variants
+    from evalframe.selective.run_evaluation import GRID, RunLoss, RunSettings
+
+    if other := [name for name in flags if name not in _SHARED and name not in RUN_FLAGS]:
+        named = ", ".join(
+            "--bootstrap" if name == "n" else "--" + name.replace("_", "-") for name in other
+        )
+        raise click.UsageError(
+            f"{named}: not for run documents, which are evaluated as the original does it"
+        )
+    names = ("loss", "n", "seed", "rules", "coverage_grid", "area_coverage", "intersection_only")
+    # The artifact is the original's, so the original's rules are the default here.
+    given = {"rules": "reference"} | {name: flags[name] for name in names if name in flags}
+    variants = select_variants(",".join(flags.get("confidence", ("default",))))
+    if flags.get("loss", "abs") not in get_args(RunLoss):
+        known = ", ".join(get_args(RunLoss))
+        raise click.UsageError(f"--loss of run documents is one of {known}, got {flags['loss']!r}")
+    given["coverage_grid"] = grid = tuple(flags.get("coverage_grid", GRID))
+    if not grid or not all(0 < coverage <= 1 for coverage in grid):
+        raise click.UsageError(f"--coverage-grid needs numbers in (0, 1], got {list(grid)}")
+    return RunSettings(variants=tuple(variants), **given)
+
+
+def _remarks(
+    documents: Sequence[str], flags: Mapping[str, Any], settings: RunSettings
+) -> Iterator[str]:
+    """Flags that change nothing."""
+    from evalframe.selective.variants import Calibrated, parse
+
+    calibrated = any(isinstance(parse(name), Calibrated) for name in settings.variants)
+    if "calibration" in flags and not calibrated:
+        named = ", ".join(settings.variants)
+        yield f"--calibration is not used: none of the variants is calibrated ({named})"
+    if settings.intersection_only and len(documents) == 1:
+        yield "--intersection-only is not used: there is one run document"
+
+
+def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
+    """Which runs, and how many of their participants."""
+    runs = [
+        ", ".join(str(word) for word in (run.path, run.mode, run.run_id) if word is not None)
+        for run in evaluation.runs
+    ]
+    population = evaluation.population
+    if len(runs) == 1:
+        yield runs[0]
+        where = ""
+    else:
+        yield end.join(f"Input {number}: {run}" for number, run in enumerate(runs))
+        where = " in both runs"
+    yield (
+        f"{len(population.analysed):,} of {population.total:,} participants{where}; "
+        f"{population.failed:,} failed."
+    )
+
+
+def _provenance(evaluation: RunEvaluation, calibration: str | None) -> dict[str, Any]:
+    runs = [
+        {"path": str(run.path), "run_id": run.run_id, "mode": run.mode} for run in evaluation.runs
+    ]
+    return {
+        "evalframe": version("evalframe"),
+        "polars": version("polars"),
+        "settings": asdict(evaluation.settings),
+        "calibration": calibration,
+        "inputs": runs,
+    }
