@@ -43,6 +43,27 @@ def test_totals(values, starts):
     assert segments.totals(values, starts).tolist() == [part.sum() for part in cut(values, starts)]
 
 
+def test_totals_until(values, starts):
+    ends = starts[:-1] + RNG.integers(0, 2**20, len(starts) - 1) % (np.diff(starts) + 1)
+    expected = [values[a:b].sum() for a, b in zip(starts, ends, strict=False)]
+    assert segments.totals_until(values, starts, ends).tolist() == expected
+
+
+def test_first_reaching_searches_every_segment_for_its_own_bound(starts):
+    rising = joined(np.sort(RNG.integers(0, 100, n)) for n in np.diff(starts))
+    bounds = RNG.integers(0, 120, len(starts) - 1).astype(float)
+    expected = [
+        next((a + i for i, value in enumerate(part) if value >= bound), -1)
+        for a, part, bound in zip(starts, cut(rising, starts), bounds, strict=False)
+    ]
+    assert segments.first_reaching(rising, starts, bounds).tolist() == expected
+
+
+def test_nothing_is_found_among_nan():
+    rising, starts = np.full(3, np.nan), np.array([0, 3])
+    assert segments.first_reaching(rising, starts, np.zeros(1)).tolist() == [-1]
+
+
 def test_reduce_fills_empty_segments(values, starts):
     expected = [part.max() if len(part) else -1.0 for part in cut(values, starts)]
     assert segments.reduce(np.fmax, values, starts, -1.0).tolist() == expected

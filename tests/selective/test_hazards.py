@@ -33,6 +33,7 @@ def all_metrics():
     """Every metric of the curve and its parts, points and areas at a coverage or risk of 0.5."""
     own = [{"loss"}, {"loss", "confidence"}, {"prediction"}]
     family = [m for m in registered().values() if m.roles.keys() in own]
+    family = [m for m in family if m.define.__module__.startswith("evalframe.selective.")]
     halves = {name: 0.5 for name in ("coverage", "risk")}
     for metric in family:
         columns = {"prediction": "loss"} if "prediction" in metric.roles else {}

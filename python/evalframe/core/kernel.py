@@ -150,34 +150,49 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
             firsts = {
                 f"{prefix}{name}": f for prefix, axis in alike for name, f in axis.firsts.items()
             }
-            result |= _firsts(seen, firsts)
-            if not added and not peaks:
+            rising = {str(first.rising): first.rising for first in firsts.values()}
+            earlier = {n: f.earlier for n, f in firsts.items() if f.earlier is not None}
+            wanted = {**added, **peaks, **rising, **earlier}
+            if not wanted:
                 continue
-            values = seen.evaluate(added | peaks)
+            values = seen.evaluate(wanted)
             for name in added:
                 result[name] = segments.totals(_numpy(values[name]), seen.starts)
             for name in peaks:
                 peak = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
                 result[name] = peak
+            for name, first in firsts.items():
+                result[name] = _first(seen, first, values, name)
     return result
 
 
-def _firsts(views: Views, firsts: Mapping[str, First]) -> dict[str, Floats]:
-    """Values at the first levels that reach their bounds, per segment; NaN where none does."""
+def _first(views: Views, first: First, values: pl.DataFrame, name: str) -> Floats:
+    """The value at the first level that reaches the bound, per segment; see `First`.
+
+    Args:
+        views: Sums at the levels.
+        first: What is asked for.
+        values: Its `rising` by its text, and its term of earlier levels, if any, by `name`.
+        name: What the result is called.
+    """
     import numpy as np
 
-    if not firsts:
-        return {}
-    distinct = {str(first.rising): first.rising for first in firsts.values()}
-    rising = views.evaluate(distinct)
-    found = {}
-    for name, first in firsts.items():
-        heights = _numpy(rising[str(first.rising)])
-        rows = segments.first_reaching(heights, views.starts, first.bound)
-        reached = rows >= 0
-        found[name] = np.full(len(rows), np.nan)
-        found[name][reached] = views.evaluate({name: first.value}, rows[reached])[name].to_numpy()
-    return found
+    starts = views.starts
+    filled = starts[1:] > starts[:-1]
+    bound = np.full(len(filled), np.nan)
+    if isinstance(first.bound, pl.Expr):
+        bounds = views.evaluate({"bound": first.bound}, starts[:-1][filled])
+        bound[filled] = bounds["bound"].to_numpy()
+    else:
+        bound[:] = first.bound
+    rows = segments.first_reaching(_numpy(values[str(first.rising)]), starts, bound)
+    reached = rows >= 0
+    result = np.full(len(rows), np.nan if first.earlier is None else 0.0)
+    result[reached] = views.evaluate({name: first.value}, rows[reached])[name].to_numpy()
+    if first.earlier is not None:
+        ends = np.where(reached, rows, starts[1:])
+        result += segments.totals_until(_numpy(values[name]), starts, ends)
+    return result
 
 
 def _shaped(views: Views, axis: Axis) -> Views:

@@ -126,8 +126,20 @@ def before(values: Floats, starts: Ints) -> Floats:
     return result
 
 
-def first_reaching(rising: Floats, starts: Ints, bound: float) -> Ints:
-    """The first row of each segment that is at least `bound`, -1 where none is.
+def totals_until(values: Floats, starts: Ints, ends: Ints) -> Floats:
+    """The sum of each segment's rows before `ends`, 0 where there is none."""
+    import numpy as np
+
+    cuts = np.column_stack([starts[:-1], ends]).ravel()
+    inside = cuts < len(values)
+    parts = np.zeros(len(cuts))
+    if inside.any():
+        parts[inside] = np.add.reduceat(values, cuts[inside])
+    return np.where(ends > starts[:-1], parts[::2], 0.0)
+
+
+def first_reaching(rising: Floats, starts: Ints, bound: Floats) -> Ints:
+    """The first row of each segment that is at least the segment's bound, -1 where none is.
 
     Within a segment the values never fall; all segments are searched at once, by halves.
     """
@@ -140,7 +152,7 @@ def first_reaching(rising: Floats, starts: Ints, bound: float) -> Ints:
         low = np.where(open_ & below, middle + 1, low)
         high = np.where(open_ & ~below, middle, high)
     found = low < starts[1:]
-    found[found] = rising[low[found]] >= bound  # NaN is not
+    found[found] = rising[low[found]] >= bound[found]  # NaN is not
     return np.where(found, low, -1)
 
 

@@ -68,13 +68,22 @@ class First:
 
     Attributes:
         rising: Elementwise expression over the views that never falls from level to level.
-        bound: What it must reach.
+        bound: What it must reach: a number, or an expression over `total`.
         value: Elementwise expression over the views, taken there; null where it is not reached.
+        earlier: A term of all levels before that one, added up and added to the value; where the
+            bound is not reached, the term of all levels is what there is.
     """
 
     rising: pl.Expr
-    bound: float
+    bound: float | pl.Expr
     value: pl.Expr
+    earlier: pl.Expr | None = None
+
+    @property
+    def exprs(self) -> tuple[pl.Expr, ...]:
+        """What it reads."""
+        parts = (self.rising, self.bound, self.value, self.earlier)
+        return tuple(part for part in parts if isinstance(part, pl.Expr))
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ class Axis:
         """What the levels come to, by name, with the expressions each is made of."""
         made: dict[str, tuple[pl.Expr, ...]] = {}
         made |= {name: (expr,) for name, expr in {**self.terms, **self.maxima}.items()}
-        return made | {name: (f.rising, f.value) for name, f in self.firsts.items()}
+        return made | {name: first.exprs for name, first in self.firsts.items()}
 
     @property
     def shape(self) -> tuple[str, ...]:

@@ -44,12 +44,17 @@ class _Levels:
     dense: dict[str, Floats] | None
 
     def __post_init__(self) -> None:
-        """Entries beyond the first of their level, where their runs begin, and of which levels."""
+        """Entries beyond the first of their level, where their runs begin, and of which levels.
+
+        Also which sum, if any, is 1 at every first entry, so that its weights need no product.
+        """
         beyond = np.ones(len(self.owner), dtype=np.bool_)
         beyond[self.first] = False
         self.further = np.flatnonzero(beyond)
         place = np.searchsorted(self.first, self.further, side="right") - 1
         self.shared, self.runs = np.unique(place, return_index=True)
+        ones = (name for name, values in self.entries.items() if (values[self.first] == 1.0).all())
+        self.counted = next(ones, None)
 
     @classmethod
     def of(cls, table: pl.DataFrame, block: Block, groups: int, clusters: int) -> _Levels:
@@ -89,14 +94,22 @@ class _Levels:
             parts = np.split(product, len(self.dense), axis=1)
             return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
         # Most levels have one entry: only what is beyond a level's first entry needs adding up.
-        gathered = weights[:, self.owner[self.first]]
-        result = {name: gathered * values[self.first] for name, values in self.entries.items()}
+        gathered = _gathered(weights, self.owner[self.first])
+        firsts = {name: values[self.first] for name, values in self.entries.items()}
+        result = {n: gathered * values for n, values in firsts.items() if n != self.counted}
+        if self.counted is not None:
+            result[self.counted] = gathered
         if len(self.further):
-            gathered = weights[:, self.owner[self.further]]
+            gathered = _gathered(weights, self.owner[self.further])
             for name, values in self.entries.items():
                 weighted = gathered * values[self.further]
                 result[name][:, self.shared] += np.add.reduceat(weighted, self.runs, axis=1)
         return {name: values.ravel() for name, values in result.items()}
+
+
+def _gathered(weights: Chunk, owner: Ints) -> Floats:
+    """The weights of entries by their clusters, row after row in memory."""
+    return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
 
 
 class Contraction:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricFunction, metric, variant
-from evalframe.core.state import at, before
+from evalframe.core.state import First, at, before, ratio
 from evalframe.selective.conventions import (
     Rule,
     accepted_of,
@@ -16,9 +14,19 @@ from evalframe.selective.conventions import (
     aurc_rule,
     coverages,
 )
-from evalframe.selective.curve import RISK, RISK_BEFORE, TINY, by_confidence
+from evalframe.selective.curve import (
+    ACCEPTED,
+    CHORDS,
+    GENERALIZED_CHORDS,
+    RISK,
+    RISK_BEFORE,
+    by_confidence,
+    zero_if_empty,
+)
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from evalframe.core.state import State, Totals
     from evalframe.core.typing import Role
     from evalframe.selective.conventions import Convention, CoverageConvention
@@ -269,8 +277,8 @@ def _truncated_aurc(
     convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AURC over the coverages up to a bound only."""
-    part = cut(RISK, RISK_BEFORE, fraction("coverage", coverage), convention)
-    return _cut_area(part, loss, confidence, weight, convention)
+    area = aurc_until(fraction("coverage", coverage), convention)
+    return _until(area, loss, confidence, weight, convention, power=1)
 
 
 @metric(
@@ -289,35 +297,47 @@ def _truncated_augrc(
     convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """AUGRC over the coverages up to a bound only."""
-    whole = accepted_of(convention)
-    height, height_before = at.loss / whole, before.loss / whole
-    part = cut(height, height_before, fraction("coverage", coverage), convention)
-    return _cut_area(part, loss, confidence, weight, convention)
+    area = augrc_until(fraction("coverage", coverage), convention)
+    return _until(area, loss, confidence, weight, convention, power=2)
 
 
-def cut(
-    height: pl.Expr, height_before: pl.Expr, bound: float | pl.Expr, convention: str
-) -> pl.Expr:
-    """Term: the part of a chord's trapezoid that lies left of a coverage.
+def aurc_until(bound: float | pl.Expr, convention: str) -> First:
+    """The area under selective risk up to a coverage, times what coverage is a share of.
 
     Args:
-        height: What is integrated, at a working point.
-        height_before: The same at the working point before.
-        bound: The coverage: a number, or an expression over views of sums.
+        bound: The coverage: a number, or an expression over totals.
         convention: What coverage is a share of.
     """
-    coverage, coverage_before = coverages(convention)
-    end = pl.when(coverage < bound).then(coverage).otherwise(bound)
-    kept = end - coverage_before
-    slope = (height - height_before) / (coverage - coverage_before + TINY)
-    area = kept * (height_before + slope * kept / 2)
-    return pl.when(bound > coverage_before).then(area).otherwise(0.0)
+    slope = (RISK - RISK_BEFORE) / ACCEPTED
+    return _chords_until(bound, convention, CHORDS, RISK_BEFORE, slope)
 
 
-def _cut_area(
-    part: pl.Expr, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr, convention: str
+def augrc_until(bound: float | pl.Expr, convention: str) -> First:
+    """The area under joint risk up to a coverage, times the square of what that is a share of."""
+    slope = (at.loss - before.loss) / ACCEPTED
+    return _chords_until(bound, convention, GENERALIZED_CHORDS, before.loss, slope)
+
+
+def _chords_until(
+    bound: float | pl.Expr, convention: str, chords: pl.Expr, height: pl.Expr, slope: pl.Expr
+) -> First:
+    """Whole chords, and of the one over the bound the part to its left."""
+    coverage, _ = coverages(convention)
+    kept = bound * accepted_of(convention) - before.mass
+    return First(coverage, bound, kept * (height + slope * kept / 2), earlier=chords)
+
+
+def _until(
+    area: First,
+    loss: pl.Expr,
+    confidence: pl.Expr,
+    weight: pl.Expr,
+    convention: str,
+    power: int,
 ) -> State:
     def finish(t: Totals) -> pl.Expr:
-        return t.area if convention == "trapezoid_total" else pl.when(t.mass > 0).then(t.area)
+        if convention == "trapezoid_total":
+            return zero_if_empty(t.area, t.items**power)
+        return ratio(t.area, t.mass**power)
 
-    return by_confidence(loss, confidence, weight, terms={"area": part}, finish=finish)
+    return by_confidence(loss, confidence, weight, firsts={"area": area}, finish=finish)

@@ -17,11 +17,11 @@ from evalframe.core import tables
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric
 from evalframe.core.rows import as_expr
-from evalframe.core.state import WEIGHT, State, Totals, at, before, ratio, total
+from evalframe.core.state import WEIGHT, First, State, Totals, ratio, total
 from evalframe.evaluation import evaluate
-from evalframe.selective.areas import augrc_at, aurc_at, cut
+from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
 from evalframe.selective.conventions import coverages
-from evalframe.selective.curve import RISK, RISK_BEFORE, by_confidence, valid_item
+from evalframe.selective.curve import RISK, by_confidence, valid_item
 from evalframe.selective.working_points import risk_at
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _up_to_bound(
     confidence: pl.Expr,
     bound: pl.Expr,
     weight: pl.Expr,
-    terms: Mapping[str, pl.Expr],
+    firsts: Mapping[str, First],
     value: Callable[[Totals, pl.Expr], pl.Expr],
 ) -> State:
     """The state of a metric up to a bound that is a column, constant within the group.
@@ -302,13 +302,15 @@ def _up_to_bound(
         confidence: Confidence of each item.
         bound: The bound.
         weight: Weight of each item.
-        terms: Of the curve up to its end or the bound.
+        firsts: Of the curve up to its end or the bound.
         value: From totals and how much coverage the curve lacks to the value.
     """
     # Halves of its digits: their sums over fewer than 2**27 items are exact, and so is the mean.
     rounded = bound * _SPLIT
     high = rounded - (rounded - bound)
-    state = by_confidence(loss, confidence, weight, terms=terms, finish=lambda t: _finish(t, value))
+    state = by_confidence(
+        loss, confidence, weight, firsts=firsts, finish=lambda t: _finish(t, value)
+    )
     return replace(
         state,
         sums={**state.sums, "bound_high": weight * high, "bound_low": weight * (bound - high)},
@@ -331,12 +333,12 @@ def _aurc(
     weight: Role = None,
 ) -> State:
     """AURC up to the bound."""
-    terms = {"area": cut(RISK, RISK_BEFORE, _BOUND, "trapezoid_total")}
+    firsts = {"area": aurc_until(_BOUND, "trapezoid_total")}
 
     def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        return t.area + beyond * t.loss / t.mass
+        return t.area / t.items + beyond * t.loss / t.mass
 
-    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
 
 
 def _augrc(
@@ -347,13 +349,12 @@ def _augrc(
     weight: Role = None,
 ) -> State:
     """AUGRC up to the bound."""
-    height, height_before = at.loss / total.items, before.loss / total.items
-    terms = {"area": cut(height, height_before, _BOUND, "trapezoid_total")}
+    firsts = {"area": augrc_until(_BOUND, "trapezoid_total")}
 
     def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        return t.area + beyond * (t.loss / t.items + beyond * t.loss / t.mass / 2)
+        return t.area / t.items**2 + beyond * (t.loss / t.items + beyond * t.loss / t.mass / 2)
 
-    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
 
 
 def _risk(
@@ -364,17 +365,14 @@ def _risk(
     weight: Role = None,
 ) -> State:
     """Selective risk at the bound."""
-    coverage, coverage_before = coverages("trapezoid_total")
-    reaching = (coverage >= _BOUND) & (coverage_before < _BOUND)
-    terms = {
-        "risk": pl.when(reaching).then(RISK).otherwise(0.0),
-        "reached": reaching.cast(pl.Float64),
-    }
+    coverage, _ = coverages("trapezoid_total")
 
     def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        return pl.when(t.reached > 0).then(t.risk).otherwise(t.loss / t.mass)
+        # At its end the curve has the risk of all, which it keeps beyond.
+        return pl.when(t.risk.is_not_nan()).then(t.risk).otherwise(t.loss / t.mass)
 
-    return _up_to_bound(loss, confidence, bound, weight, terms, value)
+    firsts = {"risk": First(coverage, _BOUND, RISK)}
+    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
 
 
 def _cmax(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
