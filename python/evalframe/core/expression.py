@@ -24,20 +24,32 @@ _MANY = 1 << 12
 """Rows of a group that are looked at for ties; smaller groups are sorted."""
 
 
-def inline(columns: Mapping[str, pl.Expr], state: State, canonical: State) -> pl.Expr:
-    """The expression of a metric over the user's columns.
+def sums(state: State, columns: Mapping[str, pl.Expr] | None) -> pl.Expr:
+    """The expression of a metric without axes: native sums.
 
     Args:
-        columns: Role expressions, and the weight if there is one, by canonical name.
-        state: The state over those expressions.
-        canonical: The state over columns of those names.
+        state: The state over the user's columns, or over the fields of a structure of `columns`.
+        columns: Role expressions by canonical name if they take work, so that each sum does it
+            once: polars shares equal parts of expressions in lazy frames only.
     """
-    if not state.axes:
-        return state.finish(Totals({name: expr.sum() for name, expr in state.sums.items()}))
+    rows = state.sums
+    if columns is not None:
+        made = pl.struct([expr.alias(name) for name, expr in columns.items()]).struct
+        rows = {n: made.with_fields(expr.alias(n)).struct.field(n) for n, expr in rows.items()}
+    return state.finish(Totals({name: expr.sum() for name, expr in rows.items()}))
+
+
+def curve(columns: Mapping[str, pl.Expr], state: State) -> pl.Expr:
+    """The expression of a metric with axes, over role expressions by canonical name.
+
+    Args:
+        columns: Role expressions, and the weight if there is one.
+        state: The state over columns of those names.
+    """
 
     def whole_column(lists: Sequence[pl.Series]) -> pl.Series:
         named = zip(columns, lists, strict=True)
-        return group_values(pl.DataFrame({name: values for name, values in named}), canonical)
+        return group_values(pl.DataFrame({name: values for name, values in named}), state)
 
     lists = [expr.implode() for expr in columns.values()]
     return pl.map_batches(lists, whole_column, return_dtype=pl.Float64, is_elementwise=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast, get_args
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.expression import inline
+from evalframe.core.expression import curve, sums
 from evalframe.core.rows import as_expr, complete, spread_literals
 from evalframe.core.state import WEIGHT
 from evalframe.core.typing import Direction
@@ -113,8 +113,17 @@ class Bound:
     @property
     def expr(self) -> pl.Expr:
         """The metric as one expression over the user's columns."""
-        state = self.metric.state(self.columns, self.params)
-        return inline(self.columns, state, self.state).alias(self.name)
+        if self.state.axes:
+            return curve(self.columns, self.state).alias(self.name)
+        given = (
+            [*self.roles.values()] if self.weight is None else [*self.roles.values(), self.weight]
+        )
+        if all(expr.meta.is_column() or expr.meta.is_literal() for expr in given):
+            state, columns = self.metric.state(self.columns, self.params), None
+        else:
+            fields = {name: pl.field(name) for name in self.columns}
+            state, columns = self.metric.state(fields, self.params), self.columns
+        return sums(state, columns).alias(self.name)
 
     def reweighted(self, weight: IntoExpr) -> MetricExpr:
         """The same metric with each row counted `weight` times as much."""
