@@ -17,7 +17,7 @@ from evalframe.selective.confidences import check_signals, confidence, select_va
 from evalframe.selective.rc_curve import rc_curve
 from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
 from evalframe.selective.runs import open_run, write_run
-from evalframe.selective.sample_run import sample_signals
+from evalframe.selective.sample import sample_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.measure import against, in_process
 from evalframe.selective.runs import read_run, write_run
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def entries(
 ) -> Iterator[dict[str, Any]]:
     """Successful entries: half the items abstained, a tenth of the similarities null."""
     quotes = [" ".join(rng.choice(_SAID.split(), size=60)) for _ in range(100)]
-    each = len(ITEMS)
+    each = len(ITEM_NAMES)
     for participant in range(participants):
         grades = rng.integers(0, 4, (2, each)).tolist()
         answered, lacking = rng.random(each) < 0.5, rng.random(each) < 0.1
@@ -117,16 +117,16 @@ def entries(
         entry = {
             "participant_id": 300 + participant,
             "success": True,
-            "ground_truth_items": dict(zip(ITEMS, grades[0], strict=True)),
+            "ground_truth_items": dict(zip(ITEM_NAMES, grades[0], strict=True)),
             "predicted_items": {
                 name: grade if known else None
-                for name, grade, known in zip(ITEMS, grades[1], answered, strict=True)
+                for name, grade, known in zip(ITEM_NAMES, grades[1], answered, strict=True)
             },
-            "item_signals": dict(zip(ITEMS, signals, strict=True)),
+            "item_signals": dict(zip(ITEM_NAMES, signals, strict=True)),
         }
         if texts:
             entry["evidence"] = {
                 name: [quotes[(participant + place) % 100], quotes[place][:90]]
-                for place, name in enumerate(ITEMS)
+                for place, name in enumerate(ITEM_NAMES)
             }
         yield entry

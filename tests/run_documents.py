@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 
-NAMES = list(ITEMS)
+NAMES = list(ITEM_NAMES)
 
 
 def entry(participant=301, success=True, **signals):

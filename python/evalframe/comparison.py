@@ -101,7 +101,7 @@ def compare(
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
-    from evalframe.core.blocks import share
+    from evalframe.core.sharing import share
     from evalframe.resample.paired import PAIRED_RESULT, paired_spread
 
     if test not in get_args(Test):

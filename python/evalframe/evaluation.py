@@ -89,7 +89,7 @@ def evaluate(
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
-    from evalframe.core.blocks import share
+    from evalframe.core.sharing import share
 
     if plan not in get_args(tables.Plan):
         raise ParameterError(f"unknown plan {plan!r}; known: {', '.join(get_args(tables.Plan))}")

@@ -7,8 +7,8 @@ import inspect
 import polars as pl
 import pytest
 
-from evalframe.core.blocks import share
 from evalframe.core.metric import registered
+from evalframe.core.sharing import share
 
 ROWS = pl.LazyFrame(
     {

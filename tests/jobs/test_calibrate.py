@@ -12,7 +12,7 @@ import pytest
 
 from evalframe.jobs.help import CALIBRATE_EPILOG
 from evalframe.selective.calibrators import read_calibration
-from evalframe.selective.sample_run import sample_document, sample_signals
+from evalframe.selective.sample import sample_document, sample_signals
 
 MODE = ("--mode", "few_shot")
 TEMPERATURE = ("--method", "temperature", "--features", "token_msp")

@@ -13,7 +13,7 @@ import pytest
 from evalframe.jobs.cli import cli
 from evalframe.jobs.help import SELECTIVE_EPILOG
 from evalframe.jobs.outputs import read_provenance
-from evalframe.selective.sample_run import sample_document
+from evalframe.selective.sample import sample_document
 
 QUICK = ("--confidence", "token_msp", "--bootstrap", "10")
 FEW = ("--mode", "few_shot")

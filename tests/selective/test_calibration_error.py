@@ -23,16 +23,10 @@ from evalframe.selective.calibration_error import (
 )
 from evalframe.selective.scoring import mean_confidence
 from evalframe.testing import check_laws
+from stated import HARD, items
 
 ERRORS = [expected_calibration_error, maximum_calibration_error, squared_calibration_error]
 EVERY = [*ERRORS, adaptive_calibration_error]
-
-
-def items(confidence, correct, **more):
-    types = {"confidence": pl.Float64, "correct": pl.Float64}
-    return pl.DataFrame(
-        {"confidence": confidence, "correct": correct, **more}, schema_overrides=types
-    )
 
 
 def test_golden_values(golden):
@@ -196,16 +190,6 @@ def test_unknown_names_are_refused_with_a_hint(metric):
 def test_unknown_rules_are_refused():
     with pytest.raises(UnknownNameError, match="unknown rules 'original'"):
         expected_calibration_error(rules="original")
-
-
-HARD = items(
-    [0.0, 0.1, 0.3, 0.3, 0.30000000000000004, 0.6, 0.7, 0.7, 1.0, 1.0, None, math.nan, 1.5, 0.55]
-    * 3,
-    [0, 1, 1, 0, 1, 0.5, 1, 1, 1, 0, 1, 0, 1, None] * 3,
-    model=(["a", "b", None, "a", "b", "a", "a"] * 6),
-    person=[0, 1, 2, 3, 0, 1, 2, 4, 4, 4, 5, 6, 0, 2, 1, 1, 1, 3, 3, 2, 2] * 2,
-    weight=[1.0, 2.0, 0.5, 0.0, 3.0, 1.0] * 7,
-)
 
 
 def choices(weight=None):

@@ -19,7 +19,7 @@ from evalframe.core.errors import (
 from evalframe.selective.artifact import evaluation_artifact, write_artifact
 from evalframe.selective.run_evaluation import RunEvaluation, RunSettings, evaluate_runs
 from evalframe.selective.runs import open_run
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ MSP = ("token_msp",)
 def entry(participant: int, *, off: int = 0, predicted: int = 8, **signals: Any) -> dict[str, Any]:
     """Who answers the first items, each off by so much, and abstains from the others."""
     given = {"token_msp": 0.5, "llm_evidence_count": 1} | signals
-    items = list(ITEMS)
+    items = list(ITEM_NAMES)
     return {
         "participant_id": participant,
         "success": True,
@@ -135,7 +135,7 @@ def test_deltas_without_resampling() -> None:
 
 def test_abstained_items_need_their_signals_by_the_reference_only() -> None:
     one = entry(1, predicted=4)
-    for name in list(ITEMS)[4:]:
+    for name in list(ITEM_NAMES)[4:]:
         one["item_signals"][name] = {"token_msp": None, "llm_evidence_count": 1}
     made = {}
     for rules in ("documented", "reference"):

@@ -9,7 +9,7 @@ import pytest
 
 from evalframe.core.errors import InputError
 from evalframe.selective.runs import RunWarning, open_run, read_run
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
 COUNT = "llm_evidence_count"
@@ -21,9 +21,9 @@ def entry(participant):
     return {
         "participant_id": participant,
         "success": True,
-        "ground_truth_items": dict.fromkeys(ITEMS, 2),
-        "predicted_items": dict.fromkeys(ITEMS, 1),
-        "item_signals": {name: {} for name in ITEMS},
+        "ground_truth_items": dict.fromkeys(ITEM_NAMES, 2),
+        "predicted_items": dict.fromkeys(ITEM_NAMES, 1),
+        "item_signals": {name: {} for name in ITEM_NAMES},
     }
 
 

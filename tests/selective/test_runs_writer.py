@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
 from evalframe.selective.runs import open_run, read_run, write_run
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 
 COUNT = "llm_evidence_count"
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -29,7 +29,7 @@ def table(*ids, signals=(), **columns):
         {
             "participant_id": pl.Series([i for i in ids for _ in range(8)], dtype=pl.Int64),
             "item_index": pl.Series([*range(8)] * len(ids), dtype=pl.Int64),
-            "item": pl.Series([*ITEMS] * len(ids), dtype=pl.String),
+            "item": pl.Series([*ITEM_NAMES] * len(ids), dtype=pl.String),
             "prediction": pl.Series([1] * rows, dtype=pl.Int64),
             "label": pl.Series([2] * rows, dtype=pl.Int64),
         }
@@ -110,8 +110,8 @@ def test_the_document_is_the_originals(tmp_path):
     success, failure = experiment["results"]["results"]
     assert failure == {"participant_id": 9, "success": False}
     assert (success["participant_id"], success["success"]) == (7, True)
-    assert success["predicted_items"] == {name: 3 for name in ITEMS} | {"NoInterest": None}
-    assert success["ground_truth_items"] == dict.fromkeys(ITEMS, 2)
+    assert success["predicted_items"] == {name: 3 for name in ITEM_NAMES} | {"NoInterest": None}
+    assert success["ground_truth_items"] == dict.fromkeys(ITEM_NAMES, 2)
     assert list(success["item_signals"].values())[:4] == [
         {"token_pe": 0.5},
         {"token_pe": None},

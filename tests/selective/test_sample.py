@@ -11,14 +11,15 @@ from polars.testing import assert_frame_equal
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.selective.runs import open_run
 from evalframe.selective.sample import (
-    ITEMS,
     MODES,
     content_hash,
+    sample_document,
     sample_items,
     sample_participants,
+    sample_signals,
     write_samples,
 )
-from evalframe.selective.sample_run import sample_document, sample_signals
+from evalframe.selective.severity import ITEM_NAMES
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -74,7 +75,7 @@ def test_columns_keys_and_domains(items: pl.DataFrame) -> None:
     }
     assert items.select("participant_id", "mode", "item").is_unique().all()
     assert set(items["mode"]) == set(MODES)
-    assert set(items["item"]) == set(ITEMS)
+    assert set(items["item"]) == set(ITEM_NAMES)
     assert set(items["prediction"]) == {None, 0, 1, 2, 3}
     assert set(items["label"]) == {0, 1, 2, 3}
     assert set(items["verbalized"]) == {0, 0.25, 0.5, 0.75, 1}
@@ -125,7 +126,7 @@ def test_failed_runs_have_no_items() -> None:
 
 def test_a_larger_sample_only_adds_rows() -> None:
     small, large = sample_items(participants=10, items=3), sample_items(participants=20)
-    kept = large.filter(pl.col("participant_id") < 310, pl.col("item").is_in(list(ITEMS)[:3]))
+    kept = large.filter(pl.col("participant_id") < 310, pl.col("item").is_in(ITEM_NAMES[:3]))
     assert_frame_equal(small, kept)
 
 

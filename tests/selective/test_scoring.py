@@ -23,6 +23,7 @@ from evalframe.selective.scoring import (
     overconfidence,
 )
 from evalframe.testing import check_laws
+from stated import HARD, items
 
 PLAIN = [
     negative_log_likelihood,
@@ -33,13 +34,6 @@ PLAIN = [
     overconfidence,
 ]
 EVERY = [*PLAIN, brier_reliability, brier_resolution]
-
-
-def items(confidence, correct, **more):
-    types = {"confidence": pl.Float64, "correct": pl.Float64}
-    return pl.DataFrame(
-        {"confidence": confidence, "correct": correct, **more}, schema_overrides=types
-    )
 
 
 def test_golden_values(golden):
@@ -202,16 +196,6 @@ def test_bad_parameters_are_refused():
             metric(bins=5, binning="mass")
     with pytest.raises(UnknownNameError, match="unknown rules 'none'"):
         negative_log_likelihood(rules="none")
-
-
-HARD = items(
-    [0.0, 0.1, 0.3, 0.3, 0.30000000000000004, 0.6, 0.7, 0.7, 1.0, 1.0, None, math.nan, 1.5, 0.55]
-    * 3,
-    [0, 1, 1, 0, 1, 0.5, 1, 1, 1, 0, 1, 0, 1, None] * 3,
-    model=(["a", "b", None, "a", "b", "a", "a"] * 6),
-    person=[0, 1, 2, 3, 0, 1, 2, 4, 4, 4, 5, 6, 0, 2, 1, 1, 1, 3, 3, 2, 2] * 2,
-    weight=[1.0, 2.0, 0.5, 0.0, 3.0, 1.0] * 7,
-)
 
 
 def choices(weight=None):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import expression, kernel, segments
-from evalframe.core.state import LEVEL, N_MISSING, Axis, N, Totals
+from evalframe.core import kernel, segments
+from evalframe.core.state import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.state import Axis
 
 _CHUNK = 1 << 20
 
@@ -49,27 +49,6 @@ class Block:
         """Plain sums and sums per level."""
         return self.plain | self.sums
 
-    def admits(self, bound: Bound, axis: Axis | None) -> bool:
-        """Whether this metric's sums on this axis can stand in this block."""
-        mine, theirs = self.axis, axis
-        if (mine is None) != (theirs is None) or not _same(self.columns, bound.columns, whole=True):
-            return False
-        if mine is not None and theirs is not None:
-            if mine.descending != theirs.descending or not mine.level.meta.eq(theirs.level):
-                return False
-            if not mine.where.meta.eq(theirs.where):
-                return False
-        theirs_sums = {**bound.state.sums, **(theirs.sums if theirs else {})}
-        return _same(self.all_sums, theirs_sums)
-
-    def add(self, number: int, bound: Bound, axis_number: int, axis: Axis | None) -> None:
-        """Let a metric use this block."""
-        self.plain |= bound.state.sums
-        self.uses.append((number, axis_number))
-        if axis is not None:
-            self.sums |= axis.sums
-            self.terms.append((f"{number}.", axis))
-
     def per_level(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """The block's additive table of rows that hold the canonical columns."""
         levels = []
@@ -94,7 +73,7 @@ class Block:
             begin, end = int(starts[first]), int(starts[last])
             part = rows.slice(begin, end - begin)
             within = starts[first : last + 1] - begin
-            parts.append(expression.axis_summary(part, within, self.plain, self.terms))
+            parts.append(axis_summary(part, within, self.plain, self.terms))
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def summary_of_levels(self, levels: pl.DataFrame, starts: Ints) -> dict[str, Floats]:
@@ -123,45 +102,34 @@ def chunks(starts: Ints, rows: int = _CHUNK) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in itertools.pairwise(edges)] or [(0, groups)]
 
 
-def share(bounds: Sequence[Bound]) -> list[Block]:
-    """The fewest blocks that hold the states of all metrics."""
-    blocks: list[Block] = []
-    for number, bound in enumerate(bounds):
-        axes: Sequence[Axis | None] = bound.state.axes or (None,)
-        for axis_number, axis in enumerate(axes):
-            for block in blocks:
-                if block.admits(bound, axis):
-                    break
-            else:
-                block = Block(bound.columns, axis, {}, {})
-                blocks.append(block)
-            block.add(number, bound, axis_number, axis)
-    return blocks
+def axis_summary(
+    rows: pl.DataFrame,
+    starts: Ints,
+    plain: Mapping[str, pl.Expr],
+    uses: Sequence[tuple[str, Axis]],
+) -> dict[str, Floats]:
+    """Totals and added-up terms of axes that share level, direction and rows, per segment.
 
+    Args:
+        rows: Role columns, sorted by level within segments.
+        starts: Segments.
+        plain: Sums that belong to no level.
+        uses: Prefix for the names of an axis's terms, and the axis.
+    """
+    import numpy as np
 
-def finishes(bounds: Sequence[Bound], blocks: Sequence[Block]) -> list[list[pl.Expr]]:
-    """For each metric its value, n and n_missing over the columns `<block>:<name>`."""
-    seen: list[dict[str, pl.Expr]] = [{} for _ in bounds]
-    for place, block in enumerate(blocks):
-        for number, axis_number in block.uses:
-            state = bounds[number].state
-            names = [*state.sums]
-            if state.axes:
-                axis = state.axes[axis_number]
-                names += [*axis.sums]
-                for term in axis.results:
-                    seen[number][term] = pl.col(f"{place}:{number}.{term}")
-            for name in names:
-                seen[number].setdefault(name, pl.col(f"{place}:{name}"))
-    return [
-        [bound.state.finish(Totals(named)), named[N], named[N_MISSING]]
-        for bound, named in zip(bounds, seen, strict=True)
-    ]
-
-
-def _same(
-    mine: Mapping[str, pl.Expr], theirs: Mapping[str, pl.Expr], *, whole: bool = False
-) -> bool:
-    if whole and mine.keys() != theirs.keys():
-        return False
-    return all(mine[name].meta.eq(theirs[name]) for name in mine.keys() & theirs.keys())
+    axis = uses[0][1]
+    sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
+    # Lazy, so that the condition that all of them share is computed once.
+    wanted = {":where": axis.where, ":level": axis.level, **plain, **sums}
+    made = rows.lazy().select(**wanted).collect(engine="in-memory")
+    totals = {name: segments.totals(made[name].to_numpy(), starts) for name in {**plain, **sums}}
+    inside = made[":where"].to_numpy()
+    if not inside.all():
+        made = made.filter(":where")
+        count = np.zeros(len(inside) + 1, dtype=np.int64)
+        np.cumsum(inside, out=count[1:])
+        starts = count[starts]
+    own = {name: made[name].to_numpy() for name in sums}
+    levels, own, starts = kernel.collapse(made[":level"].to_numpy(), own, starts)
+    return totals | kernel.terms(kernel.Views(own, starts, totals, levels), uses)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core import blocks
 from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
         if _is_tied(groups, starts, axis):
             named |= _level_summary(groups, axis, plain)
         else:
-            named |= axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
+            named |= blocks.axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
     value = state.finish(Totals({name: pl.col(name) for name in named}))
     return pl.DataFrame(named).select(value).to_series()
 
@@ -85,9 +86,7 @@ def _level_summary(
     """Totals and terms per group from rows added up by level."""
     import numpy as np
 
-    from evalframe.core.blocks import Block
-
-    block = Block({}, axis, dict(plain), dict(axis.sums), terms=[("", axis)])
+    block = blocks.Block({}, axis, dict(plain), dict(axis.sums), terms=[("", axis)])
     levels = block.per_level(_owned(groups).lazy(), [_OWNER]).collect(engine="in-memory")
     levels = levels.sort(_OWNER, LEVEL, descending=[False, axis.descending])
     starts = np.searchsorted(levels[_OWNER].to_numpy(), np.arange(len(groups) + 1))
@@ -115,38 +114,3 @@ def _owned(groups: pl.DataFrame) -> pl.DataFrame:
 
 def _flat(groups: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([values.explode(empty_as_null=False) for values in groups])
-
-
-def axis_summary(
-    rows: pl.DataFrame,
-    starts: Ints,
-    plain: Mapping[str, pl.Expr],
-    uses: Sequence[tuple[str, Axis]],
-) -> dict[str, Floats]:
-    """Totals and added-up terms of axes that share level, direction and rows, per segment.
-
-    Args:
-        rows: Role columns, sorted by level within segments.
-        starts: Segments.
-        plain: Sums that belong to no level.
-        uses: Prefix for the names of an axis's terms, and the axis.
-    """
-    import numpy as np
-
-    from evalframe.core import kernel, segments
-
-    axis = uses[0][1]
-    sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
-    # Lazy, so that the condition that all of them share is computed once.
-    wanted = {":where": axis.where, ":level": axis.level, **plain, **sums}
-    made = rows.lazy().select(**wanted).collect(engine="in-memory")
-    totals = {name: segments.totals(made[name].to_numpy(), starts) for name in {**plain, **sums}}
-    inside = made[":where"].to_numpy()
-    if not inside.all():
-        made = made.filter(":where")
-        count = np.zeros(len(inside) + 1, dtype=np.int64)
-        np.cumsum(inside, out=count[1:])
-        starts = count[starts]
-    own = {name: made[name].to_numpy() for name in sums}
-    levels, own, starts = kernel.collapse(made[":level"].to_numpy(), own, starts)
-    return totals | kernel.terms(kernel.Views(own, starts, totals, levels), uses)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core import tables
-from evalframe.core.blocks import Block, share
+from evalframe.core.blocks import Block
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, lookup
+from evalframe.core.sharing import add, share
 from evalframe.core.state import LEVEL, WEIGHT
 from evalframe.core.tables import Keys
 
@@ -208,6 +209,6 @@ def _block(bounds: Sequence[Bound], uses: Sequence[tuple[int, int]]) -> Block:
         axis = bound.state.axes[axis_number] if bound.state.axes else None
         if block is None:
             block = Block(bound.columns, axis, {}, {})
-        block.add(number, bound, axis_number, axis)
+        add(block, number, bound, axis_number, axis)
     assert block is not None
     return block

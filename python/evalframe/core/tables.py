@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.blocks import Block, finishes
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, is_row_level
+from evalframe.core.sharing import finishes
 from evalframe.core.state import LEVEL, WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from evalframe.core.blocks import Block
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
 

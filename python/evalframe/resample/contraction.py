@@ -15,13 +15,14 @@ import numpy as np
 import polars as pl
 
 from evalframe.core import kernel, segments
-from evalframe.core.blocks import Block, finishes
 from evalframe.core.errors import ParameterError
+from evalframe.core.sharing import finishes
 from evalframe.core.state import LEVEL, N_MISSING, N
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.draws import Chunk

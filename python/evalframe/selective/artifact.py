@@ -11,6 +11,7 @@ import polars as pl
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
+from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from evalframe.selective.run_evaluation import RunEvaluation
 
 SCHEMA_VERSION = "1"
-
-ITEMS = 8
-"""Items of every participant."""
 
 _LOSSES = {"abs": ("abs(pred - gt)", 1), "abs_norm": ("abs(pred - gt) / 3", 3)}
 
@@ -48,7 +46,7 @@ def evaluation_artifact(
     Example:
         >>> from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
         >>> from evalframe.selective.runs import open_run
-        >>> from evalframe.selective.sample_run import sample_document
+        >>> from evalframe.selective.sample import sample_document
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> settings = RunSettings(variants=("verbalized",), n=100)
         >>> document = evaluation_artifact(evaluate_runs(run, settings=settings))
@@ -77,7 +75,7 @@ def evaluation_artifact(
             "participants_total": population.total,
             "participants_included": len(population.analysed),
             "participants_failed": population.failed,
-            "items_total": ITEMS * len(population.analysed),
+            "items_total": len(ITEM_NAMES) * len(population.analysed),
         },
         "loss": {
             "name": settings.loss,

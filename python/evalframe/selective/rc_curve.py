@@ -74,7 +74,7 @@ def rc_curve(
         └──────────┴────────────────┴───────────┴───────┘
     """
     from evalframe.core import partial, tables
-    from evalframe.core.blocks import share
+    from evalframe.core.sharing import share
 
     lazy, keys = tables.lazy(frame), tables.Keys.of(by)
     clash = sorted(set(keys.names) & set(CURVE))

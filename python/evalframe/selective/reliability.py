@@ -97,7 +97,7 @@ def reliability_table(
         └─────┴─────┴─────────────────┴──────────┴──────┘
     """
     from evalframe.core import partial, tables
-    from evalframe.core.blocks import share
+    from evalframe.core.sharing import share
 
     check_binning(bins, binning, closed)
     if isinstance(level, bool) or not 0 < level < 1:

@@ -202,7 +202,7 @@ def evaluate_runs(
 
     Example:
         >>> from evalframe.selective.runs import open_run
-        >>> from evalframe.selective.sample_run import sample_document
+        >>> from evalframe.selective.sample import sample_document
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> settings = RunSettings(variants=("verbalized",), n=100)
         >>> evaluation = evaluate_runs(run, settings=settings)

@@ -14,6 +14,18 @@ from evalframe.selective.score_error import scored
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr, Role
 
+ITEM_NAMES = (
+    "NoInterest",
+    "Depressed",
+    "Sleep",
+    "Tired",
+    "Appetite",
+    "Failure",
+    "Concentrating",
+    "Moving",
+)
+"""The items of the PHQ-8, in its order."""
+
 TIERS = ("MINIMAL", "MILD", "MODERATE", "MOD_SEVERE", "SEVERE")
 """The tiers, in order."""
 

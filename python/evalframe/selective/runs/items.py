@@ -17,16 +17,13 @@ import polars as pl
 
 from evalframe.core.errors import InputError
 from evalframe.selective.runs.document import told
-from evalframe.selective.sample import ITEMS
+from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalframe.selective.runs.shapes import Entry
-
-ITEM_NAMES = tuple(ITEMS)
-"""The item keys, in index order."""
 
 COLUMNS = ("participant_id", "item_index", "item", "prediction", "label")
 """What every item table begins with; the signals follow."""

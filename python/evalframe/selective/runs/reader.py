@@ -92,14 +92,14 @@ def open_run(
         Run documents are those of ai-psychiatrist 36e9fba.
 
     Example:
-        >>> from evalframe.selective.sample import ITEMS
-        >>> scores = dict.fromkeys(ITEMS, 1)
+        >>> from evalframe.selective.severity import ITEM_NAMES
+        >>> scores = dict.fromkeys(ITEM_NAMES, 1)
         >>> success = {
         ...     "participant_id": 302,
         ...     "success": True,
         ...     "ground_truth_items": scores,
         ...     "predicted_items": scores | {"Sleep": None},
-        ...     "item_signals": {item: {"token_msp": 0.5} for item in ITEMS},
+        ...     "item_signals": {item: {"token_msp": 0.5} for item in ITEM_NAMES},
         ... }
         >>> entries = [success, {"participant_id": 301, "success": False}]
         >>> results = {"mode": "zero_shot", "results": entries}

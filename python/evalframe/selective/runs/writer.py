@@ -12,7 +12,8 @@ from polars import selectors
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
-from evalframe.selective.runs.items import COLUMNS, ITEM_NAMES
+from evalframe.selective.runs.items import COLUMNS
+from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,4 @@
-"""The sample as run documents have it: the same answers with all ten confidence signals.
-
-As in `sample`, everything is made of uniform draws by arithmetic that IEEE defines to the last bit.
-"""
+"""The sample as run documents have it: the same answers with all ten confidence signals."""
 
 from __future__ import annotations
 
@@ -9,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.selective.sample import (
-    ITEMS,
+from evalframe.selective.runs.writer import encode_run
+from evalframe.selective.sample.draws import grade, squash
+from evalframe.selective.sample.items import (
     MODES,
-    grade,
+    grid_draws,
     grid_frame,
     sample_items,
     sample_participants,
-    squash,
-    unit_draws,
 )
+from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
-    from evalframe.selective.sample import Array
+    from evalframe.selective.sample.draws import Array
 
 _STREAM = 1
 """Which stream of the seed the signals take, so that the items stay what they are."""
@@ -61,10 +58,12 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
         >>> sample_signals(participants=2).select("item", "prediction", "token_msp").row(0)
         ('NoInterest', 1, 0.8508)
     """
+    import numpy as np
+
     items = sample_items(participants=participants, seed=seed)
-    z = unit_draws(participants, [seed, _STREAM], 7)
+    z = grid_draws(participants, [seed, _STREAM], 7)
     draws = {f"z{k}": grid_frame(participants, z=values)["z"] for k, values in enumerate(z, 1)}
-    keys = grid_frame(participants, item=_array(list(ITEMS))).with_columns(**draws)
+    keys = grid_frame(participants, item=np.array(ITEM_NAMES)).with_columns(**draws)
     drawn = items.join(keys, on=["participant_id", "mode", "item"], maintain_order="left")
     c = drawn["confidence"].to_numpy()
     z1, z2, z3, z4, z5, z6, z7 = (drawn[name].to_numpy() for name in draws)
@@ -87,7 +86,7 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
         "consistency_modal_confidence": pl.Series(modal),
         "consistency_score_std": pl.Series(_decimals(0.8 * (1 - modal) * (1 + squash(z6)))),
     }
-    places = {name: place for place, name in enumerate(ITEMS)}
+    places = {name: place for place, name in enumerate(ITEM_NAMES)}
     index = pl.col("item").replace_strict(places, return_dtype=pl.Int64)
     return drawn.select(
         "mode",
@@ -119,8 +118,6 @@ def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
         >>> run.included.len(), run.failed.to_list()
         (9, [308])
     """
-    from evalframe.selective.runs import encode_run
-
     items = sample_signals(participants=participants, seed=seed)
     fates = sample_participants(participants=participants, seed=seed).filter(status="failed")
     return encode_run(
@@ -135,9 +132,3 @@ def _decimals(x: Array) -> Array:
     import numpy as np
 
     return np.rint(1e4 * x) / 1e4 + 0.0
-
-
-def _array(names: list[str]) -> Array:
-    import numpy as np
-
-    return np.array(names)

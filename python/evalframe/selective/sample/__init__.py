@@ -1,0 +1,20 @@
+"""Realistic records from a seed: a language model fills in the PHQ-8 for interviewed participants.
+
+Everything is made of uniform draws by sums, products, quotients, square roots and rounding, which
+IEEE arithmetic defines to the last bit: the same seed gives the same table on every machine.
+Nothing here is taken from real people.
+"""
+
+from evalframe.selective.sample.files import content_hash, write_samples
+from evalframe.selective.sample.items import MODES, sample_items, sample_participants
+from evalframe.selective.sample.run import sample_document, sample_signals
+
+__all__ = [
+    "MODES",
+    "content_hash",
+    "sample_document",
+    "sample_items",
+    "sample_participants",
+    "sample_signals",
+    "write_samples",
+]
