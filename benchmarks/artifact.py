@@ -15,7 +15,8 @@ from evalframe.selective.artifact import evaluation_artifact, write_artifact
 from evalframe.selective.calibrators import Temperature
 from evalframe.selective.confidences import check_signals, confidence, select_variants
 from evalframe.selective.rc_curve import rc_curve
-from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
+from evalframe.selective.run_evaluation import evaluate_runs
+from evalframe.selective.run_settings import RunSettings
 from evalframe.selective.runs import open_run, write_run
 from evalframe.selective.sample import sample_signals
 

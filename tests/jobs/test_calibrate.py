@@ -196,6 +196,12 @@ BAD = {
     ),
     "not in [0, 1]": ("--mode few_shot --features token_pe", 1, r"lies outside \[0, 1\]"),
     "temperature of a loss": ("--mode few_shot --target loss", 1, "not to the target 'loss'"),
+    "feature": ("--mode few_shot --features token_mps", 1, "'token_mps'.* mean 'token_msp'"),
+    "a feature twice": (
+        "--mode few_shot --method logistic --features token_pe,token_pe",
+        1,
+        "features must have different names",
+    ),
     "folds": ("--mode few_shot --folds 1", 1, "fold"),
     "no features": ("--features=", 2, "--method temperature needs --features A,B,..."),
     "seed": ("--seed 7", 2, "--seed without --folds N"),

@@ -77,12 +77,11 @@ def test_isotonic_is_clipped_and_jumps_where_knots_meet():
 
 
 @given(
-    st.lists(st.floats(-5, 5), min_size=1, max_size=12, unique=True),
+    st.lists(st.sampled_from([*np.arange(-5, 5.5, 0.5), 0.123]), min_size=1, max_size=12),
     st.lists(st.floats(-6, 6), min_size=1, max_size=20),
 )
 def test_isotonic_equals_numpy_interpolation(x, query):
-    x = sorted(round(value, 3) for value in x)
-    x = sorted({*x})
+    x, query = sorted(x), [*query, *x]
     y = np.linspace(0, 1, len(x))
     found = values(Isotonic(("x",), tuple(x), tuple(y)), x=query)
     assert found == pytest.approx(np.interp(query, x, y), abs=1e-12)

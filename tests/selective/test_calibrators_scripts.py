@@ -181,6 +181,11 @@ def test_refusals():
         train(ITEMS.with_columns(prediction=None), method="platt", features=["token_msp"])
     with pytest.raises(ParameterError, match="needs both classes"):
         train(ITEMS.with_columns(label="prediction"), method="platt", features=["token_msp"])
+    with pytest.raises(ParameterError, match="features must have different names"):
+        train(ITEMS, method="logistic", features=["token_msp", "token_msp"])
+    flags = ITEMS.with_columns(token_msp=pl.col("token_msp") > 0.5)
+    with pytest.raises(ParameterError, match=r"features, .* are numbers: .*bool"):
+        train(flags, method="platt", features=[feature("token_msp")])
     with pytest.raises(ParameterError, match="a single feature name"):
         train(ITEMS, method="platt", features="token_msp")
 

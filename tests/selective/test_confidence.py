@@ -9,6 +9,7 @@ import pytest
 from evalframe.core.errors import (
     ContractError,
     EvalframeError,
+    InputError,
     ParameterError,
     UnknownNameError,
 )
@@ -281,6 +282,16 @@ def test_a_calibration_is_an_artifact_a_path_or_a_calibrator(tmp_path):
     for calibration in (TEMPERATURE, path, str(path), read_calibration(path)):
         assert frame.select(confidence(name, calibration=calibration)).item() == pytest.approx(0.75)
     assert frame.select(confidence(name, calibration=ISOTONIC)).item() == pytest.approx(0.95)
+
+
+def test_reference_rules_reach_the_artifact():
+    falling = {"x_thresholds": [0.1, 0.5, 0.8], "y_thresholds": [0.9, 0.5, 0.1]}
+    artifact = {"method": "isotonic", "features": ["token_msp"], "model": falling}
+    name = "calibrated:token_msp"
+    with pytest.raises(InputError, match="y_thresholds"):
+        confidence(name, calibration=artifact)
+    expr = confidence(name, calibration=artifact, rules="reference")
+    assert row(token_msp=0.3).select(expr).item() == pytest.approx(0.7)
 
 
 def test_a_calibration_that_is_not_needed_is_not_read():

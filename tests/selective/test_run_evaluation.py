@@ -17,8 +17,9 @@ from evalframe.core.errors import (
     UnknownNameError,
 )
 from evalframe.selective.artifact import evaluation_artifact, write_artifact
-from evalframe.selective.run_evaluation import RunEvaluation, RunSettings, evaluate_runs
-from evalframe.selective.runs import open_run
+from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
+from evalframe.selective.run_settings import RunSettings
+from evalframe.selective.runs import RunWarning, open_run
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
@@ -228,6 +229,36 @@ def test_what_cannot_be_evaluated() -> None:
         evaluate_runs(run(unlabelled))
     with pytest.raises(ParameterError, match="'calibrated:llm' needs a calibration of method"):
         evaluate_runs(run(entry(1)), settings=RunSettings(variants=("calibrated:llm",)))
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+@pytest.mark.parametrize("key", ["ground_truth_items", "predicted_items"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_an_answer_that_is_no_finite_number(rules: Any, key: str, value: float) -> None:
+    one = entry(1)
+    one[key] = {**one[key], "Sleep": value}
+    with pytest.raises(InputError, match=r"1 items .* no finite number, first Sleep of partic"):
+        evaluate_runs(run(one, entry(2)), settings=RunSettings(rules=rules))
+
+
+def test_a_run_that_attempted_nobody() -> None:
+    with pytest.raises(InputError, match="attempted no participant"):
+        evaluate_runs(run())
+    found = estimates(evaluate_runs(run(), settings=RunSettings(n=0, rules="reference")))
+    assert found["coverage"] == found["aurc"] == 0.0
+
+
+def test_a_calibration_over_a_feature_that_no_item_has() -> None:
+    scaler = {"mean": [0.0], "std": [1.0]}
+    model = {"coefficients": [1.0], "intercept": 0.0, "link": "sigmoid", "scaler": scaler}
+    artifact = {"method": "logistic", "features": ["token_mspp"], "model": model}
+    one = run(entry(1), entry(2), signals=("token_mspp", "llm_evidence_count"))
+    with pytest.raises(InputError, match=r"no item has the feature 'token_mspp'.*'token_msp'"):
+        evaluate_runs(one, settings=RunSettings(variants=("calibrated",)), calibration=artifact)
+    settings = RunSettings(variants=("calibrated",), n=0, rules="reference")
+    with pytest.warns(RunWarning, match=r"'token_mspp'; the original's default, 0\.0"):
+        made = evaluate_runs(one, settings=settings, calibration=artifact)
+    assert made.curves["threshold"].to_list() == [0.5]
 
 
 def test_an_unlabelled_abstention_is_fine() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from evalframe.selective.calibrators import (
     train_verbalized,
     write_calibration,
 )
+from evalframe.selective.calibrators.features import check_present
 from evalframe.selective.runs import open_run
 from evalframe.selective.scoring import negative_log_likelihood
 
@@ -79,8 +79,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
         artifact = train_verbalized(source, provenance=about, rules=rules)
     else:
         given = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
-        if rules == "reference":
-            _tell_of_absent(source, features)
+        check_present(source, features, rules)
         artifact = train(
             source,
             method=method,
@@ -156,17 +155,6 @@ def _opened(
         )
     own = {name: getattr(run, name) for name in ("run_id", "git_commit", "mode")}
     return run.items, {"path": str(run.path), **own}
-
-
-def _tell_of_absent(items: pl.DataFrame, features: Sequence[str]) -> None:
-    """Say which features are constants, since no item has them."""
-    for name in features:
-        if name not in items.columns or items[name].fill_nan(None).null_count() == len(items):
-            warnings.warn(
-                f"no item has {name!r}; the original's default, {feature_default(name)}, stands "
-                "for it throughout",
-                stacklevel=1,
-            )
 
 
 def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float | None]:

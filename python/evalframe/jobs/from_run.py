@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from evalframe.report.run_report import Format
     from evalframe.resample.methods import Progress
-    from evalframe.selective.run_evaluation import RunEvaluation, RunSettings
+    from evalframe.selective.run_evaluation import RunEvaluation
+    from evalframe.selective.run_settings import RunSettings
 
 _SHARED = {"items", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed", "output"}
 """Flags that run documents share with tables of records."""
@@ -155,7 +156,7 @@ def check_targets(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
 
 def _settings(flags: Mapping[str, Any]) -> RunSettings:
     from evalframe.selective.confidences import select_variants
-    from evalframe.selective.run_evaluation import GRID, RunLoss, RunSettings
+    from evalframe.selective.run_settings import GRID, RunLoss, RunSettings
 
     if other := [name for name in flags if name not in _SHARED and name not in RUN_FLAGS]:
         named = ", ".join(

@@ -44,7 +44,7 @@ def evaluation_artifact(
         ai-psychiatrist 36e9fba, evaluation artifact, schema version "1".
 
     Example:
-        >>> from evalframe.selective.run_evaluation import RunSettings, evaluate_runs
+        >>> from evalframe.selective import RunSettings, evaluate_runs
         >>> from evalframe.selective.runs import open_run
         >>> from evalframe.selective.sample import sample_document
         >>> run = open_run(sample_document(participants=10), mode="few_shot")

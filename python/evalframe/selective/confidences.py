@@ -8,12 +8,16 @@ What the two sets of rules make of the same signals:
 | NaN in a count, similarity, entropy or deviation that is not limited | null | NaN |
 | infinity, where it does not mean a confidence of 0 | null | as it computes, such as 1.0 |
 | infinity in a feature of `calibrated` | null | the end of the calibrated scale |
+| an artifact | read as `read_calibration` says of these rules | likewise |
 
 Alike in both: an infinite `token_pe` or `consistency_score_std`, and a `token_energy` of -infinity,
 give 0.0. Where the original stops with an error the value is null: null in a signal without a
 default; `verbalized_confidence` that is no whole number; -1 in `token_pe` or
 `consistency_score_std`; a `token_energy` whose exponential overflows. `check_signals` refuses all
 of these, and NaN, which in an item table says that the key was absent, under both sets of rules.
+A feature of `calibrated` must be a column, where the original takes a default for it; `read_run`
+makes one of every signal that it is asked for. The original refuses features that are true or text,
+of which a column of numbers no longer knows.
 """
 
 from __future__ import annotations
@@ -103,7 +107,7 @@ def confidence(
     parsed = parse(variant)
     if not isinstance(parsed, Calibrated):
         return parsed.expression(rules).alias(variant)
-    calibrator = calibrator_for(parsed, calibration)
+    calibrator = calibrator_for(parsed, calibration, rules)
     if parsed.base is not None:
         return calibrator.apply(parsed.base.expression(rules)).alias(variant)
     from evalframe.selective.calibrators import feature

@@ -28,7 +28,8 @@ from evalframe.selective.losses import loss
 from evalframe.selective.rc_curve import rc_curve
 from evalframe.selective.reliability import reliability_table
 from evalframe.selective.run_error import item_errors, run_errors, subject_errors
-from evalframe.selective.run_evaluation import RunEvaluation, RunSettings, evaluate_runs
+from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
+from evalframe.selective.run_settings import RunSettings
 from evalframe.selective.runs import Run, RunWarning, encode_run, open_run, read_run, write_run
 from evalframe.selective.severity import is_mdd, severity_tier
 from evalframe.selective.signal_contract import check_signals, requirements, signals_contract

@@ -10,7 +10,12 @@ What it differs in by rules:
 | interval where the point is undefined | none; share of dropped replicates as found | none; 1.0 |
 | coverages that are one to two decimals | refused | the last of them is kept |
 | numbers that JSON lacks (an infinite threshold) | refused | written as `Infinity` |
+| a run that attempted nobody | refused | areas are 0 |
+| features of `calibrated` that no item has | refused | their defaults, with a warning |
 | two runs in which nobody succeeded in both | refused | deltas are null, their intervals 0, twice |
+
+Refused under both, though the original goes on: a prediction or the ground truth of one that is NaN
+or infinite.
 """
 
 from __future__ import annotations
@@ -18,16 +23,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.comparison import compare
-from evalframe.core.errors import InputError, ParameterError, UnknownNameError
+from evalframe.core.errors import InputError, ParameterError
 from evalframe.evaluation import evaluate
 from evalframe.resample.methods import Bootstrap
-from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at, fraction
+from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
 from evalframe.selective.calibrators import read_calibration
+from evalframe.selective.calibrators.features import check_present
 from evalframe.selective.confidences import check_signals, confidence, requirements
 from evalframe.selective.losses import loss as loss_of
 from evalframe.selective.oracle import (
@@ -41,6 +47,7 @@ from evalframe.selective.oracle import (
     eaurc,
 )
 from evalframe.selective.rc_curve import rc_curve
+from evalframe.selective.run_settings import PARTICIPANT, RunSettings
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 
 if TYPE_CHECKING:
@@ -51,15 +58,7 @@ if TYPE_CHECKING:
     from evalframe.selective.runs import Run
     from evalframe.selective.signal_contract import Calibration
 
-RunLoss: TypeAlias = Literal["abs", "abs_norm"]
-Rules: TypeAlias = Literal["documented", "reference"]
-
 _OF = " of "
-
-GRID = tuple(k / 10 for k in range(1, 10))
-"""Coverages at which a report gives the risk, unless told otherwise."""
-
-PARTICIPANT = "participant_id"
 
 
 @dataclass(frozen=True)
@@ -80,74 +79,6 @@ class Population:
     def failed(self) -> int:
         """How many are not evaluated."""
         return self.total - len(self.analysed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSettings:
-    """How runs are evaluated.
-
-    Attributes:
-        variants: Names of confidence variants, see `confidence`.
-        loss: `abs` or `abs_norm` (divided by 3).
-        coverage_grid: Coverages at which to give the risk, each in (0, 1].
-        area_coverage: Upper end of the truncated areas, in (0, 1].
-        n: Bootstrap replicates over participants, those of the original; 0 for none.
-        seed: Of the replicates.
-        intersection_only: Whether two runs may differ in their participants.
-        rules: `documented` or `reference`; the differences are listed at the head of this module.
-
-    Raises:
-        ParameterError: A setting lies outside its domain.
-    """
-
-    variants: tuple[str, ...] = ("llm", "total_evidence")
-    loss: RunLoss = "abs_norm"
-    coverage_grid: tuple[float, ...] = GRID
-    area_coverage: float = 0.5
-    n: int = 10_000
-    seed: int = 42
-    intersection_only: bool = False
-    rules: Rules = "documented"
-
-    def __post_init__(self) -> None:
-        for name, known in (("loss", get_args(RunLoss)), ("rules", get_args(Rules))):
-            if getattr(self, name) not in known:
-                raise UnknownNameError.of(name, getattr(self, name), known)
-        if not self.variants or len(set(self.variants)) < len(self.variants):
-            raise ParameterError(f"variants must be names, each once, got {list(self.variants)}")
-        if self.n < 0:
-            raise ParameterError(f"n, the number of replicates, must be at least 0, got {self.n}")
-        _ = self.bootstrap  # which checks the seed
-        fraction("area_coverage", self.area_coverage)
-        if not self.coverage_grid:
-            raise ParameterError("the coverage grid is empty; name at least one coverage")
-        shown = [f"{fraction('a coverage of the grid', c):.2f}" for c in self.coverage_grid]
-        twice = sorted({name for name in shown if shown.count(name) > 1})
-        if twice and self.rules == "documented":
-            raise ParameterError(
-                f"two coverages of the grid are {twice[0]} to two decimals, which a report names "
-                "them by; keep one of them"
-            )
-
-    @property
-    def needed(self) -> list[str]:
-        """The variants whose signals must be there: the original counts evidence in any case."""
-        first = ["llm"] if self.rules == "reference" else []
-        return list(dict.fromkeys([*first, *self.variants]))
-
-    def signals(self, calibration: Calibration | None = None) -> list[str]:
-        """The signals that a run document must have for these variants."""
-        asked = (
-            requirements(name, calibration=calibration, rules=self.rules) for name in self.needed
-        )
-        return sorted({each.column for every in asked for each in every})
-
-    @property
-    def bootstrap(self) -> Bootstrap | None:
-        """The resampling, if there is any."""
-        if not self.n:
-            return None
-        return Bootstrap(cluster=PARTICIPANT, n=self.n, seed=self.seed, rules=self.rules)
 
 
 @dataclass(frozen=True)
@@ -191,8 +122,8 @@ def evaluate_runs(
             terminal.
 
     Raises:
-        InputError: A run repeats a participant, has a prediction without a label, or two runs have
-            different participants.
+        InputError: A run repeats a participant, has a prediction without a label, or one that is
+            NaN or infinite, or two runs have different participants.
         ContractError: A signal that a variant needs is missing or no number.
         ParameterError: There are more than two runs.
         UnknownNameError: There is no such variant.
@@ -257,6 +188,9 @@ def _table(
     """Participant, loss and the variants of the items that are evaluated."""
     items = run.items.filter(pl.col(PARTICIPANT).is_in(population.analysed.implode()))
     everything = settings.rules == "reference"
+    if "calibrated" in settings.variants:
+        features = [need.column for need in requirements("calibrated", calibration=calibration)]
+        check_present(items, features, settings.rules)
     check_signals(
         run.items if everything else items,
         settings.needed,
@@ -290,6 +224,8 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
     sides = tuple((set(run.included.to_list()), set(run.failed.to_list())) for run in runs)
     if len(runs) == 1:
         ((included, failed),) = sides
+        if not included | failed and settings.rules == "documented":
+            raise InputError("the run attempted no participant, so there is nothing to evaluate")
         return _of_participants(included, len(included) + len(failed), sides)
     asked = [included | failed for included, failed in sides]
     if asked[0] != asked[1] and not settings.intersection_only:
@@ -321,15 +257,21 @@ def _check_items(run: Run) -> None:
             f"{name}: participants have more than one successful entry ({len(run.repeated)}, "
             f"such as {ids}), so each would count several times; keep one entry of each"
         )
-    unlabelled = run.items.filter(
-        pl.col("prediction").is_not_null() & pl.col("label").is_null()
-    ).select("participant_id", "item")
-    if len(unlabelled):
-        who, item = unlabelled.row(0)
-        raise InputError(
-            f"{name}: {len(unlabelled)} items have a prediction and no ground truth, first "
-            f"{item} of participant {who}; fill it in, or set the prediction to null"
-        )
+    answered = run.items.filter(pl.col("prediction").is_not_null())
+    answers = pl.col("prediction", "label")
+    faults = {
+        "a prediction and no ground truth": pl.col("label").is_null(),
+        "a prediction or ground truth that is no finite number": ~pl.all_horizontal(
+            answers.is_finite()
+        ),
+    }
+    for fault, holds in faults.items():
+        if len(found := answered.filter(holds)):
+            who, item = found.select("participant_id", "item").row(0)
+            raise InputError(
+                f"{name}: {len(found)} items have {fault}, first {item} of participant {who}; "
+                "correct it, or set the prediction to null"
+            )
 
 
 def _resampled(variant: str, settings: RunSettings) -> list[MetricExpr]:

@@ -62,7 +62,7 @@ def requirements(
     parsed = parse(variant)
     if not isinstance(parsed, Calibrated):
         return parsed.requirements(rules)
-    calibrator = calibrator_for(parsed, calibration)
+    calibrator = calibrator_for(parsed, calibration, rules)
     if parsed.base is not None:
         return parsed.base.requirements(rules)
     from evalframe.selective.calibrators.features import feature_default
@@ -168,7 +168,9 @@ def check_rules(rules: str) -> None:
         raise ParameterError(f"unknown rules {rules!r}; known: {', '.join(get_args(Rules))}")
 
 
-def calibrator_for(variant: Calibrated, calibration: Calibration | None) -> Calibrator:
+def calibrator_for(
+    variant: Calibrated, calibration: Calibration | None, rules: Rules
+) -> Calibrator:
     """The calibrator, if the variant can use it.
 
     Raises:
@@ -183,18 +185,18 @@ def calibrator_for(variant: Calibrated, calibration: Calibration | None) -> Cali
         raise ParameterError(
             f"{wanted}; pass calibration=..., on the command line --calibration FILE"
         )
-    calibrator = _opened(calibration)
+    calibrator = _opened(calibration, rules)
     if calibrator.method not in methods:
         takes = "a supervised model" if variant.base is None else "a map of one scalar confidence"
         raise ParameterError(f"{wanted}, {takes}; this one is of method {calibrator.method!r}")
     return calibrator
 
 
-def _opened(calibration: Calibration) -> Calibrator:
+def _opened(calibration: Calibration, rules: Rules) -> Calibrator:
     if isinstance(calibration, str | Path | Mapping):
         from evalframe.selective.calibrators import read_calibration
 
-        return read_calibration(calibration)
+        return read_calibration(calibration, rules=rules)
     if not hasattr(calibration, "method"):
         raise ParameterError(
             f"calibration must be a calibrator, an artifact or its path, got {calibration!r}"

@@ -23,6 +23,10 @@ Differences that have no switch:
 | `auc_roc` of one class | null | NaN, which is no JSON |
 | NaN or null in a column that is calibrated | null | an error, or NaN |
 | a scaler with std 0, NaN or infinity in an artifact | an error when read or applied | NaN |
+| features of the same name | refused | fitted as if they were two |
+| features of items that are true, false or text | numbers, read as such | an error |
+| `train_verbalized`, a stated confidence that is true | an error of the reader | 1 |
+| its items without a label | refused | an answer that is wrong |
 | `validation_metrics` | in-sample; `folds` adds cross-validated ones | in-sample |
 
 For signals given as `feature(name)` the original's defaults apply under both rules.

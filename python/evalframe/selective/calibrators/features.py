@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from evalframe.core.errors import UnknownNameError
+from evalframe.core.errors import InputError, UnknownNameError, did_you_mean
 from evalframe.core.rows import as_expr
+from evalframe.selective.runs import RunWarning
+from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.typing import IntoExpr
 
 Target: TypeAlias = Literal["correctness", "near_correct", "loss"]
@@ -26,7 +31,8 @@ def feature(name: str) -> pl.Expr:
         name: A numeric column of an item table.
 
     Returns:
-        Float64, named as the column. Null and NaN are replaced by `feature_default(name)`.
+        Float64, named as the column. Null and NaN are replaced by `feature_default(name)`. Polars
+        raises where the column is no number, Booleans included.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -49,6 +55,34 @@ def feature_default(name: str) -> float:
     0.0
     """
     return 3.0 if "confidence" in name and "similarity" not in name else 0.0
+
+
+def check_present(items: pl.DataFrame, features: Sequence[str], rules: str) -> None:
+    """Raise, or under reference rules warn, where no item at all has a feature.
+
+    Args:
+        items: The item table.
+        features: Names of signals.
+        rules: `documented` or `reference`.
+
+    Raises:
+        InputError: Under documented rules, naming the feature.
+    """
+    for name in features:
+        if not len(items) or (name in items.columns and items[name].fill_nan(None).count()):
+            continue
+        if rules == "documented":
+            hint = did_you_mean(name, SIGNALS)
+            raise InputError(
+                f"no item has the feature {name!r}, which the calibration needs.{hint} Record it, "
+                "or name another calibration or feature"
+            )
+        warnings.warn(
+            f"no item has {name!r}; the original's default, {feature_default(name)}, stands "
+            "for it throughout",
+            RunWarning,
+            stacklevel=2,
+        )
 
 
 def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "label") -> pl.Expr:

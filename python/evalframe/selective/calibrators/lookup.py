@@ -96,4 +96,6 @@ def _chords(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float, 
         for (start, low), (stop, high) in itertools.pairwise(ends)
         if stop > start
     ]
-    return [*chords, (*ends[-1], 1.0, 0.0)]
+    # A map that jumps at its first knot is constant up to there.
+    flat = [(*ends[0], 1.0, 0.0)] if [*x[:1]] == [*x[1:2]] else []
+    return [*flat, *chords, (*ends[-1], 1.0, 0.0)]

@@ -185,7 +185,12 @@ def train(
         raise MissingColumnsError.of("train", missing, present)
     predicted = items.filter(pl.col("prediction").is_not_null())
     # From a column, so that constants repeat as often as there are rows.
-    rows = predicted.with_columns(goal.alias(_GOAL)).select(*inputs, _GOAL).collect()
+    try:
+        rows = predicted.with_columns(goal.alias(_GOAL)).select(*inputs, _GOAL).collect()
+    except (pl.exceptions.InvalidOperationError, pl.exceptions.SchemaError) as error:
+        raise ParameterError(
+            f"train: features, prediction and label are numbers: {error}"
+        ) from error
     if not len(rows):
         raise ParameterError("train: no item has a prediction, so there is nothing to train on")
     fit = partial(_fit, method=method, features=names, target=target, rules=rules)
@@ -233,6 +238,8 @@ def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str
     names = [as_expr(column).meta.output_name() for column in features]
     if not names:
         raise ParameterError("train needs at least one feature, such as 'token_msp'")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"train: features must have different names, got {names}")
     if method != "logistic" and len(names) != 1:
         raise ParameterError(
             f"method {method!r} takes exactly one feature, got {names}; use 'logistic' for several"

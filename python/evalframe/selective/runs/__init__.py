@@ -8,6 +8,9 @@
 | a label that is no number where the prediction is null | an error | null: nobody reads it |
 | a second experiment of the same mode | the first is taken, with a warning | silently |
 | a participant with several successful entries | all are kept, `read_run` warns | silently |
+
+Alike in both, where the original looks only at what a variant reads: without `signals=` every known
+signal that occurs must be a number or null.
 """
 
 from evalframe.selective.runs.reader import Run, RunWarning, open_run, read_run

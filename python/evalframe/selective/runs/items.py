@@ -169,7 +169,9 @@ def _signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) ->
             try:
                 values[row] = _as_number(name, value)
             except (TypeError, ValueError):
-                raise fault(row, f"{name} must be a number or null, not {told(value)}") from None
+                found = f"{name} must be a number or null, not {told(value)}"
+                rest = "; correct it, or name the signals to read without this one (signals=[...])"
+                raise fault(row, f"{found}{rest}") from None
     return _series(name, values, pl.Float64(), fault)
 
 
