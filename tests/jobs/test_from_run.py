@@ -112,6 +112,10 @@ def test_every_flag_reaches_the_artifact(call: Any, runs: Path) -> None:
     assert found["inputs"][0]["mode"] == "zero_shot"
     assert found["loss"] == {"name": "abs", "definition": "abs(pred - gt)", "raw_multiplier": 1}
     assert list(found["confidence_variants"]) == ["token_pe", "secondary:llm+token_msp:product"]
+    apart = ("--confidence", "token_pe", "--confidence", "secondary:llm+token_msp:product")
+    line = ("selective", "--from-run", "run.json", *FEW, *apart, "--bootstrap", "0", "--artifact")
+    call(*line, "again.json", "-q")
+    assert list(artifact("again.json")["confidence_variants"]) == list(found["confidence_variants"])
     figures = found["confidence_variants"]["token_pe"]
     assert list(figures["mae_at_coverage"]) == ["0.20", "0.40"]
     assert figures["aurc_at_c"]["requested"] == 0.3

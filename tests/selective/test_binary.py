@@ -91,6 +91,23 @@ def test_classes_of_other_types():
         validate(table.with_columns(label=pl.lit("no")), contract)
 
 
+def test_a_class_that_is_neither_is_missing_and_counted():
+    people = pl.DataFrame(
+        {
+            "predicted_class": ["depressed", "not_depressed", "depressed", "maybe", None],
+            "actual_class": ["depressed", "depressed", "Depressed", "depressed", "?"],
+            "min_total": [11, 2, 12, 12, 5],
+        }
+    )
+    found = ef.evaluate(people, binary_metrics()).collect()
+    values = dict(zip(found["metric"], found["estimate"], strict=True))
+    assert (values["accuracy"], values["precision"], values["recall"]) == (0.5, 1.0, 0.5)
+    assert values["coverage_binary"] == 0.8
+    assert found.filter(metric="accuracy")["n_missing"].item() == 2
+    every = people.select(binary_metrics(negative=None))
+    assert every["false_positives"].item() == 1
+
+
 def test_one_evaluation_gives_all_metrics_of_totals_and_classes_with_intervals():
     people = total_scores(sampled(), by=["mode", "participant_id"])
     made = ef.evaluate(

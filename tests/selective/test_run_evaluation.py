@@ -228,7 +228,13 @@ def test_what_cannot_be_evaluated() -> None:
     with pytest.raises(InputError, match=r"1 items have a prediction .* Sleep of participant 1"):
         evaluate_runs(run(unlabelled))
     with pytest.raises(ParameterError, match="'calibrated:llm' needs a calibration of method"):
-        evaluate_runs(run(entry(1)), settings=RunSettings(variants=("calibrated:llm",)))
+        evaluate_runs(run(entry(1), entry(2)), settings=RunSettings(variants=("calibrated:llm",)))
+    with pytest.raises(InputError, match=r"a single participant .* --bootstrap 0"):
+        evaluate_runs(run(entry(1)))
+    two = run(entry(1), entry(2)), run(entry(1), failed(2))
+    with pytest.raises(InputError, match=r"a single participant .* --bootstrap 0"):
+        evaluate_runs(*two)
+    assert evaluate_runs(run(entry(1)), settings=RunSettings(rules="reference", n=5))
 
 
 @pytest.mark.parametrize("rules", ["documented", "reference"])

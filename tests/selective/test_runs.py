@@ -219,7 +219,10 @@ def test_a_signal_called_like_a_column():
 
 def test_literals_that_are_no_json_but_python_writes_them():
     some = changed("item_signals", "Sleep", "token_pe", value=math.nan, token_pe=math.inf)
-    values = read_run(as_bytes(some))["token_pe"].to_list()
+    message = "Participant 301, item Sleep: token_pe is NaN; write null, or leave the key out"
+    with pytest.raises(InputError, match=message):
+        read_run(as_bytes(some))
+    values = read_run(as_bytes(some), rules="reference")["token_pe"].to_list()
     assert [math.isnan(v) for v in values] == [False] * 2 + [True] + [False] * 5
     assert values[0] == math.inf
     huge = as_bytes(changed("item_signals", "Sleep", "token_pe", value=-1, token_pe=2))

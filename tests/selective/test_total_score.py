@@ -135,6 +135,8 @@ def test_a_prediction_that_is_nan_is_refused():
         ({"min_coverage": 1.5}, ParameterError, r"must lie in \[0, 1\], got 1.5"),
         ({"min_coverage": math.nan}, ParameterError, "got nan"),
         ({"n_items": 0}, ParameterError, "n_items must be at least 1, got 0"),
+        ({"threshold": math.nan}, ParameterError, "threshold must be a finite number, got nan"),
+        ({"highest": -1}, ParameterError, "highest must be at least 0, got -1"),
         ({"by": []}, ParameterError, "by names no column"),
         ({"by": "person"}, MissingColumnsError, "'person'"),
         ({"by": pl.col("label").alias("available")}, ParameterError, "'available' of its own"),

@@ -30,6 +30,13 @@ def _split(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _joined(
+    context: click.Context, option: click.Parameter, given: tuple[list[str], ...]
+) -> list[str] | None:
+    """The names of a flag that was given once or several times."""
+    return [name for names in given for name in names] if given else None
+
+
 def _numbers(text: str) -> list[float]:
     return [float(number) for number in _split(text)]
 
@@ -67,7 +74,9 @@ def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 def _names(flag: str, text: str) -> Callable[[Command], Command]:
-    return click.option(flag, type=_split, metavar="A,B,...", help=text)
+    return click.option(
+        flag, type=_split, multiple=True, callback=_joined, metavar="A,B,...", help=text
+    )
 
 
 _RECORDS = _options(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
-from evalframe.selective.roc import auroc
+from evalframe.core.rows import as_expr
+from evalframe.selective.roc import auroc, is_class
 from evalframe.selective.screening import (
     accuracy,
     f1_score,
@@ -32,6 +33,7 @@ def binary_metrics(
     score: IntoExpr = "min_total",
     *,
     positive: str | int | float | bool = POSITIVE,
+    negative: str | int | float | bool | None = NEGATIVE,
     weight: IntoExpr | None = None,
 ) -> list[MetricExpr]:
     """All metrics of a binary classification that may abstain, over the table `total_scores`.
@@ -41,6 +43,9 @@ def binary_metrics(
         label: True class.
         score: What AUROC ranks by, among the rows that have a prediction and a score.
         positive: The positive class.
+        negative: The negative class. A predicted row of which one class is neither is missing and
+            counted in `n_missing`; `binary_contract` finds such rows, where the original stops.
+            None takes every other class for negative.
         weight: How often each row counts.
 
     Returns:
@@ -73,6 +78,10 @@ def binary_metrics(
         │ auroc           ┆ 0.5      │
         └─────────────────┴──────────┘
     """
+    if negative is not None:
+        classes = positive, negative
+        known = (_is_any(as_expr(role), classes) for role in (prediction, label))
+        label = pl.when(pl.all_horizontal(known)).then(as_expr(label))
     sided = (precision, recall, f1_score)
     counts = (true_positives, false_positives, true_negatives, false_negatives)
     return [
@@ -82,6 +91,10 @@ def binary_metrics(
         auroc(score, label, prediction, weight=weight, positive=positive),
         *(count(prediction, label, weight=weight, positive=positive) for count in counts),
     ]
+
+
+def _is_any(label: pl.Expr, classes: tuple[str | int | float | bool, ...]) -> pl.Expr:
+    return pl.any_horizontal(is_class(label, each) for each in classes)
 
 
 def binary_contract(

@@ -155,9 +155,10 @@ def item_errors(
 
     Returns:
         by..., item..., then `mae` (null where the item is never predicted), `count` (predictions),
-        `coverage` (their share of the evaluated participants, null where there is none) and
-        `na_count` (abstentions of evaluated participants). An item has a row if it has one in the
-        run. Sorted by the keys.
+        `coverage` (their share of the item's rows among evaluated participants, null where there
+        is none) and `na_count` (abstentions among those rows). Rows with a prediction and no label,
+        or with NaN, are left out; `n_missing` of `run_errors` counts them. An item has a row if it
+        has one in the run. Sorted by the keys.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -207,7 +208,8 @@ def subject_errors(
 
     Returns:
         by..., then `mae` (null where nothing is predicted), `count` (predictions), `coverage`
-        (their share of the participant's items) and `na_count` (abstentions). Sorted by the keys.
+        (their share of the participant's rows) and `na_count` (abstentions). Rows with a prediction
+        and no label, or with NaN, are left out. Sorted by the keys.
 
     Raises:
         MissingColumnsError: A column is not there.

@@ -10,12 +10,14 @@ What it differs in by rules:
 | interval where the point is undefined | none; share of dropped replicates as found | none; 1.0 |
 | coverages that are one to two decimals | refused | the last of them is kept |
 | numbers that JSON lacks (an infinite threshold) | refused | written as `Infinity` |
+| replicates of a single participant | refused | the point, twice |
 | a run that attempted nobody | refused | areas are 0 |
 | features of `calibrated` that no item has | refused | their defaults, with a warning |
 | two runs in which nobody succeeded in both | refused | deltas are null, their intervals 0, twice |
 
 Refused under both, though the original goes on: a prediction or the ground truth of one that is NaN
-or infinite.
+or infinite; a calibration that a variant cannot use, or a malformed combination, where nobody is
+evaluated; a participant with several entries who is not evaluated.
 """
 
 from __future__ import annotations
@@ -123,7 +125,8 @@ def evaluate_runs(
 
     Raises:
         InputError: A run repeats a participant, has a prediction without a label, or one that is
-            NaN or infinite, or two runs have different participants.
+            NaN or infinite, two runs have different participants, or there is nobody, or with
+            replicates only one, to evaluate.
         ContractError: A signal that a variant needs is missing or no number.
         ParameterError: There are more than two runs.
         UnknownNameError: There is no such variant.
@@ -161,6 +164,11 @@ def evaluate_runs(
     for run in runs:
         _check_items(run)
     population = _population(runs, settings)
+    if settings.n and len(population.analysed) == 1 and settings.rules == "documented":
+        raise InputError(
+            "a single participant is evaluated, and intervals need two; ask for no replicates: "
+            "n=0, on the command line --bootstrap 0"
+        )
     tables = [_table(run, population, settings, calibration) for run in runs]
     made = [_evaluated(table, settings, progress) for table in tables]
     curves = [

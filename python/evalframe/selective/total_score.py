@@ -111,7 +111,7 @@ def total_scores(
     """
     from evalframe.core import tables
 
-    _check(mode, min_coverage, n_items)
+    _check(mode, min_coverage, n_items, threshold, highest)
     lazy, keys = tables.lazy(items), tables.Keys.of(by, taken=TOTALS)
     if not keys.names:
         raise ParameterError("by names no column; totals need the key of a participant")
@@ -208,7 +208,7 @@ def total_score_metrics(
     ]
 
 
-def _check(mode: str, min_coverage: float, n_items: int) -> None:
+def _check(mode: str, min_coverage: float, n_items: int, threshold: float, highest: int) -> None:
     if mode not in get_args(Mode):
         raise UnknownNameError.of("mode", mode, get_args(Mode))
     if isinstance(min_coverage, bool) or not 0 <= min_coverage <= 1:
@@ -217,6 +217,10 @@ def _check(mode: str, min_coverage: float, n_items: int) -> None:
         )
     if not n_items >= 1:
         raise ParameterError(f"n_items must be at least 1, got {n_items!r}; the PHQ-8 has 8")
+    if not math.isfinite(threshold):
+        raise ParameterError(f"threshold must be a finite number, got {threshold!r}")
+    if not highest >= 0:
+        raise ParameterError(f"highest must be at least 0, got {highest!r}; that of the PHQ-8 is 3")
 
 
 def _check_people(people: pl.DataFrame, names: dict[str, str], n_items: int) -> None:

@@ -6,11 +6,13 @@
 |---|---|---|
 | a prediction or label that is true or false | an error | 1 or 0 |
 | a label that is no number where the prediction is null | an error | null: nobody reads it |
+| a signal that is written as NaN | an error | as if the item had no such key |
 | a second experiment of the same mode | the first is taken, with a warning | silently |
 | a participant with several successful entries | all are kept, `read_run` warns | silently |
 
-Alike in both, where the original looks only at what a variant reads: without `signals=` every known
-signal that occurs must be a number or null.
+Alike in both, where the original looks only at what it needs: without `signals=` every known signal
+that occurs must be a number or null, predictions of participants who are not evaluated must be
+numbers, too, and ids must fit into 64 bits.
 """
 
 from evalframe.selective.runs.reader import Run, RunWarning, open_run, read_run

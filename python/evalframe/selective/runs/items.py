@@ -85,7 +85,7 @@ def tabulate(
     columns = [
         _answers("prediction", "predicted_items", predictions, fault),
         _answers("label", "ground_truth_items", labels, fault),
-        *_signals(maps, signals, fault),
+        *_signals(maps, signals, reference, fault),
     ]
     counts = Counter(ids)
     return Tabulated(
@@ -148,19 +148,25 @@ def _answers(
 
 
 def _signals(
-    maps: _Table, names: Sequence[str] | None, fault: Callable[[int, str], InputError]
+    maps: _Table,
+    names: Sequence[str] | None,
+    reference: bool,
+    fault: Callable[[int, str], InputError],
 ) -> Iterator[pl.Series]:
     if names is not None:
-        yield from (_signal(maps, name, fault) for name in names)
+        yield from (_signal(maps, name, reference, fault) for name in names)
         return
     found = dict.fromkeys(chain.from_iterable(maps))
-    yield from (_signal(maps, name, fault) for name in SIGNALS if name in found or name == COUNT)
+    known = (name for name in SIGNALS if name in found or name == COUNT)
+    yield from (_signal(maps, name, reference, fault) for name in known)
     for name in found:
         if name not in SIGNALS and any(isinstance(s.get(name), int | float) for s in maps):
             yield _further_signal(maps, name, fault)
 
 
-def _signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
+def _signal(
+    maps: _Table, name: str, reference: bool, fault: Callable[[int, str], InputError]
+) -> pl.Series:
     """A signal that is asked for, or known: anything but a number or null is an error."""
     absent = 0.0 if name == COUNT else float("nan")
     values = [signals.get(name, absent) for signals in maps]
@@ -172,7 +178,12 @@ def _signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) ->
                 found = f"{name} must be a number or null, not {told(value)}"
                 rest = "; correct it, or name the signals to read without this one (signals=[...])"
                 raise fault(row, f"{found}{rest}") from None
-    return _series(name, values, pl.Float64(), fault)
+    series = _series(name, values, pl.Float64(), fault)
+    missing = 0 if name == COUNT else sum(name not in signals for signals in maps)
+    if not reference and series.is_nan().sum() > missing:
+        row = next(row for row, s in enumerate(maps) if name in s and values[row] != values[row])
+        raise fault(row, f"{name} is NaN; write null, or leave the key out")
+    return series
 
 
 def _as_number(name: str, value: Any) -> float | None:
