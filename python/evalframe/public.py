@@ -2,6 +2,7 @@
 
 from evalframe import selective
 from evalframe.comparison import compare
+from evalframe.core.errors import EvalframeError
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
 from evalframe.evaluation import evaluate, finish, merge, partial
@@ -70,6 +71,7 @@ from evalframe.selective.working_points import (
 __all__ = [
     "Axis",
     "Bootstrap",
+    "EvalframeError",
     "Jackknife",
     "Linearized",
     "State",

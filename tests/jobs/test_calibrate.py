@@ -143,6 +143,14 @@ def test_tables_train_the_same(call: Any, runs: Path) -> None:
     assert written("v.json")["method"] == "temperature_scaling"
 
 
+def test_a_column_that_a_table_lacks(call: Any, runs: Path) -> None:
+    sample_signals(participants=5).write_parquet("items.parquet")
+    line = ("calibrate", "items.parquet", "--method", "platt", "--features", "token_mps", "-o")
+    told = call(*line, "c.json", exit_code=1).stderr
+    assert "needs a column 'token_mps'; the table has ['mode', 'participant_id'" in told
+    assert "Did you mean 'token_msp'?" in told
+
+
 def test_out_of_sample(call: Any, runs: Path) -> None:
     line = ("calibrate", "--from-run", "run.json", *MODE, *TEMPERATURE, "-o", "c.json")
     shown = call(*line, "--folds", "3", "--seed", "7").stdout
@@ -178,7 +186,7 @@ def test_missing_signals(call: Any, runs: Path) -> None:
     similar = ("--features", "retrieval_similarity_mean")
     done = call(*line, *similar, exit_code=1)
     assert "'retrieval_similarity_mean' is finite: not so in " in done.stderr
-    assert "--rules reference puts the original's defaults" in done.stderr
+    assert "for a missing signal --rules reference takes the original's default" in done.stderr
     assert not Path("c.json").exists()
     assert call(*line, *similar, "--rules", "reference", "-q").stderr == ""
     done = call(*line, "--features", "token_mps", "--rules", "reference", "-q")
@@ -253,7 +261,7 @@ def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
     assert "no file or folder 'x.parquet'" in done.stderr
     pl.DataFrame({"token_msp": [0.5]}).write_parquet("bare.parquet")
     done = call("calibrate", "bare.parquet", *line[5:], exit_code=1)
-    assert "needs columns 'label', 'prediction'" in done.stderr
+    assert "needs a column 'label'; the table has ['token_msp']" in done.stderr
     usage = call("calibrate", *line[5:], exit_code=2)
     assert "name either ITEMS or --from-run" in usage.stderr
     usage = call("calibrate", "items.parquet", *MODE, *line[5:], exit_code=2)

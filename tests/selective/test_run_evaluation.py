@@ -267,6 +267,21 @@ def test_a_calibration_over_a_feature_that_no_item_has() -> None:
     assert made.curves["threshold"].to_list() == [0.5]
 
 
+def test_a_calibration_of_another_confidence() -> None:
+    model = {"x_thresholds": [0.0, 1.0], "y_thresholds": [0.2, 0.9]}
+    artifact = {"method": "isotonic", "features": ["token_msp"], "model": model}
+    one = run(entry(1), entry(2))
+    own = RunSettings(variants=("calibrated:token_msp",), n=0)
+    assert evaluate_runs(one, settings=own, calibration=artifact).curves["threshold"].item() == 0.55
+    other = RunSettings(variants=("calibrated:llm",), n=0)
+    with pytest.raises(InputError, match="trained on 'token_msp', and maps 'llm' here"):
+        evaluate_runs(one, settings=other, calibration=artifact)
+    other = RunSettings(variants=("calibrated:llm",), n=0, rules="reference")
+    with pytest.warns(RunWarning, match="trained on 'token_msp'"):
+        made = evaluate_runs(one, settings=other, calibration=artifact)
+    assert made.curves["threshold"].item() == pytest.approx(0.9)
+
+
 def test_an_unlabelled_abstention_is_fine() -> None:
     one = entry(1, predicted=2)
     one["ground_truth_items"] = {**one["ground_truth_items"], "Moving": None}

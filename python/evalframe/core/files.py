@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @contextmanager
 def replacing(path: Path, *, keep: bool = True) -> Iterator[Path]:
     """A temporary path that becomes `path` on success and vanishes on anything else.
 
+    Of a link the target is replaced. A file that is replaced keeps its permissions.
+
     Raises:
-        OutputError: The folder is missing or cannot be written to.
+        OutputError: The folder is missing or cannot be written to, or `path` is there and is no
+            regular file.
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with replacing(Path(folder) / "out.txt") as partial:
         ...         _ = partial.write_text("whole")
         ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
         [('out.txt', 'whole')]
     """
-    folder = path.parent
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    folder = target.parent
     if not folder.is_dir():
         raise OutputError(f"cannot write {path.name}: no folder {str(folder)!r}; create it first")
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    # A link that leads to itself is there, too.
+    if os.path.lexists(target) and not target.is_file():
+        found = "there is a folder of this name" if target.is_dir() else "it is not a regular file"
+        raise OutputError(f"cannot write {path.name}: {found}; choose another output")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
         if keep:
             _flush(temporary)
-            temporary.replace(path)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
     except OSError as error:
         raise OutputError(
             f"cannot write {path.name} into {str(folder)!r} ({error.strerror or error}); "

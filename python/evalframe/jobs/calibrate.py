@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 
-from evalframe.core.errors import InputError, OutputError
+from evalframe.core.errors import InputError, OutputError, did_you_mean
 from evalframe.jobs.from_run import check_targets
 from evalframe.jobs.inputs import open_items
 from evalframe.report.table import Column, as_text, numbers
@@ -103,7 +103,7 @@ def summary(trained: Trained, path: str) -> str:
     rate = about.get("positive_rate")
     lines = [
         f"{path}: {artifact['method']} of {names}, target {goal}",
-        f"{about['n_samples']:,} predicted items"
+        f"{about['n_samples']:,} {_trained_on(artifact)}"
         + ("" if rate is None else f", {100 * rate:.1f}% of them positive"),
         *_parameters(artifact),
     ]
@@ -117,6 +117,11 @@ def summary(trained: Trained, path: str) -> str:
         )
         parts.append(f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {shown}")
     return "\n\n".join(parts)
+
+
+def _trained_on(artifact: Mapping[str, Any]) -> str:
+    stated = "metrics" in artifact  # of the script that skips items without a stated confidence
+    return "predicted items with a stated confidence" if stated else "predicted items"
 
 
 def _check(documents: Sequence[str], flags: Mapping[str, Any], method: str) -> None:
@@ -144,8 +149,16 @@ def _opened(
     """The items, and where they come from."""
     if not documents:
         items, sources = open_items(flags["items"])
-        needed = {"prediction", "label", *signals, flags.get("cluster", "participant_id")}
-        kept = [name for name in items.collect_schema() if name in needed]
+        clusters = {flags.get("cluster", "participant_id")} if "folds" in flags else set()
+        needed = {"prediction", "label", *signals, *clusters}
+        present = items.collect_schema().names()
+        if (missing := needed - {*present}) and rules == "documented":
+            name = min(missing)
+            raise InputError(
+                f"calibrate needs a column {name!r}; the table has {present}."
+                f"{did_you_mean(name, present)}"
+            )
+        kept = [name for name in present if name in needed]
         return items.select(kept).collect(), {"path": ", ".join(each.name for each in sources)}
     run = open_run(documents[0], mode=flags.get("mode"), signals=signals, rules=rules)
     if len(run.repeated) and rules == "documented":

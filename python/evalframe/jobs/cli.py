@@ -107,8 +107,8 @@ _RUN_DOCUMENTS = _options(
         "--from-run",
         multiple=True,
         metavar="RUN.json",
-        help="Evaluate run documents of ai-psychiatrist, one or two, instead of tables; further "
-        "ones follow as ITEMS.",
+        help="Evaluate run documents of ai-psychiatrist, one or two, as it does; further ones "
+        "follow as ITEMS. A table of items with their signals will do, too.",
     ),
     click.option(
         "--mode", multiple=True, metavar="M", help="Mode of the run; once, or for each run."
@@ -170,9 +170,10 @@ def selective(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     confidence. Of a folder all .parquet files below it are read, hidden ones excepted; folders in
     it that are named key=value become columns of text, so that model=001 stays 001.
 
-    With --from-run, run documents of ai-psychiatrist are evaluated as it does. --confidence then
-    names variants: all, default (llm,total_evidence), or some between commas. --loss is abs or
-    abs_norm, 10,000 resamples are the default and --bootstrap 0 means none. Of the other flags
+    With --from-run, run documents of ai-psychiatrist are evaluated as it does, and so are tables
+    like those of `read_run`, in which nobody is listed who failed. --confidence then names
+    variants: all, default (llm,total_evidence), or some between commas. --loss is abs or abs_norm,
+    10,000 resamples are the default and --bootstrap 0 means none. Of the other flags
     --coverage-grid, --area-coverage, --seed, -o and --quiet apply.
     """
     given = _given(flags)

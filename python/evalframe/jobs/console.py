@@ -45,7 +45,7 @@ _IN_FLAGS = (
     (
         r"leave such rows out, or say what stands in for them by feature\(\.\.\.\) or "
         r"fill_null\(\.\.\.\)",
-        "leave such rows out; --rules reference puts the original's defaults in their place",
+        "leave such rows out; for a missing signal --rules reference takes the original's default",
     ),
     (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
 )
@@ -146,5 +146,7 @@ def _told(error: BaseException) -> str:
         return message
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        return "out of memory; ask for fewer resamples, or evaluate parts of the records"
     what = str(error).partition("\n")[0]
     return f"internal: {type(error).__name__}: {what}; please report it"

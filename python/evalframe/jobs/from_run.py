@@ -12,6 +12,7 @@ import click
 import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
+from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.job import RUN_FLAGS
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, refuse_inputs
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from evalframe.report.run_report import Format
     from evalframe.resample.methods import Progress
     from evalframe.selective.run_evaluation import RunEvaluation
-    from evalframe.selective.run_settings import RunSettings
+    from evalframe.selective.run_settings import Rules, RunSettings
+    from evalframe.selective.runs import Run
 
 _SHARED = {"items", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed", "output"}
 """Flags that run documents share with tables of records."""
@@ -52,7 +54,6 @@ def evaluate_documents(
     from evalframe.selective.artifact import evaluation_artifact, write_artifact
     from evalframe.selective.calibrators import read_calibration
     from evalframe.selective.run_evaluation import evaluate_runs
-    from evalframe.selective.runs import open_run
 
     settings = _settings(flags)
     modes = modes_of(documents, flags.get("mode", ()))
@@ -64,7 +65,7 @@ def evaluate_documents(
     for remark in _remarks(documents, flags, settings):
         warnings.warn(remark, stacklevel=1)
     runs = [
-        open_run(path, mode=mode, signals=signals, rules=settings.rules)
+        opened(path, mode, signals, settings.rules)
         for path, mode in zip(documents, modes, strict=True)
     ]
     try:
@@ -89,6 +90,20 @@ def evaluate_documents(
             readable=lambda: report(evaluation, format="markdown"),
         )
     return evaluation
+
+
+def opened(path: str, mode: str | None, signals: Sequence[str], rules: Rules) -> Run:
+    """The run of a document, or of a table of items, which its suffix tells.
+
+    Raises:
+        EvalframeError: It cannot be read, or is no run.
+    """
+    from evalframe.selective.runs import open_run, run_of_items
+
+    if Path(path).suffix.lower() not in FORMATS:
+        return open_run(path, mode=mode, signals=signals, rules=rules)
+    items, _ = open_items([path])
+    return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
 
 
 def report(
@@ -195,7 +210,7 @@ def _remarks(
 def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
     """Which runs, and how many of their participants."""
     runs = [
-        ", ".join(str(word) for word in (run.path, run.mode, run.run_id) if word is not None)
+        ", ".join(_one_line(word) for word in (run.path, run.mode, run.run_id) if word is not None)
         for run in evaluation.runs
     ]
     population = evaluation.population
@@ -209,6 +224,11 @@ def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
         f"{len(population.analysed):,} of {population.total:,} participants{where}; "
         f"{population.failed:,} failed."
     )
+
+
+def _one_line(word: object) -> str:
+    """Without line breaks, which would end what it stands in."""
+    return " ".join(str(word).split())
 
 
 def _provenance(evaluation: RunEvaluation, calibration: str | None) -> dict[str, Any]:

@@ -50,6 +50,7 @@ _STANDARD = (
 _OF_AURC = {"aurc_optimal", "eaurc", "aurc_gap_pct", "aurc_achievable", "achievable_gain_pct"}
 _WITH_INTERVAL = ("aurc", "augrc")
 _DETAILS = ("aurc_optimal", "aurc_achievable")
+_LAST = ("achievable_gain_pct", "eaurc", "augrc")
 _RISKS = 3
 """Risks at a coverage that are shown unless others are asked for."""
 
@@ -84,7 +85,7 @@ def run_table(
         digits: Decimals of estimates; percentages have one.
         level: The confidence level of the intervals, named beneath the table.
         width: Characters per line; details are left out, and named beneath the table, until the
-            lines fit. Keys, Cmax, areas, excess and gain are never left out.
+            lines fit. Keys, Cmax and AURC are never left out.
 
     Returns:
         Lines without a final line end. `n` and, where rows were left out, `missing` are those of
@@ -140,7 +141,8 @@ def run_table(
     lines = draw(made) if made else []
     hidden = []
     risks = [metric for metric in shown if metric.startswith("risk_at_")]
-    for metric in (*_DETAILS, *risks[2:], *risks[:2]):  # of three the middle one goes last
+    # Of three risks the middle one goes last.
+    for metric in (*_DETAILS, *risks[2:], *risks[:2], *_LAST):
         if width is not None and metric in made and len(lines[1]) > width:
             hidden.append(made.pop(metric).title)
             lines = draw(made)
@@ -152,7 +154,7 @@ def run_table(
     if of_aurc and "augrc" in made:
         captions.append(f"Of AURC: {', '.join(of_aurc)}.")
     if hidden:
-        captions.append(f"Left out to fit {width} characters: {', '.join(hidden)}.")
+        captions.append(f"Not shown at {width} characters: {', '.join(hidden)}.")
     if columns is None and (others := [metric for metric in found if metric not in shown]):
         captions.append(f"Also in the result: {_families(others)}.")
     if table.is_empty():

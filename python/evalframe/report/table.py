@@ -118,7 +118,7 @@ def render(
     if level is not None and {"lower", "upper"} <= set(rows.columns):
         captions.append(f"{100 * level:g}% intervals in brackets.")
     if hidden:
-        captions.append(f"Left out to fit {width} characters: {', '.join(hidden)}.")
+        captions.append(f"Not shown at {width} characters: {', '.join(hidden)}.")
     if gap is not None:
         rest = table.height - rows.height
         captions.append(f"{rest:,} of {table.height:,} rows left out.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from evalframe.core.files import replacing
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from evalframe.selective.run_evaluation import RunEvaluation
 
@@ -95,21 +97,33 @@ def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: boo
     Args:
         document: What `evaluation_artifact` returned.
         path: Where to.
-        strict: Refuse infinite numbers, which JSON lacks; else they become `Infinity`, as the
-            original writes them.
+        strict: Refuse infinity and NaN, which JSON lacks; else they become `Infinity` and `NaN`,
+            as the original writes them.
 
     Raises:
-        OutputError: A number is infinite, or the folder is missing or cannot be written to.
+        OutputError: A number is infinite or NaN, or the folder is missing or cannot be written to.
     """
-    try:
-        text = json.dumps(document, indent=2, allow_nan=not strict)
-    except ValueError as error:
+    for key, number in _not_finite(document) if strict else ():
+        found = "NaN" if math.isnan(number) else "an infinite number"
         raise OutputError(
-            "the artifact holds an infinite number, which JSON lacks: a confidence signal is "
-            "infinite; correct it, or leave out that variant"
-        ) from error
+            f"the artifact holds {found} in {key}, which JSON lacks; correct what it comes from, "
+            "or leave it out"
+        )
+    text = json.dumps(document, indent=2)
     with replacing(Path(path)) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _not_finite(value: Any, *keys: str) -> Iterator[tuple[str, float]]:
+    """What strict JSON cannot say, each with the keys that lead there."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _not_finite(inner, *keys, str(key))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _not_finite(inner, *keys)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield ".".join(keys), value
 
 
 def _variant(evaluation: RunEvaluation, name: str) -> dict[str, Any]:

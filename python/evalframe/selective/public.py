@@ -30,7 +30,15 @@ from evalframe.selective.reliability import reliability_table
 from evalframe.selective.run_error import item_errors, run_errors, subject_errors
 from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
 from evalframe.selective.run_settings import RunSettings
-from evalframe.selective.runs import Run, RunWarning, encode_run, open_run, read_run, write_run
+from evalframe.selective.runs import (
+    Run,
+    RunWarning,
+    encode_run,
+    open_run,
+    read_run,
+    run_of_items,
+    write_run,
+)
 from evalframe.selective.severity import is_mdd, severity_tier
 from evalframe.selective.signal_contract import check_signals, requirements, signals_contract
 from evalframe.selective.signals import (
@@ -83,6 +91,7 @@ __all__ = [
     "reliability_table",
     "requirements",
     "run_errors",
+    "run_of_items",
     "select_variants",
     "severity_tier",
     "signals_contract",

@@ -12,6 +12,7 @@ What it differs in by rules:
 | numbers that JSON lacks (an infinite threshold) | refused | written as `Infinity` |
 | replicates of a single participant | refused | the point, twice |
 | a run that attempted nobody | refused | areas are 0 |
+| a calibration trained on another confidence | refused | applied, with a warning |
 | features of `calibrated` that no item has | refused | their defaults, with a warning |
 | two runs in which nobody succeeded in both | refused | deltas are null, their intervals 0, twice |
 
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.comparison import compare
-from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.errors import ContractError, InputError, ParameterError
 from evalframe.evaluation import evaluate
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
@@ -50,14 +51,16 @@ from evalframe.selective.oracle import (
 )
 from evalframe.selective.rc_curve import rc_curve
 from evalframe.selective.run_settings import PARTICIPANT, RunSettings
+from evalframe.selective.runs import Run, run_of_items
+from evalframe.selective.signal_contract import check_trained_on
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.metric import MetricExpr
+    from evalframe.core.typing import Frame
     from evalframe.resample.methods import Progress
-    from evalframe.selective.runs import Run
     from evalframe.selective.signal_contract import Calibration
 
 _OF = " of "
@@ -107,7 +110,7 @@ class RunEvaluation:
 
 
 def evaluate_runs(
-    *runs: Run,
+    *given: Run | Frame,
     settings: RunSettings | None = None,
     calibration: Calibration | None = None,
     progress: Progress | None = None,
@@ -117,7 +120,7 @@ def evaluate_runs(
     Two runs are evaluated over the participants that succeeded in both, and compared.
 
     Args:
-        *runs: One or two, from `open_run`.
+        *given: One or two, from `open_run`, or item tables, see `run_of_items`.
         settings: Variants, loss, coverages, replicates.
         calibration: For variants that are calibrated: a calibrator, or its artifact.
         progress: Called with replicates done and in all; by default long runs report on a
@@ -157,10 +160,11 @@ def evaluate_runs(
         └───────┴────────────┴──────────┴─────┴──────────┴────────┴────────┘
     """
     settings = settings or RunSettings()
-    if not 1 <= len(runs) <= 2:
-        raise ParameterError(f"an evaluation is of one run or of two, got {len(runs)}")
+    if not 1 <= len(given) <= 2:
+        raise ParameterError(f"an evaluation is of one run or of two, got {len(given)}")
     if isinstance(calibration, str | Path | Mapping):
         calibration = read_calibration(calibration, rules=settings.rules)
+    runs = tuple(run if isinstance(run, Run) else run_of_items(run) for run in given)
     for run in runs:
         _check_items(run)
     population = _population(runs, settings)
@@ -196,16 +200,22 @@ def _table(
     """Participant, loss and the variants of the items that are evaluated."""
     items = run.items.filter(pl.col(PARTICIPANT).is_in(population.analysed.implode()))
     everything = settings.rules == "reference"
+    for name in settings.variants:
+        check_trained_on(name, calibration, settings.rules)
     if "calibrated" in settings.variants:
         features = [need.column for need in requirements("calibrated", calibration=calibration)]
         check_present(items, features, settings.rules)
-    check_signals(
-        run.items if everything else items,
-        settings.needed,
-        calibration=calibration,
-        where=None if everything else pl.col("prediction").is_not_null(),
-        rules=settings.rules,
-    )
+    try:
+        check_signals(
+            run.items if everything else items,
+            settings.needed,
+            calibration=calibration,
+            where=None if everything else pl.col("prediction").is_not_null(),
+            rules=settings.rules,
+        )
+    except ContractError as error:
+        error.add_note(f"The run: {run.path or 'in memory'}, mode {run.mode!r}.")
+        raise
     variants = {
         name: confidence(name, calibration=calibration, rules=settings.rules)
         for name in settings.variants

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.resample.methods import Bootstrap
@@ -21,6 +23,9 @@ GRID = tuple(k / 10 for k in range(1, 10))
 
 PARTICIPANT = "participant_id"
 
+_MOST = 10_000_000
+"""Replicates that can be held."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
@@ -31,8 +36,9 @@ class RunSettings:
         loss: `abs` or `abs_norm` (divided by 3).
         coverage_grid: Coverages at which to give the risk, each in (0, 1].
         area_coverage: Upper end of the truncated areas, in (0, 1].
-        n: Bootstrap replicates over participants, those of the original; 0 for none.
-        seed: Of the replicates.
+        n: Bootstrap replicates over participants, those of the original; 0 for none, at most ten
+            million.
+        seed: Of the replicates, in [0, 2**32).
         intersection_only: Whether two runs may differ in their participants.
         rules: `documented` or `reference`; the differences are listed at the head of
             `run_evaluation`.
@@ -54,15 +60,23 @@ class RunSettings:
         for name, known in (("loss", get_args(RunLoss)), ("rules", get_args(Rules))):
             if getattr(self, name) not in known:
                 raise UnknownNameError.of(name, getattr(self, name), known)
-        if not self.variants or len(set(self.variants)) < len(self.variants):
-            raise ParameterError(f"variants must be names, each once, got {list(self.variants)}")
-        if self.n < 0:
-            raise ParameterError(f"n, the number of replicates, must be at least 0, got {self.n}")
-        _ = self.bootstrap  # which checks the seed
-        fraction("area_coverage", self.area_coverage)
-        if not self.coverage_grid:
+        names = _listed("variants", self.variants)
+        if not names or len(set(names)) < len(names):
+            raise ParameterError(f"variants must be names, each once, got {names}")
+        _check_whole("n, the number of replicates,", self.n)
+        if not 0 <= self.n <= _MOST:
+            bound = "at least 0" if self.n < 0 else f"at most {_MOST:,}"
+            raise ParameterError(f"n, the number of replicates, must be {bound}, got {self.n}")
+        _check_whole("seed", self.seed)
+        _ = self.bootstrap  # which checks the range of the seed
+        _fraction("area_coverage", self.area_coverage)
+        self._check_grid()
+
+    def _check_grid(self) -> None:
+        grid = _listed("coverage_grid", self.coverage_grid)
+        if not grid:
             raise ParameterError("the coverage grid is empty; name at least one coverage")
-        shown = [f"{fraction('a coverage of the grid', c):.2f}" for c in self.coverage_grid]
+        shown = [f"{_fraction('a coverage of the grid', coverage):.2f}" for coverage in grid]
         twice = sorted({name for name in shown if shown.count(name) > 1})
         if twice and self.rules == "documented":
             raise ParameterError(
@@ -89,3 +103,20 @@ class RunSettings:
         if not self.n:
             return None
         return Bootstrap(cluster=PARTICIPANT, n=self.n, seed=self.seed, rules=self.rules)
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(f"{name} must be a tuple, got {value!r}")
+    return list(value)
+
+
+def _check_whole(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(f"{name} must be a whole number, got {value!r}")
+
+
+def _fraction(name: str, value: Any) -> float:
+    if not isinstance(value, Real):
+        raise ParameterError(f"{name} must be a number in (0, 1], got {value!r}")
+    return fraction(name, float(value))

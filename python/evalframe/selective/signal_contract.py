@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, get_args
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.selective.runs import RunWarning
 from evalframe.selective.variants import (
     ANY,
     NOT_INFINITE,
@@ -190,6 +192,29 @@ def calibrator_for(
         takes = "a supervised model" if variant.base is None else "a map of one scalar confidence"
         raise ParameterError(f"{wanted}, {takes}; this one is of method {calibrator.method!r}")
     return calibrator
+
+
+def check_trained_on(variant: str, calibration: Calibration | None, rules: Rules) -> None:
+    """Raise, or under reference rules warn, where a map of one confidence is put on another.
+
+    Args:
+        variant: As for `confidence`; only `calibrated:<name>` is checked.
+        calibration: Likewise. One of `confidence`, as are those without features, fits all.
+        rules: `documented` or `reference`.
+
+    Raises:
+        InputError: Under documented rules.
+    """
+    parsed = parse(variant)
+    if not isinstance(parsed, Calibrated) or parsed.base is None:
+        return
+    trained_on = calibrator_for(parsed, calibration, rules).features[0]
+    if trained_on in ("confidence", parsed.base.name, parsed.base.itself):
+        return
+    told = f"the calibration was trained on {trained_on!r}, and maps {parsed.base.name!r} here"
+    if rules == "documented":
+        raise InputError(f"{told}; train one on that, or leave out {variant}")
+    warnings.warn(told, RunWarning, stacklevel=2)
 
 
 def _opened(calibration: Calibration, rules: Rules) -> Calibrator:

@@ -111,6 +111,11 @@ class Variant:
     formula: Callable[..., pl.Expr]
     signals: tuple[str, ...]
 
+    @property
+    def itself(self) -> str | None:
+        """The signal that it is, at most limited to [0, 1]; None if it is a formula of others."""
+        return self.signals[0] if self.formula in (_itself, clip01) else None
+
     def requirements(self, rules: Rules) -> tuple[Requirement, ...]:
         """What the variant reads, each column once."""
         return tuple(REQUIREMENTS[rules][signal] for signal in dict.fromkeys(self.signals))

@@ -14,6 +14,8 @@ the original program (ai-psychiatrist 36e9fba) computes. They differ in these po
 | its arrays of unequal lengths | an error | read; `apply` raises |
 | its knots that do not ascend | an error | read; `apply` raises if those of x do not |
 | its `features` of a temperature | read, must name one | ignored |
+| its `features` of the same name | an error | read as if they were two |
+| its `schema_version`, where there is one | must be "1" | ignored |
 
 Differences that have no switch:
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
@@ -32,13 +33,14 @@ def read_calibration(
 
     Args:
         source: A JSON file, or its decoded content.
-        rules: `documented` refuses parameters that cannot be applied: a temperature that is not
-            above 0, arrays whose lengths do not match the features, knots that do not ascend, NaN
-            and infinity. `reference` reads them, as the original does, and `apply` raises.
+        rules: `documented` refuses another schema version than "1", features of the same name, and
+            parameters that cannot be applied: a temperature that is not above 0, arrays whose
+            lengths do not match the features, knots that do not ascend, NaN and infinity.
+            `reference` reads them, as the original does; `apply` raises where it cannot.
 
     Raises:
-        InputError: No such file, no JSON, an unknown method, an entry that is missing or of the
-            wrong type, or parameters that do not fit together.
+        InputError: No such file, no JSON, an unknown version or method, an entry that is missing or
+            of the wrong type, or parameters that do not fit together.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -58,6 +60,8 @@ def read_calibration(
         entry = _Entry("calibration artifact", source)
     else:
         entry = _Entry(str(source), _decoded(Path(source)))
+    if rules == "documented":
+        _check_version(entry)
     calibrator = _calibrator(entry, strict=rules == "documented")
     if rules == "documented":
         for fault in (*calibrator.faults(), *_doubts(calibrator)):
@@ -221,16 +225,22 @@ class _Entry:
 
 def _decoded(path: Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        data = read_regular(path)
     except OSError as error:
         raise InputError(f"cannot read the calibration {str(path)!r}: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(
-            f"{path} is no JSON ({error}); an artifact cut short must be written again"
-        ) from error
+    content = decoded(data, str(path))
     if not isinstance(content, dict):
         raise InputError(f"{path}: an artifact is an object, got {type(content).__name__}")
     return content
+
+
+def _check_version(entry: _Entry) -> None:
+    found = entry.content.get("schema_version", _SCHEMA)
+    if found != _SCHEMA:
+        raise InputError(
+            f"{entry.name}: schema_version must be {_SCHEMA!r}, got {found!r}; write it in that "
+            "version, or read it with rules='reference'"
+        )
 
 
 def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
@@ -279,6 +289,8 @@ def _nested(entry: _Entry) -> _Entry:
 
 def _doubts(calibrator: Fitted) -> list[str]:
     """What can be applied, but is no map that a fit gives."""
+    if len(set(calibrator.features)) < len(calibrator.features):
+        return [f"features must differ, got {list(calibrator.features)}"]
     if isinstance(calibrator, Isotonic) and (falls := first_fall(calibrator.y_thresholds)):
         y = calibrator.y_thresholds
         return [f"y_thresholds must not fall, got {y[falls - 1]!r} before {y[falls]!r}"]

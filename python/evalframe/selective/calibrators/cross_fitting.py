@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -41,7 +42,7 @@ def cross_fit(
         fit: From rows to a calibrator, such as a function that calls `fit_temperature`.
         cluster: What must not be on both sides, such as the participant.
         folds: Number of folds, at least 2.
-        seed: Deals the clusters into folds.
+        seed: Deals the clusters into folds; in [0, 2**32).
         by: Group keys: folds and fits are made for each group by itself. A fit that takes `by`
             itself and returns a `Grouped` is faster where there are many groups.
         columns: What the calibrators are applied to; by default their features' own columns.
@@ -53,8 +54,9 @@ def cross_fit(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: Fewer than 2 folds, fewer clusters than folds, a column name that is
-            taken, or a fold whose remaining rows cannot be fitted, such as rows of one class.
+        ParameterError: Fewer than 2 folds, fewer clusters than folds, a seed out of range, a column
+            name that is taken, or a fold whose remaining rows cannot be fitted, such as rows of
+            one class.
         ContractError: Rows without a cluster.
 
     Examples:
@@ -80,6 +82,8 @@ def cross_fit(
     tables.check_columns(lazy, [], *keys.exprs, unit)
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
         raise ParameterError(f"folds must be a whole number of at least 2, got {folds!r}")
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**32:
+        raise ParameterError(f"seed must lie in [0, 2**32), got {seed!r}")
     if taken := sorted({*_ADDED} & {*lazy.collect_schema().names()}):
         raise ParameterError(f"cross_fit adds a column {taken[0]!r}; rename the one in the table")
     rows = lazy.with_columns(*keys.select(), unit.alias(_CLUSTER)).with_row_index(_ROW).collect()

@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import (
+    ContractError,
     MissingColumnsError,
     ParameterError,
     UnknownNameError,
@@ -193,6 +194,11 @@ def train(
         ) from error
     if not len(rows):
         raise ParameterError("train: no item has a prediction, so there is nothing to train on")
+    if unlabelled := rows[_GOAL].null_count():
+        raise ContractError(
+            f"train: {unlabelled:,} of {len(rows):,} predicted items have no label, or NaN in "
+            "place of an answer; correct them, or set the prediction to null"
+        )
     fit = partial(_fit, method=method, features=names, target=target, rules=rules)
     fitted = fit(rows)
     if method == "temperature":

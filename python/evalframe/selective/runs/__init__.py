@@ -16,6 +16,15 @@ numbers, too, and ids must fit into 64 bits.
 """
 
 from evalframe.selective.runs.reader import Run, RunWarning, open_run, read_run
+from evalframe.selective.runs.table import run_of_items
 from evalframe.selective.runs.writer import encode_run, write_run
 
-__all__ = ["Run", "RunWarning", "encode_run", "open_run", "read_run", "write_run"]
+__all__ = [
+    "Run",
+    "RunWarning",
+    "encode_run",
+    "open_run",
+    "read_run",
+    "run_of_items",
+    "write_run",
+]

@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from evalframe.core.errors import InputError, did_you_mean
+from evalframe.core.documents import decoded, read_regular
+from evalframe.core.errors import InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from evalframe.selective.runs.shapes import Entry
 
     Source: TypeAlias = str | Path | bytes | Mapping[str, Any]
-
-_LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 
 
 class Experiment(NamedTuple):
@@ -73,11 +72,14 @@ def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
 
     Raises:
         InputError: No experiment, none of this mode, or several and no mode.
+        ParameterError: The mode is no name.
 
     >>> select(open_document({"experiments": [{"provenance": {"mode": "a"}}]}), "b")
     Traceback (most recent call last):
     evalframe.core.errors.InputError: run document has no experiment of mode 'b'. Its modes: 'a'.
     """
+    if not isinstance(mode, str | None):
+        raise ParameterError(f"mode must be a name such as 'few_shot', got {mode!r}")
     name, experiments = document.name, document.experiments
     modes = dict.fromkeys(m for e in experiments for m in e[:2] if isinstance(m, str))
     named = ", ".join(map(repr, modes)) or "none is named"
@@ -109,8 +111,8 @@ def entries(experiment: Experiment, name: str) -> list[Entry]:
     if isinstance(found, msgspec.Raw):
         try:
             return msgspec.json.decode(found, type=list[Entry])
-        except msgspec.DecodeError:
-            found = _plain(bytes(found), name)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            found = decoded(bytes(found), f"{name}, results of the experiment")
     if not isinstance(found, list):
         raise InputError(f"{name}: the results of an experiment must be a list, not {told(found)}")
     for number, entry in enumerate(found):
@@ -143,7 +145,7 @@ def told(value: Any) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path of the run document") from None
     except OSError as error:
@@ -157,8 +159,8 @@ def _decoded(data: bytes, name: str, path: Path | None) -> Document:
 
     try:
         document = msgspec.json.decode(data, type=shapes.Document)
-    except (msgspec.DecodeError, RecursionError):
-        return _checked(_plain(data, name), name, path)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return _checked(decoded(data, name), name, path)
     metadata = document.run_metadata
     experiments = [
         Experiment(e.provenance.mode, e.results.mode, e.results.results)
@@ -192,31 +194,3 @@ def _object(value: Any, what: str, name: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(f"{name}: {what} must be an object, not {told(value)}")
     return value
-
-
-def _plain(data: bytes, name: str) -> Any:
-    """Decoded by the standard library, whose errors know the line."""
-    import json
-
-    if not data.strip():
-        raise InputError(f"{name} is empty ({len(data)} bytes); was its writer interrupted?")
-    try:
-        return json.loads(data)
-    except json.JSONDecodeError as error:
-        text, place = error.doc, error.pos
-        rest = text[place:].strip()
-        ended = error.msg.startswith("Unterminated") or _begins(rest, _LITERALS)
-        byte = len(text[:place].encode("utf-8", "surrogatepass"))
-        why = "the file ends too early; was its writer interrupted?" if ended else "is it JSON?"
-        raise InputError(
-            f"{name}: {error.msg} at line {error.lineno}, column {error.colno} "
-            f"(byte {byte:,} of {len(data):,}): {why}"
-        ) from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: byte {error.start:,} is not UTF-8 text; is it JSON?") from None
-    except RecursionError:
-        raise InputError(f"{name}: nested too deeply for a run document") from None
-
-
-def _begins(rest: str, literals: Sequence[str]) -> bool:
-    return any(literal.startswith(rest) for literal in literals)

@@ -1,0 +1,33 @@
+"""Item tables evaluated as run documents are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalframe.selective.sample import sample_document, sample_signals
+
+
+def test_a_table_gives_the_artifact_of_its_document(
+    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_bytes(sample_document(participants=12))
+    sample_signals(participants=12).write_parquet("items.parquet")
+    made = []
+    for name in ("run.json", "items.parquet"):
+        line = ("--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "20")
+        call("selective", "--from-run", name, *line, "--artifact", "out.json", "-q")
+        made.append(json.loads(Path("out.json").read_text()))
+    whole, ours = (each["confidence_variants"]["token_msp"] for each in made)
+    assert list(ours) == list(whole)
+    assert ours["curve"] == whole["curve"]
+    for name, interval in whole["bootstrap"]["ci95"].items():
+        if isinstance(interval, list):
+            assert ours["bootstrap"]["ci95"][name] == pytest.approx(interval, rel=1e-12)
+    about = {"run_id": None, "git_commit": None, "mode": "few_shot"}
+    assert made[1]["inputs"] == [{"path": "items.parquet", **about}]
+    assert made[1]["population"]["participants_failed"] == 0, "no rows tell who failed"
