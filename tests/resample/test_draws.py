@@ -198,5 +198,5 @@ def test_rows_are_resampled_by_the_same_draws_as_states(kind):
 @pytest.mark.parametrize("metric", [ef.aurc(), pl.col("loss").median()])
 def test_a_row_needs_a_cluster(metric):
     frame = ITEMS.with_columns(person=pl.when(pl.col("person") > 0).then("person"))
-    with pytest.raises(ParameterError, match="null ids, and a row without a cluster cannot be"):
+    with pytest.raises(ParameterError, match="null or NaN ids, and a row without a cluster cannot"):
         ef.evaluate(frame, metric, resample=bootstrap())

@@ -191,7 +191,7 @@ def test_a_constant_has_an_interval_of_no_width():
 
 def test_p_values_of_a_bootstrap_count_both_sides():
     deltas = np.array([[-1.0, 1.0, 0.0, np.nan], [2.0, 1.0, 0.0, np.nan], [3.0, 1.0, 0.0, np.nan]])
-    found = intervals.p_values(deltas)
+    found = intervals.p_values(deltas, np.zeros(4))
     assert found[:3].tolist() == [1.0, 0.5, 1.0]
     assert math.isnan(found[3])
 

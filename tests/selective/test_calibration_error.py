@@ -101,6 +101,9 @@ def test_values_are_those_of_a_walk_over_the_items(answers, bins, binning, close
         squared_calibration_error(**how).alias("debiased"),
     )
     expected = naive(p, y, bins, binning, closed)
+    if made["debiased"].item() is None:
+        made, apart = made.drop("debiased"), expected.pop("debiased")
+        assert apart == 0.0
     for name, value in made.row(0, named=True).items():
         assert value == pytest.approx(expected[name], abs=1e-12), name
     adaptive = items(p, y).select(adaptive_calibration_error(bins=bins)).item()

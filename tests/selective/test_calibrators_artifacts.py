@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from datetime import UTC, datetime
 
 import polars as pl
@@ -171,6 +172,15 @@ def test_what_differs_by_rules_and_can_be_applied():
     with pytest.raises(InputError, match="exactly one feature"):
         read_calibration(scale)
     assert read_calibration(scale, rules="reference").features == ("confidence",)
+    for version in ("2", 1, None):
+        later = changed(LOGISTIC, "schema_version", to=version)
+        with pytest.raises(InputError, match=rf"schema_version must be '1', got {version!r}; "):
+            read_calibration(later)
+        assert read_calibration(later, rules="reference") == read_calibration(LOGISTIC)
+    twice = changed(LOGISTIC, "features", to=["a", "a"])
+    with pytest.raises(InputError, match=r"features must differ, got \['a', 'a'\]"):
+        read_calibration(twice)
+    assert read_calibration(twice, rules="reference").features == ("a", "a")
     with pytest.raises(ParameterError, match="unknown rules 'strict'"):
         read_calibration(scale, rules="strict")
 
@@ -181,18 +191,33 @@ def test_files_that_cannot_be_read(tmp_path):
         read_calibration(path)
     with pytest.raises(InputError, match="cannot read the calibration"):
         read_calibration(tmp_path)
-    path.write_text(json.dumps(LOGISTIC)[:-9])
-    with pytest.raises(InputError, match=r"calibration.json is no JSON .*cut short"):
-        read_calibration(str(path))
-    path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is no JSON"):
-        read_calibration(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"cannot read the calibration .* not a regular file"):
+        read_calibration(tmp_path / "pipe")
     path.write_text("[1]")
     with pytest.raises(InputError, match="an artifact is an object, got list"):
         read_calibration(path)
     path.write_text('{"method": "temperature_scaling", "temperature": NaN}')
     with pytest.raises(InputError, match=r"calibration.json: temperature must be .* got nan"):
         read_calibration(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", r" is empty \(0 bytes\)"),
+        (json.dumps(LOGISTIC).encode()[:-9], ": .* the file ends too early"),
+        (b"\xff\xfe\x00", ": byte 2 is not UTF-8 text"),
+        (b'{"method": "caf\xe9"}', ": byte 15 is not UTF-8 text"),
+        (b'{"temperature": %s}' % (b"1" * 5000), ": an integer has more than 4,300 digits"),
+        (b"[" * 100_000, ": nested too deeply"),
+    ],
+)
+def test_what_is_no_json(tmp_path, data, told):
+    path = tmp_path / "calibration.json"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=rf"calibration\.json{told}"):
+        read_calibration(str(path))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.selective.calibrators import (
@@ -99,9 +100,11 @@ def test_fits_may_be_grouped_and_read_expressions():
     gaps = ITEMS.with_columns(token_pe=pl.when(pl.int_range(92) > 5).then("confidence"))
     signal = feature("token_pe")
     fit = partial(fit_logistic, features=signal)
-    assert cross_fit(gaps, fit, cluster="person")["calibrated"].null_count() == 6
-    filled = cross_fit(gaps, fit, cluster="person", columns=[signal])
+    filled = cross_fit(gaps, fit, cluster="person")
     assert filled["calibrated"].null_count() == 0
+    assert_frame_equal(filled, cross_fit(gaps, fit, cluster="person", columns=[signal]))
+    bare = cross_fit(gaps, fit, cluster="person", columns="token_pe")
+    assert bare["calibrated"].null_count() == 6
 
 
 def test_what_cannot_be_crossed():
@@ -112,6 +115,9 @@ def test_what_cannot_be_crossed():
     for folds in (1, 2.0, True):
         with pytest.raises(ParameterError, match="folds must be a whole number of at least 2"):
             cross_fit(ITEMS, fit_temperature, cluster="person", folds=folds)
+    for seed in (-1, 2**32, None, 0.5):
+        with pytest.raises(ParameterError, match=r"seed must lie in \[0, 2\*\*32\), got"):
+            cross_fit(ITEMS, fit_temperature, cluster="person", seed=seed)
     with pytest.raises(MissingColumnsError, match="'persno'"):
         cross_fit(ITEMS, fit_temperature, cluster="persno")
     with pytest.raises(ContractError, match=r"4 of 92 rows have no cluster"):
@@ -128,3 +134,26 @@ def test_a_fold_that_leaves_one_class_is_named():
     told = rf"the rows outside fold {fold} of 5: fit_logistic needs both classes"
     with pytest.raises(ParameterError, match=told):
         cross_fit(one, partial(fit_logistic, features="confidence"), cluster="person")
+
+
+def test_a_group_whose_clusters_share_a_fold_is_refused():
+    rows = pl.DataFrame(
+        {
+            "model": ["x"] * 10 + ["y"] * 30,
+            "person": [0] * 10 + [1, 2, 3] * 10,
+            "confidence": [k / 40 for k in range(40)],
+            "correct": [k % 2 for k in range(40)],
+        }
+    )
+
+    def fit(train):
+        return fit_isotonic(train, by="model")
+
+    with pytest.raises(ParameterError, match=r"10 of 40 rows can only be calibrated in sample"):
+        cross_fit(rows, fit, cluster="person", folds=2)
+    spoilt = pl.when(pl.col("person") > 0).then("person").otherwise(float("nan"))
+    unknown = rows.with_columns(person=spoilt)
+    with pytest.raises(ContractError, match="10 of 40 rows have no cluster"):
+        cross_fit(unknown, fit_isotonic, cluster="person", folds=2)
+    one = cross_fit(rows, fit_isotonic, cluster="person", folds=2, columns="confidence")
+    assert_frame_equal(one, cross_fit(rows, fit_isotonic, cluster="person", folds=2))

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import (
     ContractError,
@@ -302,3 +303,29 @@ def test_isotonic_ties_are_averaged_and_runs_keep_their_ends():
     fitted = fit_isotonic(items, "x", "y")
     assert fitted.x_thresholds == (1.0, 4.0, 5.0)
     assert fitted.y_thresholds == pytest.approx((0.3, 0.3, 1.0))  # (0 + 1 + 0 + .25 + .25) / 5
+
+
+@pytest.mark.parametrize("by", [None, "model"])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda rows, by: fit_temperature(rows, pl.col("percent") / 100, by=by),
+        lambda rows, by: fit_isotonic(rows, pl.col("percent") / 100, by=by),
+        lambda rows, by: fit_logistic(rows, [pl.col("percent") / 100], by=by),
+        lambda rows, by: fit_linear(rows, pl.col("percent") / 100, "correct", by=by),
+    ],
+)
+def test_what_was_fitted_on_an_expression_is_applied_to_it(fit, by):
+    rng = np.random.default_rng(0)
+    rows = pl.DataFrame({"percent": rng.integers(0, 100, 200), "model": ["a", "b"] * 100})
+    rows = rows.with_columns(correct=(pl.col("percent") > rng.integers(0, 100, 200)).cast(float))
+    fitted = fit(rows, by)
+    share = rows.with_columns(percent=pl.col("percent") / 100)
+    expected = share.select(fitted.apply("percent"))
+    assert_frame_equal(rows.select(fitted.apply()), expected)
+
+
+def test_a_default_of_a_feature_is_kept():
+    rows = pl.DataFrame({"x": [0.1, None, 0.5, 0.9], "correct": [0.0, 0.0, 1.0, 1.0]})
+    fitted = fit_isotonic(rows, feature("x"))
+    assert rows.select(fitted.apply()).to_series().to_list() == [0.0, 0.0, 1.0, 1.0]

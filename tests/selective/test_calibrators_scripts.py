@@ -186,6 +186,8 @@ def test_refusals():
     flags = ITEMS.with_columns(token_msp=pl.col("token_msp") > 0.5)
     with pytest.raises(ParameterError, match=r"features, .* are numbers: .*bool"):
         train(flags, method="platt", features=[feature("token_msp")])
+    with pytest.raises(ParameterError, match="'token_msp' is computed; make it a column"):
+        train(ITEMS, method="platt", features=[pl.col("token_msp") / 2])
     with pytest.raises(ParameterError, match="a single feature name"):
         train(ITEMS, method="platt", features="token_msp")
 

@@ -295,7 +295,8 @@ def test_a_system_short_of_the_coverage_is_named():
 
 def test_a_system_that_stands_alone_in_its_group_need_not_reach_it():
     alone = system("careful", range(12), 0.9, "n")
-    found = compared(pl.concat([BOTH, alone]), by="model", coverage=0.25)
+    with pytest.warns(UserWarning, match="single system are not compared: 1, such as n"):
+        found = compared(pl.concat([BOTH, alone]), by="model", coverage=0.25)
     assert found["model"].unique().to_list() == ["m"]
 
 
@@ -316,7 +317,7 @@ def test_a_system_that_stands_alone_in_its_group_need_not_reach_it():
         (BOTH, {"metrics": []}, "no metrics were given; name some of aurc, augrc, risk"),
         (BOTH, {"resample": None}, "name the clusters to pair on"),
         (BOTH, {"by": pl.col("model").alias("coverage_used")}, "'coverage_used' of its own"),
-        (BOTH.with_columns(person=None), {}, "the cluster column has null ids"),
+        (BOTH.with_columns(person=None), {}, "the cluster column has null or NaN ids"),
     ],
 )
 def test_what_cannot_be_compared(frame, options, message):
@@ -331,3 +332,18 @@ def test_names_that_are_not_there():
         compared(loss="los")
     with pytest.raises(MissingColumnsError, match=r"needs column 'sys'.* Did you mean 'system'"):
         compared(between="sys")
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.7, 1 / 3])
+def test_equal_weights_change_no_risk_at_the_end_of_the_other_curve(weight):
+    rows = {
+        "m": ["A"] * 3 + ["B"] * 3,
+        "p": [0, 1, 2] * 2,
+        "loss": [0.0, None, None, 0.0, 1.0, 1.0],
+        "confidence": [0.9] * 4 + [0.1] * 2,
+        "w": [weight] * 6,
+    }
+    made = compare_at_coverage(
+        pl.DataFrame(rows), between="m", pair_on="p", metrics="risk", weight="w"
+    ).collect()
+    assert made["estimate_right"].item() == 0.0

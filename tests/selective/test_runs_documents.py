@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import warnings
 
 import pytest
@@ -38,6 +39,19 @@ def test_unknown_and_ambiguous_modes_name_those_there_are(given):
         open_run(some, mode="fewshot")
     with pytest.raises(InputError, match=r"mode 'a'\. Its modes: none is named\."):
         open_run(given({"experiments": [{}]}), mode="a")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": 3}, "mode must be a name such as 'few_shot', got 3"),
+        ({"signals": [3]}, "signals must be names of signals, got 3"),
+        ({"signals": ["label"]}, "signal 'label' is called like a column of the item table"),
+    ],
+)
+def test_names_that_are_none(options, message):
+    with pytest.raises(ParameterError, match=message):
+        open_run(document(entry()), **options)
 
 
 @EACH_WAY
@@ -103,6 +117,10 @@ def test_every_truncation_is_an_input_error():
             open_run(data[:end])
 
 
+LARGE = b"1" * 5000
+WITH_ID = b'{"experiments": [{"results": {"results": [{"participant_id": %s}]}}]}'
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -113,6 +131,10 @@ def test_every_truncation_is_an_input_error():
         ('{"é": \n x}'.encode(), r"line 2, column 2 \(byte 9 of 11\): is it JSON\?"),
         (b'{"a": "\xff"', "byte 7 is not UTF-8 text"),
         (b'{"experiments": ' + b"[" * 100_000, "nested too deeply"),
+        (b'{"run_metadata": {"run_id": "caf\xe9"}}', "byte 32 is not UTF-8 text"),
+        (b'{"run_metadata": {"run_id": %s}}' % LARGE, "an integer has more than 4,300 digits"),
+        (WITH_ID % b'"caf\xe9"', "results of the experiment: byte 24 is not UTF-8 text"),
+        (WITH_ID % LARGE, "results of the experiment: an integer has more than 4,300 digits"),
     ],
 )
 def test_what_is_no_json(tmp_path, data, message):
@@ -128,6 +150,9 @@ def test_files_that_cannot_be_read(tmp_path):
         open_run(tmp_path / "absent.json")
     with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
         open_run(str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"cannot read .*pipe: it is not a regular file; copy its"):
+        open_run(tmp_path / "pipe")
 
 
 def test_a_file_says_where_its_run_came_from(tmp_path):

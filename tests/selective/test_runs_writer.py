@@ -19,7 +19,7 @@ COUNT = "llm_evidence_count"
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 NUMBERS = st.floats(allow_infinity=False, allow_nan=False)
 SIGNALS = st.none() | st.just(math.nan) | NUMBERS
-NAMES = st.sampled_from(["token_msp", "token_pe", "é", "a b", "further", "verbalized_confidence"])
+NAMES = st.sampled_from(["token_msp", "token_pe", "é", "a b", "*", "^t.*$", "further"])
 
 
 def table(*ids, signals=(), **columns):
@@ -159,6 +159,14 @@ def positions(*rows):
         (table(1, prediction=math.nan), "prediction is finite: not so in 8 of 8"),
         (table(1, label=math.inf), "label is finite: not so in 8 of 8"),
         (table(1, token_pe=-math.inf), "token_pe is not infinite: .*\n.*row 0.*\n.*\n.*\n.*Remedy"),
+        (
+            table(1, signals={"^t.*$": [math.inf] * 8, "*": [0.5] * 8}),
+            r"\^t\.\*\$ is not infinite: not so in 8 of 8 rows\n    row 0: \^t\.\*\$=inf\n",
+        ),
+        *(
+            (table(1, **{name: pl.lit(2**63, pl.UInt64)}), f"{name} fits into 64 bits: .* 8 of 8")
+            for name in ("participant_id", "prediction", "label", "token_pe")
+        ),
         (table(1, note=pl.lit("x")), "column 'note' is String, not a number"),
         (table(1, flag=True), "column 'flag' is Boolean, not a number"),
         (table(1, participant_id=pl.lit("1")), "column 'participant_id' is String, not an integer"),
@@ -196,6 +204,15 @@ def test_a_failure_leaves_the_old_file(tmp_path):
         ({}, {}, "at least one experiment"),
         (table(1), {"mode": "a", "failed": ["3"]}, "failed holds '3'; ids .* integers"),
         (table(1), {"mode": "a", "failed": [True]}, "failed holds True"),
+        (table(1), {"mode": 5}, "name the mode of this table: .*, not mode=5"),
+        ({3: table(1)}, {}, "a mode must be a name such as 'few_shot', got 3"),
+        (5, {"mode": "a"}, "expected a Polars DataFrame or LazyFrame, got int"),
+        ({"a": 5}, {}, "expected a Polars DataFrame or LazyFrame, got int"),
+        (table(1), {"mode": "a", "failed": 5}, "failed must list ids of participants, got 5"),
+        (table(1), {"mode": "a", "failed": {"a": 5}}, "failed must list ids of participants"),
+        (table(1), {"mode": "a", "failed": [2**70]}, "does not fit into 64 bits: 118059162"),
+        (table(1), {"mode": "a", "signals": 3}, "signals must be a list of names, got 3"),
+        (table(1), {"mode": "a", "signals": ["label"]}, "signal 'label' is called like a column"),
         (table(1), {"mode": "a", "failed": {"b": [3]}}, "failed names mode 'b'; items has"),
         ({"a": table(1), "b": table(2)}, {"failed": [3]}, "failed must name participants by mode"),
     ],
@@ -204,6 +221,19 @@ def test_arguments_that_do_not_go_together(tmp_path, items, options, message):
     with pytest.raises(ParameterError, match=message):
         write_run(items, tmp_path / "run.json", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_reading_without_names_leaves_out(tmp_path):
+    nan = [math.nan] * 8
+    signals = {"own": [None] * 8, "token_pe": nan, "b": [0.5] * 8, "token_msp": [None] * 8}
+    items = table(1, signals=signals)
+    path = write_run(items, tmp_path / "run.json", mode="a")
+    assert read_run(path).columns[5:] == [COUNT, "token_msp", "b"]
+    assert_frame_equal(read_run(path, signals=list(signals)), items)
+    empty = items.clear()
+    write_run(empty, path, mode="a")
+    assert read_run(path).columns[5:] == [COUNT]
+    assert_frame_equal(read_run(path, signals=list(signals)), empty)
 
 
 def test_a_run_in_which_all_failed(tmp_path):

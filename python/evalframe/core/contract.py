@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
+from polars import selectors
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing
@@ -298,7 +299,8 @@ def _offending(table: pl.LazyFrame, contract: Contract, rule: Rule) -> pl.LazyFr
     if contract.key and rule.name == contract.key_rule().name:
         numbered = numbered.with_columns(pl.col(_ROW).min().over(contract.key).alias(_FIRST))
         columns.append(_FIRST)
-    return numbered.filter(rule.broken).select(columns)
+    # Unlike `pl.col`, this takes a name like `*` or `^x$` for a name.
+    return numbered.filter(rule.broken).select(selectors.by_name(columns))
 
 
 def _shown(row: dict[str, object]) -> str:

@@ -50,7 +50,7 @@ _STANDARD = (
 _OF_AURC = {"aurc_optimal", "eaurc", "aurc_gap_pct", "aurc_achievable", "achievable_gain_pct"}
 _WITH_INTERVAL = ("aurc", "augrc")
 _DETAILS = ("aurc_optimal", "aurc_achievable")
-_LAST = ("achievable_gain_pct", "eaurc", "augrc")
+_LAST = ("augrc", "achievable_gain_pct", "eaurc")
 _RISKS = 3
 """Risks at a coverage that are shown unless others are asked for."""
 
@@ -64,7 +64,7 @@ def run_table(
     *,
     by: str | Sequence[str] | None = None,
     format: Format = "terminal",
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     digits: int = 4,
     level: float | None = None,
     width: int | None = None,
@@ -123,6 +123,7 @@ def run_table(
     table = result.lazy().collect()
     keys = _keys(table, by)
     found = _by_metric(table, keys)
+    columns = [columns] if isinstance(columns, str) else columns
     shown = _standard(found) if columns is None else list(columns)
     for metric in shown:
         if metric not in found:

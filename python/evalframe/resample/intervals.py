@@ -134,17 +134,18 @@ def linear_spread(points: Floats, up: Floats, down: Floats, nudge: float, level:
     return Spread(std_error, *normal_interval(points, std_error, level), np.zeros(len(points)))
 
 
-def p_values(deltas: Floats) -> Floats:
+def p_values(deltas: Floats, points: Floats) -> Floats:
     """Two-sided p-values that a difference is 0, by inverting the percentile interval.
 
     Args:
         deltas: Replicates by differences; NaN is a dropped replicate.
+        points: The differences; NaN has no p-value.
     """
     count = (~np.isnan(deltas)).sum(axis=0)
     below = (deltas <= 0).sum(axis=0)
     above = (deltas >= 0).sum(axis=0)
     p = 2 * (np.minimum(below, above) + 1) / (count + 1)
-    return np.where(count < 2, np.nan, np.minimum(p, 1.0))
+    return np.where((count < 2) | np.isnan(points), np.nan, np.minimum(p, 1.0))
 
 
 def permutation_p_values(permuted: Floats, points: Floats) -> Floats:

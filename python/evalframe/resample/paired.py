@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,8 +106,15 @@ def _pairs(
     pairs = crossed.filter(pl.col(":left") < pl.col(":right")).sort(":left", ":right")
     pairs = pairs.drop(":left", ":right")
     if not len(pairs):
-        found = groups[side].unique().to_list()
-        raise ParameterError(f"a comparison needs two systems, found {found}")
+        found = groups[side].unique().sort().to_list()
+        where = " in each group, of whose keys they may not be one" if by else ""
+        raise ParameterError(f"a comparison needs two systems{where}, found {found}")
+    if by and len(alone := groups.join(pairs, on=by, how="anti", nulls_equal=True)):
+        told = ", ".join(map(str, alone.select(by).row(0)))
+        warnings.warn(
+            f"groups that hold a single system are not compared: {len(alone):,}, such as {told}",
+            stacklevel=5,
+        )
     return pairs
 
 
@@ -206,10 +214,12 @@ def _of_pool(
     spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
     spread = intervals.without_lone(method, spread, np.repeat(clusters, len(point)))
     if test == "bootstrap":
-        p_value = intervals.p_values(deltas)
+        p_value = intervals.p_values(deltas, point)
     else:
         swapped = _permuted(method, pool, blocks, bounds)
         p_value = intervals.permutation_p_values(swapped, point)
+    if clusters < 2:  # nothing varies, so nothing is tested
+        p_value = np.full_like(p_value, np.nan)
     shape = (len(bounds), len(pool.groups) // 2)
     columns = {"delta": point, "p_value": p_value, **spread._asdict()}
     return {

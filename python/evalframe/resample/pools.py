@@ -87,12 +87,12 @@ def check_known(clusters: pl.Series) -> None:
     """Raise where rows belong to no cluster.
 
     Raises:
-        ParameterError: An id is null.
+        ParameterError: An id is null or NaN.
     """
-    if clusters.has_nulls():
+    if clusters.has_nulls() or (clusters.dtype.is_float() and clusters.is_nan().any()):
         raise ParameterError(
-            "the cluster column has null ids, and a row without a cluster cannot be resampled; "
-            "fill them in or filter those rows"
+            "the cluster column has null or NaN ids, and a row without a cluster cannot be "
+            "resampled; fill them in or filter those rows"
         )
 
 

@@ -235,7 +235,7 @@ def squared_calibration_error(
         debiased: Whether to take off the variance; bins of one item then count 0.
 
     Returns:
-        Float64, null where there are no items.
+        Float64, null where there are no items, or, debiased, no bin of more than one.
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
@@ -260,11 +260,12 @@ def squared_calibration_error(
         │ 0.006944 ┆ -0.104167                 │
         └──────────┴───────────────────────────┘
     """
-    squares = own.mass * _GAP**2
+    squares, usable = own.mass * _GAP**2, own.mass
     if debiased:
         accuracy = per_bin(own.correct)
         variance = accuracy * (1.0 - accuracy) / (own.mass - 1.0)
         squares = pl.when(own.mass > _ONE).then(squares - own.mass * variance).otherwise(0.0)
+        usable = pl.when(own.mass > _ONE).then(own.mass).otherwise(0.0)
     return _by_gap(
         confidence,
         correct,
@@ -272,8 +273,8 @@ def squared_calibration_error(
         bins,
         binning,
         closed,
-        terms={"squares": squares},
-        finish=lambda t: ratio(t.squares, t.mass),
+        terms={"squares": squares, "usable": usable},
+        finish=lambda t: pl.when(t.usable > 0).then(ratio(t.squares, t.mass)),
         more={"correct": weight * correct},
     )
 

@@ -22,7 +22,7 @@ from evalframe.evaluation import evaluate
 from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
 from evalframe.selective.conventions import coverages
 from evalframe.selective.curve import RISK, by_confidence, valid_item
-from evalframe.selective.working_points import risk_at
+from evalframe.selective.working_points import risk_at, slack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -371,7 +371,7 @@ def _risk(
         # At its end the curve has the risk of all, which it keeps beyond.
         return pl.when(t.risk.is_not_nan()).then(t.risk).otherwise(t.loss / t.mass)
 
-    firsts = {"risk": First(coverage, _BOUND, RISK)}
+    firsts = {"risk": First(coverage, _BOUND * slack(weight), RISK)}
     return _up_to_bound(loss, confidence, bound, weight, firsts, value)
 
 

@@ -117,6 +117,6 @@ def _check_whole(name: str, value: Any) -> None:
 
 
 def _fraction(name: str, value: Any) -> float:
-    if not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} must be a number in (0, 1], got {value!r}")
     return fraction(name, float(value))

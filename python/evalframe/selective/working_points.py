@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from evalframe.selective.conventions import CoverageConvention
 
 
+ROUNDING = 1e-12
+"""How much of itself a sum may miss a bound by."""
+
+
 @metric(family="selective", direction="maximize", range=(0.0, 1.0), labels=("prediction",))
 def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
     """Share of items that are predicted at all, Cmax: the right end of the risk-coverage curve.
@@ -98,8 +102,8 @@ def risk_at(
     """Selective risk once a share of all items is accepted: `risk_at(0.5)` is `risk_at_0.50`.
 
     With absolute errors as losses this is MAE@coverage. It is the risk of the first plateau whose
-    coverage is at least the bound (compared as floats, with no tolerance); the coverage it really
-    has is `achieved_coverage_at`.
+    coverage is at least the bound (compared as floats; with weights, whose sums are rounded, as
+    much as 1e-12 below it will do); the coverage it really has is `achieved_coverage_at`.
 
     Args:
         coverage: Share of the items, in (0, 1].
@@ -225,6 +229,11 @@ def _achieved_coverage_at(
     return _at_plateau(loss, confidence, weight, achieved, coverage, convention)
 
 
+def slack(weight: pl.Expr) -> float:
+    """What to multiply a coverage by that is to be reached: sums of weights are rounded."""
+    return 1.0 if weight.meta.is_literal() else 1.0 - ROUNDING
+
+
 def _at_plateau(
     loss: pl.Expr,
     confidence: pl.Expr,
@@ -235,7 +244,7 @@ def _at_plateau(
 ) -> State:
     fraction("coverage", bound)
     coverage, _ = coverages(convention)
-    firsts = {"value": First(coverage, bound, value)}
+    firsts = {"value": First(coverage, bound * slack(weight), value)}
     return by_confidence(loss, confidence, weight, firsts=firsts, finish=lambda t: t.value)
 
 
@@ -256,7 +265,7 @@ def _coverage_at_risk(
 ) -> State:
     """Largest coverage whose selective risk is at most a bound."""
     coverage, _ = coverages(convention)
-    admissible = (_bound(risk) >= RISK) & (at.mass > 0)
+    admissible = (_bound(risk) * (1.0 + ROUNDING) >= RISK) & (at.mass > 0)
     return by_confidence(
         loss,
         confidence,

@@ -238,8 +238,8 @@ def _check_version(entry: _Entry) -> None:
     found = entry.content.get("schema_version", _SCHEMA)
     if found != _SCHEMA:
         raise InputError(
-            f"{entry.name}: schema_version must be {_SCHEMA!r}, got {found!r}; write it in that "
-            "version, or read it with rules='reference'"
+            f"{entry.name}: schema_version must be {_SCHEMA!r}, got {found!r:.80}; write it in "
+            "that version, or read it with rules='reference'"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -30,7 +29,7 @@ def cross_fit(
     folds: int = 5,
     seed: int = 42,
     by: By = None,
-    columns: Sequence[IntoExpr] | None = None,
+    columns: IntoExpr | Sequence[IntoExpr] | None = None,
 ) -> pl.DataFrame:
     """Calibrate each row by a calibrator fitted without the fold of the row's cluster.
 
@@ -78,16 +77,19 @@ def cross_fit(
         └──────┴────────────┴──────────────────────┘
     """
     lazy = tables.lazy(frame)
+    columns = [columns] if isinstance(columns, str | pl.Expr) else columns
     keys, unit = tables.Keys.of(by, taken=()), as_expr(cluster)
     tables.check_columns(lazy, [], *keys.exprs, unit)
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
         raise ParameterError(f"folds must be a whole number of at least 2, got {folds!r}")
-    if not isinstance(seed, Integral) or not 0 <= seed < 2**32:
+    if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ParameterError(f"seed must lie in [0, 2**32), got {seed!r}")
     if taken := sorted({*_ADDED} & {*lazy.collect_schema().names()}):
         raise ParameterError(f"cross_fit adds a column {taken[0]!r}; rename the one in the table")
     rows = lazy.with_columns(*keys.select(), unit.alias(_CLUSTER)).with_row_index(_ROW).collect()
-    if missing := rows[_CLUSTER].null_count():
+    units = rows[_CLUSTER]
+    missing = units.null_count() + (units.is_nan().sum() if units.dtype.is_float() else 0)
+    if missing:
         raise ContractError(
             f"cross_fit: {missing:,} of {len(rows):,} rows have no cluster; fill it in, since a "
             "row without one could stand on both sides"
@@ -124,7 +126,16 @@ def _crossed(
     whole = rows.select(pl.exclude(*internal))
     in_sample = _applied(fit, whole, columns, f"all rows{place}")
     values = [held_out.alias(_ADDED[1]), in_sample.alias(_ADDED[2])]
-    return dealt.with_columns(values).select(*given, *_ADDED)
+    made = dealt.with_columns(values).select(*given, *_ADDED)
+    unheld = made.filter(pl.col(_ADDED[1]).is_null() & pl.col(_ADDED[2]).is_not_null())
+    if len(unheld):
+        raise ParameterError(
+            f"cross_fit{place}: {len(unheld):,} of {len(made):,} rows can only be calibrated in "
+            f"sample, the first with {unheld[_CLUSTER][0]!r} as cluster: outside its fold there "
+            "are no rows of its group; give each group clusters in several folds, or name the "
+            "groups in by"
+        )
+    return made
 
 
 def _deal(clusters: pl.Series, folds: int, seed: int, place: str) -> pl.DataFrame:

@@ -95,7 +95,7 @@ class Grouped(Generic[AnyFitted]):
 
     def table(self) -> pl.DataFrame:
         """The parameters: one row per group, its keys and then a column for each parameter."""
-        taken = self.groups.columns
+        taken = [*self.groups.columns, "inputs"]
         names = [field.name for field in fields(self.calibrators[0]) if field.name not in taken]
         parameters: dict[str, list[Any]] = {
             name: [getattr(own, name) for own in self.calibrators] for name in names

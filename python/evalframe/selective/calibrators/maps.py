@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 import polars as pl
@@ -50,6 +50,7 @@ class Temperature:
         temperature: T, above 0.
         features: The column it reads.
         target: What it was fitted to, if known.
+        inputs: What it was fitted on, if more than columns; `apply` computes it.
 
     Examples:
         >>> import polars as pl
@@ -70,6 +71,7 @@ class Temperature:
     temperature: float
     features: tuple[str, ...] = ("confidence",)
     target: str | None = None
+    inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
     method: ClassVar[str] = "temperature_scaling"
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
@@ -119,6 +121,7 @@ class Linear:
         link: `sigmoid` for a logistic fit, `identity` for a ridge fit.
         method: `logistic` or `platt`, which is logistic with one feature.
         target: What it was fitted to, if known.
+        inputs: What it was fitted on, if more than columns; `apply` computes it.
 
     Examples:
         >>> import polars as pl
@@ -135,6 +138,7 @@ class Linear:
     link: Link = "sigmoid"
     method: LinearMethod = "logistic"
     target: str | None = None
+    inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
         """The calibrated value of each row.
@@ -193,6 +197,7 @@ class Isotonic:
         x_thresholds: Knots, ascending; where two are equal the map jumps there.
         y_thresholds: Values at the knots.
         target: What it was fitted to, if known.
+        inputs: What it was fitted on, if more than columns; `apply` computes it.
 
     Examples:
         >>> import polars as pl
@@ -206,6 +211,7 @@ class Isotonic:
     x_thresholds: tuple[float, ...]
     y_thresholds: tuple[float, ...]
     target: str | None = None
+    inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
     method: ClassVar[str] = "isotonic"
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
@@ -260,7 +266,7 @@ def applied(
         for fault in own.faults():
             raise ParameterError(f"cannot apply a calibrator ({own.method}): {fault}")
     features = stack[0].features
-    given = columns or features
+    given = columns or stack[0].inputs or features
     if len(given) != len(features):
         raise ParameterError(
             f"a calibrator ({stack[0].method}) of {list(features)} takes {len(features)} "

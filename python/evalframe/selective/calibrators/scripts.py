@@ -173,6 +173,12 @@ def train(
     """
     check_rules(rules)
     names = _checked(method, features, target)
+    for column, name in zip(features, names, strict=True):
+        if not isinstance(column, str) and not _is_kept(column, name):
+            raise ParameterError(
+                f"train: an artifact knows features by their names only, and {name!r} is computed; "
+                "make it a column of a name of its own first"
+            )
     goal = target_expr(target)
     items, about = _items(run, provenance, sorted({"prediction", "label"}))
     schema = items.collect_schema()
@@ -256,6 +262,12 @@ def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str
             "target, or method 'isotonic'"
         )
     return names
+
+
+def _is_kept(column: IntoExpr, name: str) -> bool:
+    """Whether the name of a feature says what it is: a column, perhaps with its default."""
+    expr = as_expr(column)
+    return expr.meta.is_column() or expr.meta.eq(feature(name))
 
 
 def _input(column: IntoExpr, schema: pl.Schema, rules: str) -> pl.Expr:

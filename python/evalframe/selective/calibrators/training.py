@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
@@ -35,6 +35,7 @@ class Levels:
         groups: One row per group, a column for each key.
         by: The keys as expressions.
         names: The features' names.
+        inputs: Their expressions, unless all are plain columns.
     """
 
     x: Floats
@@ -44,6 +45,7 @@ class Levels:
     groups: pl.DataFrame
     by: tuple[pl.Expr, ...]
     names: tuple[str, ...]
+    inputs: tuple[pl.Expr, ...]
 
     def place(self, number: int) -> str:
         """Words for a group, for messages; nothing if there are no keys."""
@@ -54,6 +56,7 @@ class Levels:
 
     def fitted(self, calibrators: Sequence[AnyFitted]) -> AnyFitted | Grouped[AnyFitted]:
         """The one calibrator, or those of all groups."""
+        calibrators = [replace(own, inputs=self.inputs) for own in calibrators]
         return Grouped(self.by, self.groups, tuple(calibrators)) if self.by else calibrators[0]
 
     def each(
@@ -135,6 +138,7 @@ def levels(
         groups=added.select(keys.inner).unique(maintain_order=True).rename(keys.restore()),
         by=keys.exprs,
         names=names,
+        inputs=() if all(expr.meta.is_column() for expr in inputs) else tuple(inputs),
     )
 
 

@@ -7,6 +7,7 @@ the entries are walked through in order to say what is wrong with which particip
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -15,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.errors import InputError
+from evalframe.core.errors import InputError, ParameterError
 from evalframe.selective.runs.document import told
 from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evalframe.selective.runs.shapes import Entry
 
@@ -58,7 +59,9 @@ def tabulate(
 
     Raises:
         InputError: An entry breaks a rule; the message names participant, item and key.
+        ParameterError: A signal is no name, or that of another column.
     """
+    names = None if signals is None else named(signals)
     successes = [entry for entry in entries if entry.success]
     try:
         ids = _ids(successes)
@@ -85,7 +88,7 @@ def tabulate(
     columns = [
         _answers("prediction", "predicted_items", predictions, fault),
         _answers("label", "ground_truth_items", labels, fault),
-        *_signals(maps, signals, reference, fault),
+        *_signals(maps, names, reference, fault),
     ]
     counts = Counter(ids)
     return Tabulated(
@@ -96,6 +99,26 @@ def tabulate(
     )
 
 
+def named(signals: str | Iterable[str]) -> tuple[str, ...]:
+    """The names of signals, each once.
+
+    Raises:
+        ParameterError: They are no names, or one is that of another column.
+
+    >>> named("token_msp"), named(["token_pe", "token_msp", "token_pe"])
+    (('token_msp',), ('token_pe', 'token_msp'))
+    """
+    if not isinstance(signals, Iterable):
+        raise ParameterError(f"signals must be a list of names, got {signals!r}")
+    names = (signals,) if isinstance(signals, str) else tuple(signals)
+    for name in names:
+        if not isinstance(name, str):
+            raise ParameterError(f"signals must be names of signals, got {name!r}")
+        if name in COLUMNS:
+            raise ParameterError(f"signal {name!r} {COLLIDES}; leave it out of signals")
+    return tuple(dict.fromkeys(names))
+
+
 def _flat(maps: Iterable[Any]) -> list[Any]:
     """The eight items of every participant, one after the other."""
     return list(chain.from_iterable(map(_eight, maps)))
@@ -103,12 +126,13 @@ def _flat(maps: Iterable[Any]) -> list[Any]:
 
 def _ids(entries: Iterable[Entry]) -> list[int]:
     ids = [int(entry.participant_id) for entry in entries]
-    if ids and not (_fits(min(ids)) and _fits(max(ids))):
+    if ids and not (fits(min(ids)) and fits(max(ids))):
         raise OverflowError
     return ids
 
 
-def _fits(number: int) -> bool:
+def fits(number: int) -> bool:
+    """Whether an integer fits into 64 bits."""
     return -(2**63) <= number < 2**63
 
 
@@ -180,7 +204,8 @@ def _signal(
                 raise fault(row, f"{found}{rest}") from None
     series = _series(name, values, pl.Float64(), fault)
     missing = 0 if name == COUNT else sum(name not in signals for signals in maps)
-    if not reference and series.is_nan().sum() > missing:
+    # Methods of a series take a name like `^x$` for a pattern.
+    if not reference and series.alias("signal").is_nan().sum() > missing:
         row = next(row for row, s in enumerate(maps) if name in s and values[row] != values[row])
         raise fault(row, f"{name} is NaN; write null, or leave the key out")
     return series
@@ -216,7 +241,7 @@ def _series(
     try:
         return pl.Series(column, values, dtype=dtype)
     except (TypeError, OverflowError):
-        row = next(r for r, v in enumerate(values) if isinstance(v, int) and not _fits(v))
+        row = next(r for r, v in enumerate(values) if isinstance(v, int) and not fits(v))
         raise fault(row, f"{column} does not fit into 64 bits: {told(values[row])}") from None
 
 
@@ -229,7 +254,7 @@ def _faults(entries: Iterable[Entry]) -> Iterator[str]:
             found = _found(entry.participant_id)
             yield f"participant_id of result {number} (from 0) must be an integer; it is {found}"
             continue
-        if not _fits(participant):
+        if not fits(participant):
             yield f"participant_id of result {number} (from 0) does not fit into 64 bits"
         if entry.success:
             yield from (f"Participant {participant}: {fault}" for fault in _faults_of(entry))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError
 from evalframe.selective.runs.document import entries, open_document, select
-from evalframe.selective.runs.items import COLLIDES, COLUMNS, tabulate
+from evalframe.selective.runs.items import named, tabulate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +165,7 @@ def _open(
 ) -> Run:
     if rules not in ("documented", "reference"):
         raise ParameterError(f"unknown rules {rules!r}; known: documented, reference")
-    columns = None if signals is None else _distinct(signals)
+    columns = None if signals is None else named(signals)
     document = open_document(source)
     experiment, matching = select(document, mode)
     if matching > 1 and rules == "documented":
@@ -191,14 +191,6 @@ def _open(
         mode=experiment.mode,
         path=document.path,
     )
-
-
-def _distinct(signals: str | Sequence[str]) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys((signals,) if isinstance(signals, str) else signals))
-    for name in names:
-        if name in COLUMNS:
-            raise ParameterError(f"signal {name!r} {COLLIDES}; leave it out of signals")
-    return names
 
 
 def _name(run: Run) -> str:

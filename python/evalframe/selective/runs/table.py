@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
+from polars import selectors
 
 from evalframe.core.errors import InputError, MissingColumnsError, did_you_mean
 from evalframe.selective.runs.items import COLUMNS
@@ -57,7 +58,8 @@ def run_of_items(
         ('few_shot', [300, 301, 302], 24)
     """
     table = _ordered(_of_mode(items, mode).collect())
-    numeric = [c.name for c in table if c.dtype.is_numeric() or c.dtype in (pl.Boolean, pl.Null)]
+    table = table.with_columns(selectors.boolean().cast(pl.Float64))
+    numeric = [column.name for column in table if column.dtype.is_numeric()]
     wanted = table.columns if signals is None else signals
     names = [name for name in wanted if name in numeric and name not in COLUMNS]
     named = _single_mode(table, mode)
@@ -88,7 +90,7 @@ def _single_mode(table: pl.DataFrame, mode: str | None) -> str | None:
     if len(modes) > 1:
         named = ", ".join(map(repr, modes))
         raise InputError(f"the items are of {len(modes)} modes; say which mode to read. {named}")
-    return modes[0] if modes else None
+    return str(modes[0]) if modes else None
 
 
 def _ordered(table: pl.DataFrame) -> pl.DataFrame:

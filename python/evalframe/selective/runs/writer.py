@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,18 @@ from polars import selectors
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
-from evalframe.selective.runs.items import COLUMNS
+from evalframe.core.tables import lazy
+from evalframe.selective.runs.items import COLUMNS, fits, named
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalframe.core.typing import Frame
 
 _EACH = len(ITEM_NAMES)
 _ROW = "__evalframe_position__"
+_TOO_LARGE = "does not fit into 64 bits"
 
 
 def write_run(
@@ -36,10 +38,15 @@ def write_run(
 ) -> Path:
     """Write an item table to a run document, whole or not at all.
 
-    `read_run` gives the same table back. The table has eight rows per entry, those of a
-    participant one after the other in the order of `item_index`; eight further rows of the same
-    participant are a further entry. A signal that is null is written as null, one that is NaN is
-    left out, and so reads as 0 if it is `llm_evidence_count`. JSON has no infinity.
+    `read_run` with the same signals, in their order, gives the same table back: ids and
+    `item_index` as Int64, signals as Float64, answers as Float64 if one of them is a float, else
+    as Int64. Without `signals` it has its own order, adds `llm_evidence_count`, and leaves out a
+    signal that is NaN in all rows, or that the original lacks and that is a number in none.
+
+    The table has eight rows per entry, those of a participant one after the other in the order of
+    `item_index`; eight further rows of the same participant are a further entry. A signal that is
+    null is written as null, one that is NaN is left out, and so reads as 0 if it is
+    `llm_evidence_count`. JSON has no infinity.
 
     Args:
         items: The table, or several by their modes, each of which becomes an experiment.
@@ -57,7 +64,8 @@ def write_run(
     Raises:
         ContractError: The table is no item table, or not in order; nothing is written.
         MissingColumnsError: A column is absent.
-        ParameterError: Both or neither of a mode and tables by mode, or ids that are no integers.
+        ParameterError: Both or neither of a mode and tables by mode, no table, a signal with the
+            name of another column, or ids that are no integers of 64 bits.
         OutputError: The file cannot be written.
 
     References:
@@ -102,24 +110,21 @@ def encode_run(
     Raises:
         ContractError: The table is no item table, or not in order.
         MissingColumnsError: A column is absent.
-        ParameterError: Both or neither of a mode and tables by mode, or ids that are no integers.
+        ParameterError: As for `write_run`.
     """
     import msgspec
 
     tables = _by_mode(items, mode)
-    failures = failed if isinstance(failed, Mapping) else {m: failed for m in tables}
-    if len(tables) > 1 and len(list(failed)) and not isinstance(failed, Mapping):
-        raise ParameterError("failed must name participants by mode, as items does: {mode: ids}")
-    if unknown := sorted(set(failures) - set(tables)):
-        raise ParameterError(f"failed names mode {unknown[0]!r}; items has {sorted(tables)}")
+    failures = _failures(failed, list(tables))
+    names = None if signals is None else named(signals)
     experiments = [
         {
             "provenance": {"mode": name},
             "results": {
                 "mode": name,
                 "results": [
-                    *_successes(table, signals, name),
-                    *({"participant_id": i, "success": False} for i in _ids(failures.get(name))),
+                    *_successes(table, names, name),
+                    *({"participant_id": i, "success": False} for i in failures.get(name, ())),
                 ],
             },
         }
@@ -135,25 +140,48 @@ def _by_mode(items: Frame | Mapping[str, Frame], mode: str | None) -> dict[str, 
             raise ParameterError(f"items names its modes itself; leave out mode={mode!r}")
         if not items:
             raise ParameterError("items has no table; a run document has at least one experiment")
+        for name in items:
+            if not name or not isinstance(name, str):
+                raise ParameterError(f"a mode must be a name such as 'few_shot', got {name!r}")
         return dict(items)
-    if not mode:
-        raise ParameterError("name the mode of this table: write_run(items, path, mode='few_shot')")
+    if not mode or not isinstance(mode, str):
+        raise ParameterError(
+            "name the mode of this table: write_run(items, path, mode='few_shot'), not "
+            f"mode={mode!r}"
+        )
     return {mode: items}
 
 
-def _ids(failed: Iterable[int] | None) -> Iterator[int]:
-    for participant in failed if failed is not None else ():
+def _failures(
+    failed: Iterable[int] | Mapping[str, Iterable[int]] | None, modes: Sequence[str]
+) -> dict[str, list[int]]:
+    if not isinstance(failed, Mapping):
+        ids = _ids(failed)
+        if ids and len(modes) > 1:
+            raise ParameterError("failed must name participants by mode, as items: {mode: ids}")
+        return dict.fromkeys(modes, ids)
+    for name in failed:
+        if name not in modes:
+            raise ParameterError(f"failed names mode {name!r}; items has {sorted(modes)}")
+    return {name: _ids(ids) for name, ids in failed.items()}
+
+
+def _ids(failed: Iterable[int] | None) -> list[int]:
+    if not isinstance(failed, Iterable | None):
+        raise ParameterError(f"failed must list ids of participants, got {failed!r}")
+    ids = [] if failed is None else list(failed)
+    for participant in ids:
         if not isinstance(participant, int) or isinstance(participant, bool):
             raise ParameterError(f"failed holds {participant!r}; ids of participants are integers")
-        yield participant
+        if not fits(participant):
+            raise ParameterError(f"failed holds an id that {_TOO_LARGE}: {participant}")
+    return ids
 
 
-def _successes(
-    table: Frame, signals: str | Sequence[str] | None, mode: str
-) -> Iterator[dict[str, Any]]:
+def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterator[dict[str, Any]]:
     # Decimals become floats: JSON would hold them as text.
-    items = table.lazy().with_columns(selectors.decimal().cast(pl.Float64)).collect()
-    names = _signal_names(items, signals)
+    items = lazy(table).with_columns(selectors.decimal().cast(pl.Float64)).collect()
+    names = [n for n in items.columns if n not in COLUMNS] if signals is None else signals
     _check(items, names, mode)
     columns = (items[name].to_list() for name in names)
     maps: Iterable[dict[str, Any]] = ({} for _ in range(len(items)))
@@ -180,14 +208,10 @@ def _eights(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
     )
 
 
-def _signal_names(items: pl.DataFrame, signals: str | Sequence[str] | None) -> list[str]:
-    if signals is None:
-        return [name for name in items.columns if name not in COLUMNS]
-    return [signals] if isinstance(signals, str) else list(dict.fromkeys(signals))
-
-
 def _check(items: pl.DataFrame, signals: Sequence[str], mode: str) -> None:
     """Raise unless the table can be read back as it is."""
+    written = ("participant_id", "prediction", "label", *signals)
+    whole = [n for n in written if n in items.columns and items.schema[n].is_integer()]
     contract = Contract(
         f"items of mode {mode!r}",
         (
@@ -198,7 +222,7 @@ def _check(items: pl.DataFrame, signals: Sequence[str], mode: str) -> None:
             Column("label", "number", nullable=True),
             *(Column(name, "number", nullable=True, finite=False) for name in signals),
         ),
-        rules=(*_order(len(items)), *map(_not_infinite, signals)),
+        rules=(*_order(len(items)), *map(_fits, whole), *map(_not_infinite, signals)),
     )
     if items.is_empty():
         contract.check_schema(items.schema)
@@ -242,5 +266,17 @@ def _order(rows: int) -> tuple[Rule, ...]:
 
 def _not_infinite(signal: str) -> Rule:
     remedy = f"replace infinity in {signal!r} by a number, null, or NaN for no value"
-    infinite = pl.col(signal).cast(pl.Float64).is_infinite()
+    infinite = _column(signal).cast(pl.Float64).is_infinite()
     return Rule(f"{signal} is not infinite", ~infinite, (signal,), remedy)
+
+
+def _fits(column: str) -> Rule:
+    value = _column(column)
+    holds = value.is_null() | value.cast(pl.Int64, strict=False).is_not_null()
+    remedy = f"correct {column!r}: it lies in [-2**63, 2**63)"
+    return Rule(f"{column} fits into 64 bits", holds, (column,), remedy)
+
+
+def _column(name: str) -> pl.Expr:
+    """The column of exactly this name: `pl.col` takes `*` and `^x$` for patterns."""
+    return selectors.by_name(name).as_expr()
