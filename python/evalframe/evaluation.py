@@ -166,6 +166,11 @@ def partial(
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
+    if own := [name for name in keys.names if name.startswith(":")]:
+        raise ParameterError(
+            f"names that begin with a colon are those of a state; rename the key {own[0]!r} with "
+            ".alias(...)"
+        )
     bounds, others = tables.split(exprs)
     if others:
         raise ParameterError(

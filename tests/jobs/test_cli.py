@@ -202,7 +202,7 @@ BAD = {
     "label missing": ("unlabelled.parquet", "label is present where prediction is"),
     "infinite": ("infinite.parquet", "confidence is finite where prediction is"),
     "coverage": ("items.parquet --area-coverage 0", r"coverage must lie in \(0, 1\], got 0.0"),
-    "replicates": ("items.parquet --bootstrap 0", "n, .* must be at least 1, got 0"),
+    "replicates": ("items.parquet --bootstrap 0", "n, .* of at least 1, got 0"),
     "level": ("items.parquet --bootstrap 9 --level 95", r"level must lie in \(0, 1\), got 95"),
     "loss": ("items.parquet --loss hinge", r"unknown loss.name 'hinge'\. Known: abs, abs_norm"),
     "scale": ("items.parquet --loss-scale 0", "scale must be above 0 and finite, got 0"),

@@ -208,7 +208,9 @@ def test_p_values_of_permutations_count_those_as_far():
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        (ef.Bootstrap, {"n": 0}, "n, the number of replicates, must be at least 1, got 0"),
+        (ef.Bootstrap, {"n": 0}, "n, .* must be a whole number of at least 1, got 0"),
+        (ef.Bootstrap, {"n": 2.5}, "of at least 1, got 2.5"),
+        (ef.Bootstrap, {"seed": 1.5}, r"seed must lie in \[0, 2\*\*32\), got 1.5"),
         (ef.Bootstrap, {"seed": -1}, r"seed must lie in \[0, 2\*\*32\), got -1"),
         (
             ef.Bootstrap,

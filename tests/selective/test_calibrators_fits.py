@@ -329,3 +329,10 @@ def test_a_default_of_a_feature_is_kept():
     rows = pl.DataFrame({"x": [0.1, None, 0.5, 0.9], "correct": [0.0, 0.0, 1.0, 1.0]})
     fitted = fit_isotonic(rows, feature("x"))
     assert rows.select(fitted.apply()).to_series().to_list() == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_features_that_cannot_be_standardised():
+    rows = pl.DataFrame({"x": [1e308, -1e308, 1e308, 0.0], "correct": [0.0, 1.0, 1.0, 0.0]})
+    for fit in (fit_logistic, fit_linear):
+        with pytest.raises(ParameterError, match="'x' varies too widely"):
+            fit(rows, "x", "correct")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, TypeAlias
 
 from evalframe.core.errors import ParameterError
 
@@ -65,10 +65,12 @@ class Bootstrap:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise ParameterError(f"n, the number of replicates, must be at least 1, got {self.n}")
-        if not 0 <= self.seed < 2**32:
-            raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed}")
+        if not isinstance(self.n, SupportsIndex) or self.n < 1:
+            raise ParameterError(
+                f"n, the number of replicates, must be a whole number of at least 1, got {self.n!r}"
+            )
+        if not isinstance(self.seed, SupportsIndex) or not 0 <= self.seed < 2**32:
+            raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed!r}")
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise ParameterError(

@@ -196,7 +196,7 @@ def _named(
             raise UnknownNameError.of("metric up to a coverage", metric, _METRICS)
     if coverage == "common":
         return {metric: f"{metric}_at_common" for metric in listed}
-    if isinstance(coverage, str):
+    if not isinstance(coverage, int | float):
         raise ParameterError(f"coverage must be 'common' or a number in (0, 1], got {coverage!r}")
     at_a_number = {"aurc": aurc_at, "augrc": augrc_at, "risk": risk_at}
     return {metric: at_a_number[metric](coverage)().meta.output_name() for metric in listed}

@@ -223,10 +223,14 @@ def _scale(data: Levels) -> tuple[Floats, Floats]:
     lengths = np.diff(data.starts)
     mass = _totals(data.mass[:, None], data)
     low, high = (ufunc.reduceat(data.x, data.starts[:-1]) for ufunc in (np.minimum, np.maximum))
-    # The mean of a constant is the constant, which sums would miss by their rounding.
-    mean = np.where(low == high, low, _totals(data.x * data.mass[:, None], data) / mass)
-    deviation = data.x - mean.repeat(lengths, axis=0)
-    std = np.sqrt(_totals(deviation**2 * data.mass[:, None], data) / mass)
+    with np.errstate(over="ignore", invalid="ignore"):  # which is told of below
+        # The mean of a constant is the constant, which sums would miss by their rounding.
+        mean = np.where(low == high, low, _totals(data.x * data.mass[:, None], data) / mass)
+        deviation = data.x - mean.repeat(lengths, axis=0)
+        std = np.sqrt(_totals(deviation**2 * data.mass[:, None], data) / mass)
+    if not np.isfinite(std).all():
+        wide = data.names[int(np.argmin(np.isfinite(std).all(axis=0)))]
+        raise ParameterError(f"{wide!r} varies too widely to be standardised; give its logarithm")
     return mean, np.where(std == 0, 1.0, std)
 
 
