@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +38,7 @@ def check_output(path: Path) -> None:
             f"cannot write {path.name}: unknown format {path.suffix!r}; known: {known}"
         )
     try:
-        if path.is_dir():
-            raise OutputError(f"cannot write {path.name}: there is a folder of this name")
-        if path.exists() and not path.is_file():
-            raise OutputError(f"cannot write {path.name}: it is not a regular file")
-        with replacing(_target(path), keep=False) as temporary:
+        with replacing(path, keep=False) as temporary:
             temporary.touch()
     except OSError as error:
         reason = error.strerror or error
@@ -73,26 +68,14 @@ def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
 
 
 @contextmanager
-def replacing_target(path: Path) -> Iterator[Path]:
-    """As `replacing`, but what a link points to is replaced, and an old file keeps its mode."""
-    target = _target(path)
-    with replacing(target) as temporary:
-        yield temporary
-        if target.exists():
-            shutil.copymode(target, temporary)
-
-
-@contextmanager
 def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.PolarsError as error:
         reason = str(error).partition("\n")[0]
-        raise OutputError(f"cannot write {path.name} ({reason}); the old file is whole") from error
-
-
-def _target(path: Path) -> Path:
-    return path.resolve() if path.is_symlink() else path
+        raise OutputError(
+            f"cannot write {path.name} ({reason}); what was there is whole"
+        ) from error
 
 
 def write_result(
@@ -125,7 +108,7 @@ def write_result(
         ...     read_provenance(path)
         {'seed': 42}
     """
-    with _writing(path), replacing_target(path) as temporary:
+    with _writing(path), replacing(path) as temporary:
         match path.suffix.lower():
             case ".parquet":
                 metadata = {METADATA_KEY: json.dumps(provenance)}

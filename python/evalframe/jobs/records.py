@@ -11,7 +11,7 @@ import polars as pl
 
 from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, validate
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.jobs.outputs import replacing_target
+from evalframe.core.files import replacing
 from evalframe.jobs.paths import reading
 from evalframe.selective.contract import items_contract
 
@@ -110,7 +110,7 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
     numbered = items.with_row_index(_NUMBER)
     own: dict[str, Report] = {}
     with (
-        replacing_target(path) as whole,
+        replacing(path) as whole,
         TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp") as folder,
     ):
         parts = [Path(folder, f"{k}.parquet") for k in range(len(job.confidence) + 1)]
