@@ -203,11 +203,11 @@ def _signal(
                 rest = "; correct it, or name the signals to read without this one (signals=[...])"
                 raise fault(row, f"{found}{rest}") from None
     series = _series(name, values, pl.Float64(), fault)
-    missing = 0 if name == COUNT else sum(name not in signals for signals in maps)
     # Methods of a series take a name like `^x$` for a pattern.
-    if not reference and series.alias("signal").is_nan().sum() > missing:
-        row = next(row for row, s in enumerate(maps) if name in s and values[row] != values[row])
-        raise fault(row, f"{name} is NaN; write null, or leave the key out")
+    if not reference and series.alias("signal").is_nan().any():
+        for row, signals in enumerate(maps):
+            if values[row] != values[row] and name in signals:
+                raise fault(row, f"{name} is NaN; write null, or leave the key out")
     return series
 
 
