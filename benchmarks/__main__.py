@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import artifact, bootstrap, calibration, reading, sorting, start
+from benchmarks import artifact, bootstrap, calibration, labelling, reading, sorting, start
 from benchmarks.measure import table
 
 MODULES = {
@@ -18,6 +18,7 @@ MODULES = {
     "calibration": calibration,
     "reading": reading,
     "artifact": artifact,
+    "labelling": labelling,
     "start": start,
 }
 

@@ -1,6 +1,6 @@
 """The public names, re-exported one by one."""
 
-from evalframe import selective
+from evalframe import rag, selective
 from evalframe.comparison import compare
 from evalframe.core.errors import EvalframeError
 from evalframe.core.metric import metric, metric_set, variant
@@ -124,6 +124,7 @@ __all__ = [
     "partial",
     "pearson_correlation",
     "precision",
+    "rag",
     "ratio",
     "recall",
     "risk_at",
