@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.metric import make, registered
@@ -99,6 +100,19 @@ def examples(number):
 @given(EXACT, KEYS, st.sampled_from([None, "weight"]))
 def test_expressions_equal_tables(frame, by, weight):
     laws.expressions_equal_tables(every(weight), frame, by=by)
+
+
+@examples(4)
+@given(EXACT, st.sampled_from([None, "weight"]))
+def test_computed_roles_are_the_columns_that_they_compute(frame, weight):
+    computed = []
+    for expr in every(weight):
+        bound = expr.bound
+        roles = {role: column * 1 for role, column in bound.roles.items()}
+        times = None if weight is None else pl.col(weight) * 1
+        computed.append(bound.metric.bind((), roles, times, bound.params, bound.name))
+    made, expected = frame.select(computed), frame.select(every(weight))
+    assert_frame_equal(made, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
 @examples(6)

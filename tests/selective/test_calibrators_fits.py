@@ -24,7 +24,9 @@ from evalframe.selective.calibrators import (
     fit_linear,
     fit_logistic,
     fit_temperature,
+    to_artifact,
 )
+from evalframe.selective.confidences import confidence
 from evalframe.selective.scoring import negative_log_likelihood
 
 
@@ -336,3 +338,14 @@ def test_features_that_cannot_be_standardised():
     for fit in (fit_logistic, fit_linear):
         with pytest.raises(ParameterError, match="'x' varies too widely"):
             fit(rows, "x", "correct")
+
+
+def test_what_knows_features_by_name_refuses_computed_ones():
+    rows = pl.DataFrame({"x": [10, 50, 90, 20], "correct": [0.0, 1.0, 1.0, 0.0]})
+    fitted = fit_logistic(rows, pl.col("x") / 100)
+    with pytest.raises(ParameterError, match=r"an artifact knows .* and 'x' is computed"):
+        to_artifact(fitted, target="correctness")
+    with pytest.raises(ParameterError, match=r"confidence 'calibrated' knows .* 'x' is computed"):
+        confidence("calibrated", calibration=fitted)
+    for kept in (feature("x"), (pl.col("x") / 100).alias("share")):
+        assert to_artifact(fit_logistic(rows, kept), target="correctness")["features"]

@@ -78,17 +78,14 @@ class Block:
 
     def summary_of_levels(self, levels: pl.DataFrame, starts: Ints) -> dict[str, Floats]:
         """Totals and terms per group, from the additive table sorted by group and level."""
-        import numpy as np
-
         totals = {n: segments.totals(levels[n].to_numpy(), starts) for n in self.all_sums}
         if self.axis is None:
             return totals
         inside = levels[LEVEL].is_not_null().to_numpy()
-        count = np.zeros(len(inside) + 1, dtype=np.int64)
-        np.cumsum(inside, out=count[1:])
+        starts = segments.starts_of(inside)[starts]
         levels = levels.filter(pl.col(LEVEL).is_not_null())
         own = {name: levels[name].to_numpy() for name in self.sums}
-        views = kernel.Views(own, count[starts], totals, levels[LEVEL].to_numpy())
+        views = kernel.Views(own, starts, totals, levels[LEVEL].to_numpy())
         return totals | kernel.terms(views, self.terms)
 
 
@@ -116,8 +113,6 @@ def axis_summary(
         plain: Sums that belong to no level.
         uses: Prefix for the names of an axis's terms, and the axis.
     """
-    import numpy as np
-
     axis = uses[0][1]
     sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
     # Lazy, so that the condition that all of them share is computed once.
@@ -127,9 +122,7 @@ def axis_summary(
     inside = made[":where"].to_numpy()
     if not inside.all():
         made = made.filter(":where")
-        count = np.zeros(len(inside) + 1, dtype=np.int64)
-        np.cumsum(inside, out=count[1:])
-        starts = count[starts]
+        starts = segments.starts_of(inside)[starts]
     own = {name: made[name].to_numpy() for name in sums}
     levels, own, starts = kernel.collapse(made[":level"].to_numpy(), own, starts)
     return totals | kernel.terms(kernel.Views(own, starts, totals, levels), uses)

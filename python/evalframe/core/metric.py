@@ -115,9 +115,7 @@ class Bound:
         """The metric as one expression over the user's columns."""
         if self.state.axes:
             return curve(self.columns, self.state).alias(self.name)
-        given = (
-            [*self.roles.values()] if self.weight is None else [*self.roles.values(), self.weight]
-        )
+        given = [expr for expr in (*self.roles.values(), self.weight) if expr is not None]
         if all(expr.meta.is_column() or expr.meta.is_literal() for expr in given):
             state, columns = self.metric.state(self.columns, self.params), None
         else:

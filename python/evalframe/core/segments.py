@@ -22,8 +22,8 @@ _LONG = 1 << 16
 _MANY_ROUNDS = 64
 
 
-def starts_of(lengths: Ints) -> Ints:
-    """Offsets of consecutive segments with these lengths."""
+def starts_of(lengths: Ints | Bools) -> Ints:
+    """Offsets of consecutive segments with these lengths: how many rows, or flags, come before."""
     import numpy as np
 
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)

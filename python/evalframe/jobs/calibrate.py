@@ -90,7 +90,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
             **given,
         )
     scores = _scored(artifact, source)
-    write_calibration(artifact, output.resolve())
+    write_calibration(artifact, output)
     return Trained(artifact, scores)
 
 

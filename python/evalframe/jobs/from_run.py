@@ -81,7 +81,7 @@ def evaluate_documents(
         raise
     if (path := targets.get("artifact")) is not None:
         document = evaluation_artifact(evaluation)
-        write_artifact(document, path.resolve(), strict=settings.rules == "documented")
+        write_artifact(document, path, strict=settings.rules == "documented")
     if (path := targets.get("output")) is not None:
         write_result(
             evaluation.result,

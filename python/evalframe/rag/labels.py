@@ -186,10 +186,9 @@ def _found(rows: pl.DataFrame) -> tuple[Labels, Ints]:
 
 def _holds(flags: Bools, starts: Ints) -> Bools:
     """Whether any flag of each segment is set."""
-    import numpy as np
+    from evalframe.core import segments
 
-    count = np.zeros(len(flags) + 1, dtype=np.int64)
-    np.cumsum(flags, out=count[1:])
+    count = segments.starts_of(flags)
     return count[starts[1:]] > count[starts[:-1]]
 
 

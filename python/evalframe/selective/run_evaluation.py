@@ -203,8 +203,8 @@ def _table(
     for name in settings.variants:
         check_trained_on(name, calibration, settings.rules)
     if "calibrated" in settings.variants:
-        features = [need.column for need in requirements("calibrated", calibration=calibration)]
-        check_present(items, features, settings.rules)
+        needs = requirements("calibrated", calibration=calibration, rules=settings.rules)
+        check_present(items, [need.column for need in needs], settings.rules)
     try:
         check_signals(
             run.items if everything else items,

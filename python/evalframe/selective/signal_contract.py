@@ -191,6 +191,10 @@ def calibrator_for(
     if calibrator.method not in methods:
         takes = "a supervised model" if variant.base is None else "a map of one scalar confidence"
         raise ParameterError(f"{wanted}, {takes}; this one is of method {calibrator.method!r}")
+    if variant.base is None:
+        from evalframe.selective.calibrators.features import check_named
+
+        check_named(calibrator.inputs, by=f"confidence {variant.name!r}")
     return calibrator
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import replacing
+from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ def to_artifact(
         created_at: Time stamp; by default now.
 
     Raises:
-        ParameterError: It cannot be applied, is a calibrator per group, or has no target.
+        ParameterError: It cannot be applied, is a calibrator per group, has no target, or was
+            fitted on a computed feature that has the name of a column.
 
     Examples:
         >>> artifact = to_artifact(Temperature(2.0), fitted_on={"run_id": "r1"})
@@ -107,6 +109,7 @@ def to_artifact(
         )
     for fault in calibrator.faults():
         raise ParameterError(f"cannot write a calibrator ({calibrator.method}): {fault}")
+    check_named(calibrator.inputs, by="an artifact")
     target = target or calibrator.target
     stamp = _stamp(created_at)
     head = {"schema_version": _SCHEMA, "method": calibrator.method}

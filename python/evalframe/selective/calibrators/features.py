@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from evalframe.core.errors import InputError, UnknownNameError, did_you_mean
+from evalframe.core.errors import InputError, ParameterError, UnknownNameError, did_you_mean
 from evalframe.core.rows import as_expr
 from evalframe.selective.runs import RunWarning
 from evalframe.selective.signals import SIGNALS
@@ -55,6 +55,26 @@ def feature_default(name: str) -> float:
     0.0
     """
     return 3.0 if "confidence" in name and "similarity" not in name else 0.0
+
+
+def check_named(inputs: Sequence[pl.Expr], *, by: str) -> None:
+    """Raise where a feature is computed, and yet has the name of a column that it is made of.
+
+    Args:
+        inputs: The features as expressions; `feature(...)` may bear the name of its column.
+        by: Who knows features by their names only, for the message.
+
+    Raises:
+        ParameterError: Naming the feature.
+    """
+    for expr in inputs:
+        name = expr.meta.output_name()
+        plain = expr.meta.is_column() or name not in expr.meta.root_names()
+        if not plain and not expr.meta.eq(feature(name)):
+            raise ParameterError(
+                f"{by} knows features by their names only, and {name!r} is computed; make it a "
+                "column of a name of its own first"
+            )
 
 
 def check_present(items: pl.DataFrame, features: Sequence[str], rules: str) -> None:

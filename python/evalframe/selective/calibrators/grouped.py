@@ -53,6 +53,11 @@ class Grouped(Generic[AnyFitted]):
         """The columns it reads unless others are given; the keys come on top."""
         return self.calibrators[0].features
 
+    @property
+    def inputs(self) -> tuple[pl.Expr, ...]:
+        """What they were fitted on, if more than columns."""
+        return self.calibrators[0].inputs
+
     def apply(self, *columns: IntoExpr) -> pl.Expr:
         """The calibrated value of each row, by the calibrator of its own group.
 

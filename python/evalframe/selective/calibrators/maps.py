@@ -36,6 +36,10 @@ class Calibrator(Protocol):
     def features(self) -> tuple[str, ...]:
         """The columns it reads unless others are given."""
 
+    @property
+    def inputs(self) -> tuple[pl.Expr, ...]:
+        """What it was fitted on, if more than columns."""
+
     def apply(self, *columns: IntoExpr) -> pl.Expr:
         """The calibrated value of each row."""
 

@@ -18,7 +18,7 @@ from evalframe.core.rows import as_expr
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import Target, feature, feature_default
+from evalframe.selective.calibrators.features import Target, check_named, feature, feature_default
 from evalframe.selective.calibrators.features import target as target_expr
 from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
@@ -173,12 +173,7 @@ def train(
     """
     check_rules(rules)
     names = _checked(method, features, target)
-    for column, name in zip(features, names, strict=True):
-        if not isinstance(column, str) and not _is_kept(column, name):
-            raise ParameterError(
-                f"train: an artifact knows features by their names only, and {name!r} is computed; "
-                "make it a column of a name of its own first"
-            )
+    check_named(list(map(as_expr, features)), by="an artifact")
     goal = target_expr(target)
     items, about = _items(run, provenance, sorted({"prediction", "label"}))
     schema = items.collect_schema()
@@ -262,12 +257,6 @@ def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str
             "target, or method 'isotonic'"
         )
     return names
-
-
-def _is_kept(column: IntoExpr, name: str) -> bool:
-    """Whether the name of a feature says what it is: a column, perhaps with its default."""
-    expr = as_expr(column)
-    return expr.meta.is_column() or expr.meta.eq(feature(name))
 
 
 def _input(column: IntoExpr, schema: pl.Schema, rules: str) -> pl.Expr:
