@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evalframe.selective  # noqa: F401  (registers its metrics for the tests over the registry)
+import evalframe.public  # noqa: F401  (registers all metrics for the tests over the registry)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

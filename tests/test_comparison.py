@@ -361,3 +361,23 @@ def test_many_systems_are_compared_as_each_pair_alone(test):
         alone = compared(items.filter(pl.col("system").is_in([left, right]))).collect()
         mine = together.filter(left=left, right=right)
         assert_frame_equal(mine, alone, rel_tol=1e-9)
+
+
+def test_a_baseline_stands_on_the_left_of_every_pair():
+    three = pl.concat([BOTH, system("many", range(12))])
+    every = compare(three, between="mode", correction="none")
+    found = compare(three, between="mode", baseline="many")
+    assert found["left"].unique().to_list() == ["many"]
+    assert found["right"].unique().sort().to_list() == ["few", "zero"]
+    turned = every.filter(right="zero", left="many")
+    assert_frame_equal(found.filter(right="zero").drop("p_adjusted"), turned.drop("p_adjusted"))
+    back = every.filter(left="few", right="many")
+    assert found.filter(right="few")["delta"].to_list() == [-delta for delta in back["delta"]]
+
+
+@pytest.mark.parametrize("baseline", ["none", 3])
+def test_a_baseline_is_one_of_the_systems(baseline):
+    with pytest.raises(ParameterError, match=r"is none of the systems \['few', 'zero'\]"):
+        compare(BOTH, between="mode", baseline=baseline)
+    with pytest.raises(ParameterError, match="baseline is a value of `between`"):
+        compare(FEW, other=ZERO, baseline="few")

@@ -37,8 +37,14 @@ def choices(metric, param):
         "closed": ("left", "right"),
         "debiased": (True, False),
         "rules": ("documented", "reference"),
+        "tolerance": (0.0, 0.5),
     }
     return known[param]
+
+
+def roles(metric):
+    """Columns for the roles whose own names mean different things in two families."""
+    return {"label": "groups_found"} if metric.family == "rag" else {}
 
 
 @functools.cache
@@ -51,7 +57,8 @@ def every(weight=None, *, jumps=True):
         for values in itertools.product(*(choices(metric, param) for param in metric.params)):
             params = dict(zip(metric.params, values, strict=True))
             shown = [str(value) for param, value in params.items() if value != metric.params[param]]
-            exprs.append(make(name, weight=weight, params=params, alias=" ".join([name, *shown])))
+            alias = " ".join([name, *shown])
+            exprs.append(make(name, roles=roles(metric), weight=weight, params=params, alias=alias))
     return exprs
 
 
@@ -77,9 +84,14 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
         "confidence": confidences,
         "correct": st.sampled_from([0.0, 1.0, 1.0, 0.5, None, math.nan]),
         "weight": weights,
+        "noise_rate": st.sampled_from([1.0, 1.0, 0.2, None, math.nan]),
+        "factlabel": st.sampled_from([0, 1, 1, None]),
+        "evaluation": st.sampled_from([None, "Yes", "No, not addressed", ""]),
+        "groups_found": st.sampled_from([None, [], [1], [1, 1], [1, 0], [0], [-1], [-1, 1]]),
     }
     rows = draw(st.lists(st.tuples(*columns.values()), min_size=1, max_size=40))
-    types = [pl.String, *[pl.Int64] * 5, *[pl.Float64] * 4]
+    floats, groups = [pl.Float64] * 5, pl.List(pl.Int8)
+    types = [pl.String, *[pl.Int64] * 5, *floats, pl.Int64, pl.String, groups]
     return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
 
 
@@ -102,15 +114,20 @@ def test_expressions_equal_tables(frame, by, weight):
     laws.expressions_equal_tables(every(weight), frame, by=by)
 
 
+def copy(column):
+    """The column, computed."""
+    return pl.when(column.is_not_null()).then(column)
+
+
 @examples(4)
 @given(EXACT, st.sampled_from([None, "weight"]))
 def test_computed_roles_are_the_columns_that_they_compute(frame, weight):
     computed = []
     for expr in every(weight):
         bound = expr.bound
-        roles = {role: column * 1 for role, column in bound.roles.items()}
-        times = None if weight is None else pl.col(weight) * 1
-        computed.append(bound.metric.bind((), roles, times, bound.params, bound.name))
+        copied = {role: copy(column) for role, column in bound.roles.items()}
+        times = None if weight is None else copy(pl.col(weight))
+        computed.append(bound.metric.bind((), copied, times, bound.params, bound.name))
     made, expected = frame.select(computed), frame.select(every(weight))
     assert_frame_equal(made, expected, rel_tol=1e-12, abs_tol=1e-12)
 

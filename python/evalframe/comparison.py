@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -29,6 +29,7 @@ def compare(
     *,
     between: IntoExpr | None = None,
     other: Frame | None = None,
+    baseline: Any = None,
     pair_on: IntoExpr | None = None,
     by: By = None,
     weight: IntoExpr | None = None,
@@ -55,6 +56,8 @@ def compare(
         between: Column or expression whose values are the systems; left and right are in its
             sorted order.
         other: A second table instead, as the right side.
+        baseline: A value of `between`: all other systems are compared with this one, which is
+            then the left side, and with nothing else.
         pair_on: The clusters, such as participants or questions; by default the cluster of
             `resample`.
         by: Compare within each group of these keys.
@@ -73,9 +76,9 @@ def compare(
         do not count), `n_clusters` (shared), `drop_rate`. Null where undefined.
 
     Raises:
-        ParameterError: Not exactly one of `between` and `other`; fewer than two systems; no
-            cluster to pair on, or no pair shares one; a metric without a state; an unknown test
-            or correction.
+        ParameterError: Not exactly one of `between` and `other`; fewer than two systems; a
+            baseline that is none of them; no cluster to pair on, or no pair shares one; a metric
+            without a state; an unknown test or correction.
         MissingColumnsError: A column is not there.
 
     Examples:
@@ -102,13 +105,15 @@ def compare(
     from evalframe.core import partial as states
     from evalframe.core import tables
     from evalframe.core.sharing import share
-    from evalframe.resample.paired import PAIRED_RESULT, paired_spread
+    from evalframe.resample.paired import PAIRED_RESULT, Sides, paired_spread
 
     if test not in get_args(Test):
         raise ParameterError(f"unknown test {test!r}; known: {', '.join(get_args(Test))}")
     if correction not in get_args(Correction):
         names = ", ".join(get_args(Correction))
         raise ParameterError(f"unknown correction {correction!r}; known: {names}")
+    if baseline is not None and between is None:
+        raise ParameterError("baseline is a value of `between`; name that column")
     method, cluster = paired_method(pair_on, resample)
     exprs = as_exprs(metrics, weight)
     bounds, others = tables.split(exprs)
@@ -127,8 +132,8 @@ def compare(
         made.append(states.block_tables(lazy, blocks, inner, cluster))
     whole = [pl.concat(parts, how="vertical_relaxed") for parts in zip(*made, strict=True)]
     collected = pl.collect_all(whole)
-    known = None if other is None else ("left", "right")
-    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, correction, known)
+    sides = Sides(None if other is None else ("left", "right"), baseline)
+    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, correction, sides)
     return result.lazy().rename(keys.restore())
 
 

@@ -6,6 +6,16 @@ from evalframe.core.errors import EvalframeError
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
 from evalframe.evaluation import evaluate, finish, merge, partial
+from evalframe.rag.metrics import (
+    all_rate,
+    answer_accuracy,
+    error_correction_rate,
+    error_detection_rate,
+    judge_correction_rate,
+    judge_detection_rate,
+    judge_rejection_rate,
+    rejection_rate,
+)
 from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
 from evalframe.selective.areas import (
     augrc,
@@ -79,6 +89,8 @@ __all__ = [
     "achievable_gain_pct",
     "achieved_coverage_at",
     "adaptive_calibration_error",
+    "all_rate",
+    "answer_accuracy",
     "at",
     "augrc",
     "augrc_at",
@@ -103,6 +115,8 @@ __all__ = [
     "coverage_at_risk",
     "eaugrc",
     "eaurc",
+    "error_correction_rate",
+    "error_detection_rate",
     "evaluate",
     "expected_calibration_error",
     "f1_score",
@@ -110,6 +124,9 @@ __all__ = [
     "false_positives",
     "finish",
     "generalized_risk",
+    "judge_correction_rate",
+    "judge_detection_rate",
+    "judge_rejection_rate",
     "level",
     "macro_mean_absolute_error",
     "maximum_calibration_error",
@@ -127,6 +144,7 @@ __all__ = [
     "rag",
     "ratio",
     "recall",
+    "rejection_rate",
     "risk_at",
     "root_mean_squared_error",
     "selective",

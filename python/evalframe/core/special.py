@@ -1,10 +1,12 @@
-"""Special functions that Polars lacks, as elementwise expressions over whole columns."""
+"""Functions that Polars lacks, as elementwise expressions over whole columns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import polars as pl
+
+from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,29 @@ def harmonic_increase(start: pl.Expr, stop: pl.Expr) -> pl.Expr:
         return pl.Series(_increase(columns[0].to_numpy(), columns[1].to_numpy()))
 
     return pl.map_batches([start, stop], increase, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
+    """The score interval of a share of n; null where there is no share.
+
+    >>> lower, upper = wilson(pl.col("k") / 10, pl.lit(10), 0.95)
+    >>> ends = [lower.round(4).alias("lower"), upper.round(4).alias("upper")]
+    >>> pl.DataFrame({"k": [0, 5]}).select(ends).rows()
+    [(0.0, 0.2775), (0.2366, 0.7634)]
+
+    Raises:
+        ParameterError: `level` does not lie between 0 and 1.
+    """
+    from statistics import NormalDist
+
+    if isinstance(level, bool) or not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    centre = share + z * z / (2.0 * n)
+    spread = z * (share * (1.0 - share) / n + (z / (2.0 * n)) ** 2).sqrt()
+    scale = 1.0 + z * z / n
+    # At a share of 0 or 1 the bound is 0 or 1, up to rounding.
+    return ((centre - spread) / scale).clip(0.0), ((centre + spread) / scale).clip(None, 1.0)
 
 
 def _increase(start: Floats, stop: Floats) -> Floats:

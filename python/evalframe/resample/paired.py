@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,18 @@ PAIRED_RESULT = [
 ]
 
 
+class Sides(NamedTuple):
+    """Which sides are compared: those that the tables hold, each with each other, unless told.
+
+    Attributes:
+        known: The two sides, where they are known beforehand.
+        baseline: The side that all others are compared with.
+    """
+
+    known: tuple[str, str] | None = None
+    baseline: Any = None
+
+
 def paired_spread(
     method: Bootstrap,
     tables: Sequence[pl.DataFrame],
@@ -48,7 +60,7 @@ def paired_spread(
     keys: Sequence[str],
     test: str,
     correction: str,
-    sides: tuple[str, str] | None = None,
+    sides: Sides,
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides within each group.
 
@@ -60,10 +72,11 @@ def paired_spread(
         keys: Names of the key columns.
         test: `bootstrap` or `permutation`.
         correction: `holm`, `bonferroni` or `none`.
-        sides: The two sides where they are known beforehand; else all pairs that there are.
+        sides: Which pairs there are.
 
     Raises:
-        ParameterError: There are fewer than two sides, or no pair shares a cluster.
+        ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
+            shares a cluster.
     """
     *by, side = keys
     present = pl.concat([table.select(*keys, CLUSTER) for table in tables]).unique()
@@ -91,20 +104,21 @@ def paired_spread(
     return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
 
 
-def _pairs(
-    groups: pl.DataFrame, by: list[str], side: str, known: tuple[str, str] | None
-) -> pl.DataFrame:
-    if known is not None:
+def _pairs(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:
+    if sides.known is not None:
         named = [
             pl.lit(name).alias(column)
-            for name, column in zip(known, ("left", "right"), strict=True)
+            for name, column in zip(sides.known, ("left", "right"), strict=True)
         ]
         return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
     left = groups.rename({side: "left"}).with_row_index(":left")
     right = groups.rename({side: "right"}).with_row_index(":right")
     crossed = left.join(right, on=by, nulls_equal=True) if by else left.join(right, how="cross")
-    pairs = crossed.filter(pl.col(":left") < pl.col(":right")).sort(":left", ":right")
-    pairs = pairs.drop(":left", ":right")
+    if sides.baseline is None:
+        wanted = pl.col(":left") < pl.col(":right")
+    else:
+        wanted = _is(sides.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
+    pairs = crossed.filter(wanted).sort(":left", ":right").drop(":left", ":right")
     if not len(pairs):
         found = groups[side].unique().sort().to_list()
         where = " in each group, of whose keys they may not be one" if by else ""
@@ -116,6 +130,18 @@ def _pairs(
             stacklevel=5,
         )
     return pairs
+
+
+def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
+    """Whether the left side is the baseline.
+
+    Raises:
+        ParameterError: No system is.
+    """
+    found = systems.unique().sort().to_list()
+    if baseline not in found:
+        raise ParameterError(f"baseline {baseline!r} is none of the systems {found}; name one")
+    return pl.col("left") == pl.lit(baseline, dtype=systems.dtype)
 
 
 def _shared_clusters(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.special import wilson
 from evalframe.core.state import LEVEL
 from evalframe.selective.binning import check_binning, mass_bin
 from evalframe.selective.scoring import brier_reliability
@@ -100,8 +100,6 @@ def reliability_table(
     from evalframe.core.sharing import share
 
     check_binning(bins, binning, closed)
-    if isinstance(level, bool) or not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
     lazy, keys = tables.lazy(frame), tables.Keys.of(by, taken=RELIABILITY)
     # The state of this metric is the table: mass, confidence and correct answers per bin, or per
     # distinct confidence, of which bins of equal mass are made.
@@ -125,7 +123,7 @@ def reliability_table(
         binned = _of_equal_mass(filled, keys.inner, bins)
     n, shown = pl.col("mass"), pl.Int64 if weight is None else pl.Float64
     accuracy, stated = pl.col("correct") / n, pl.col("confidence") / n
-    lower, upper = _wilson(accuracy.clip(0.0, 1.0), n, level)
+    lower, upper = wilson(accuracy.clip(0.0, 1.0), n, level)
     return (
         binned.select(
             *keys.inner,
@@ -163,15 +161,3 @@ def _of_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyF
             pl.col("mass", "confidence", "correct").sum(),
         )
     )
-
-
-def _wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
-    """The score interval of a share of n."""
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    centre = share + z * z / (2.0 * n)
-    spread = z * (share * (1.0 - share) / n + (z / (2.0 * n)) ** 2).sqrt()
-    scale = 1.0 + z * z / n
-    # At a share of 0 or 1 the bound is 0 or 1, up to rounding.
-    return ((centre - spread) / scale).clip(0.0), ((centre + spread) / scale).clip(None, 1.0)

@@ -1,0 +1,274 @@
+"""The four abilities of the benchmark, and their tables as they were published."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError, UnknownNameError
+from evalframe.core.rows import as_expr
+from evalframe.rag.metrics import answer_accuracy
+from evalframe.rag.rates import Dropped, rates, with_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+    from evalframe.resample.methods import Bootstrap
+
+Ability: TypeAlias = Literal[
+    "noise_robustness",
+    "negative_rejection",
+    "information_integration",
+    "counterfactual_robustness",
+]
+
+ABILITIES: tuple[str, ...] = get_args(Ability)
+
+DROP = {
+    "accuracy_without_noise": pl.Float64(),
+    "accuracy": pl.Float64(),
+    "accuracy_drop": pl.Float64(),
+    "lower": pl.Float64(),
+    "upper": pl.Float64(),
+    "p_value": pl.Float64(),
+    "p_adjusted": pl.Float64(),
+    "n_clusters": pl.Int64(),
+}
+"""Columns of `accuracy_drop` after the keys and the noise rate."""
+
+
+def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") -> pl.Expr:
+    """Which of the four abilities a response is a test of, as an expression.
+
+    The name of the data set decides: `_int` in it is information integration, else `_fact` is
+    counterfactual robustness; all others test noise robustness, and with nothing but noise among
+    the documents (a noise rate of 1) negative rejection.
+
+    Args:
+        dataset: Name of the data set.
+        noise_rate: Share of noise among the documents.
+
+    Returns:
+        String, null where the data set is null, or where the noise rate is and decides.
+
+    References:
+        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> runs = pl.DataFrame({"dataset": ["en", "en", "zh_int"], "noise_rate": [0.8, 1.0, 0.4]})
+        >>> runs.select(ef.rag.ability()).to_series().to_list()
+        ['noise_robustness', 'negative_rejection', 'information_integration']
+    """
+    name, rate = as_expr(dataset), as_expr(noise_rate)
+    return (
+        pl.when(name.str.contains("_int", literal=True))
+        .then(pl.lit("information_integration"))
+        .when(name.str.contains("_fact", literal=True))
+        .then(pl.lit("counterfactual_robustness"))
+        .when(name.is_not_null() & (rate == 1))
+        .then(pl.lit("negative_rejection"))
+        .when(name.is_not_null() & rate.is_not_null())
+        .then(pl.lit("noise_robustness"))
+        .alias("ability")
+    )
+
+
+def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
+    """The rates of one ability in the layout of the published table.
+
+    Rows are runs, by all keys of the table but the noise rate. The numbers are fractions, where
+    the publication has percent.
+
+    Args:
+        table: What `rates` gave with `dataset` and `noise_rate` among its keys; for counterfactual
+            robustness `passage_num`, too.
+        name: Which table: `noise_robustness` (table 1) and `information_integration` (table 5):
+            accuracy, a column for each noise rate below 1. `negative_rejection` (table 3): `rej`
+            (the original's, in which right answers count, too), `rejection_rate` (without them)
+            and `rej_judge` (Rej*). `counterfactual_robustness` (table 7): `acc` (without
+            documents), `acc_doc`, `ed`, `ed_judge` (ED*) and `cr` (of the judge's detections,
+            as published), then `cr_keywords` (of those by keywords).
+
+    Returns:
+        The keys, then Float64, null where there is no such run. Sorted by the keys.
+
+    Raises:
+        MissingColumnsError: The table lacks one of these keys.
+        UnknownNameError: There is no such ability.
+
+    References:
+        Chen et al. (2024), tables 1, 3, 5 and 7.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> labelled = pl.DataFrame(
+        ...     {
+        ...         "model": ["a"] * 4,
+        ...         "dataset": ["en"] * 4,
+        ...         "noise_rate": [0.0, 0.0, 0.4, 0.4],
+        ...         "label": [[1], [1], [1], [0]],
+        ...     }
+        ... )
+        >>> table = ef.rag.rates(labelled, by=["model", "dataset", "noise_rate"])
+        >>> ef.rag.published_table(table, "noise_robustness").collect()
+        shape: (1, 4)
+        ┌───────┬─────────┬─────┬─────┐
+        │ model ┆ dataset ┆ 0.0 ┆ 0.4 │
+        │ ---   ┆ ---     ┆ --- ┆ --- │
+        │ str   ┆ str     ┆ f64 ┆ f64 │
+        ╞═══════╪═════════╪═════╪═════╡
+        │ a     ┆ en      ┆ 1.0 ┆ 0.5 │
+        └───────┴─────────┴─────┴─────┘
+    """
+    if name not in ABILITIES:
+        raise UnknownNameError.of("ability", name, ABILITIES)
+    present = table.lazy().collect_schema().names()
+    needed = {"dataset", "noise_rate", "n"}
+    if name == "counterfactual_robustness":
+        needed |= {"passage_num"}
+    if missing := needed - {*present}:
+        raise MissingColumnsError.of("published_table", missing, present)
+    keys = [key for key in present[: present.index("n")] if key != "noise_rate"]
+    mine = table.lazy().filter(ability() == name)
+    if name == "negative_rejection":
+        shown = {"rej": "all_rate", "rejection_rate": "rejection_rate"}
+        columns = {title: pl.col(rate) for title, rate in shown.items()}
+        return mine.select(*keys, **columns, rej_judge="judge_rejection_rate").sort(keys)
+    if name == "counterfactual_robustness":
+        return _counterfactual(mine, [key for key in keys if key != "passage_num"])
+    wide = mine.filter(pl.col("noise_rate") < 1).select(*keys, "noise_rate", "accuracy")
+    long = wide.sort("noise_rate").with_columns(pl.col("noise_rate").cast(pl.String)).collect()
+    return long.pivot("noise_rate", index=keys, values="accuracy").sort(keys).lazy()
+
+
+def accuracy_drop(
+    labelled: Frame,
+    *,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    dropped: Dropped = "excluded",
+    resample: Bootstrap | None = None,
+) -> pl.LazyFrame:
+    """How much accuracy each noise rate costs against no noise at all, group by group.
+
+    With `resample` both rates are computed on the questions that they share and resampled by the
+    same draws, so what the questions have in common cancels.
+
+    Args:
+        labelled: Responses with `label` and `noise_rate`.
+        by: Group keys without the noise rate, such as model and dataset.
+        weight: How often each row counts.
+        dropped: What becomes of responses without a label, see `rates`.
+        resample: `ef.Bootstrap(cluster=...)` with the question as cluster.
+
+    Returns:
+        by..., `noise_rate` (above 0), `accuracy_without_noise`, `accuracy`, `accuracy_drop` (the
+        former minus the latter: positive is worse with noise), `lower`, `upper` (of the drop),
+        `p_value`, `p_adjusted` (Holm, over all rows), `n_clusters`; the last five null without
+        `resample`, all null where a group has no responses without noise. Sorted by the keys and
+        the noise rate.
+
+    Raises:
+        MissingColumnsError: No label, no noise rate, or no column of a key.
+        ParameterError: As `rates`, or a key has the name of a column of the result.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> labelled = pl.DataFrame(
+        ...     {
+        ...         "id": [0, 1, 2, 0, 1, 2],
+        ...         "noise_rate": [0.0, 0.0, 0.0, 0.8, 0.8, 0.8],
+        ...         "label": [[1], [1], [0], [1], [0], [0]],
+        ...     }
+        ... )
+        >>> resample = ef.Bootstrap(cluster="id", n=200)
+        >>> drop = ef.rag.accuracy_drop(labelled, resample=resample).collect()
+        >>> drop["accuracy_drop"].round(4).to_list(), drop["n_clusters"].to_list()
+        ([0.3333], [3])
+    """
+    from evalframe.core.tables import Keys, lazy
+
+    keys = Keys.of(by, taken=["noise_rate", *DROP])
+    rate = pl.col("noise_rate")
+    needed = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
+    rows = with_outcomes(lazy(labelled), dropped, needed)
+    rows = rows.filter(rate >= 0).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
+    groups = [_ALL, *keys.inner]
+    plain = rates(rows, by=[*groups, "noise_rate"], weight=weight).collect()
+    clean = plain.filter(rate == 0).select(*groups, accuracy_without_noise="accuracy")
+    sides = plain.filter(rate > 0).select(*groups, "noise_rate", "accuracy")
+    sides = sides.join(clean, on=groups, how="left", nulls_equal=True)
+    paired = clean.join(sides, on=groups, how="semi", nulls_equal=True).select(groups)
+    if resample is not None and len(paired):
+        both = rows.join(paired.lazy(), on=groups, how="semi", nulls_equal=True)
+        sides = sides.join(
+            _compared(both, groups, weight, resample),
+            on=[*groups, "noise_rate"],
+            how="left",
+            nulls_equal=True,
+        ).with_columns(pl.coalesce(f"paired_{name}", name).alias(name) for name in _SIDES)
+    drop = (pl.col("accuracy_without_noise") - pl.col("accuracy")).alias("accuracy_drop")
+    shown = sides.with_columns(drop).select(
+        *keys.inner, "noise_rate", *_columns_of(DROP, [*sides.columns, "accuracy_drop"])
+    )
+    return shown.sort(*keys.inner, "noise_rate").rename(keys.restore()).lazy()
+
+
+_ALL = ":all"
+_SIDES = ("accuracy_without_noise", "accuracy")
+
+
+def _compared(
+    rows: pl.LazyFrame, groups: list[str], weight: IntoExpr | None, resample: Bootstrap
+) -> pl.DataFrame:
+    """The drops of groups that have responses without noise, with their uncertainty."""
+    from evalframe.comparison import compare
+
+    made = compare(
+        rows,
+        answer_accuracy(),
+        between="noise_rate",
+        baseline=0.0,
+        by=groups,
+        weight=weight,
+        resample=resample,
+    )
+    return made.select(
+        *groups,
+        pl.col("right").alias("noise_rate"),
+        pl.col("estimate_left").alias("paired_accuracy_without_noise"),
+        pl.col("estimate_right").alias("paired_accuracy"),
+        (-pl.col("upper")).alias("lower"),
+        (-pl.col("lower")).alias("upper"),
+        "p_value",
+        "p_adjusted",
+        "n_clusters",
+    ).collect()
+
+
+def _columns_of(schema: Mapping[str, pl.DataType], present: list[str]) -> list[pl.Expr]:
+    return [
+        pl.col(name) if name in present else pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in schema.items()
+    ]
+
+
+def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Runs without documents beside those with them, of the same keys."""
+    documents = rows.filter(pl.col("passage_num") > 0).select(
+        *keys,
+        "noise_rate",
+        acc_doc="accuracy",
+        ed="error_detection_rate",
+        ed_judge="judge_detection_rate",
+        cr="judge_correction_rate",
+        cr_keywords="error_correction_rate",
+    )
+    without = rows.filter(pl.col("passage_num") == 0).select(*keys, acc="accuracy")
+    joined = documents.join(without, on=keys, how="full", coalesce=True, nulls_equal=True)
+    shown = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
+    return joined.sort(*keys, "noise_rate").select(*keys, "noise_rate", *shown)

@@ -1,0 +1,290 @@
+"""Counters and rates: golden scores, stored scores of real runs, intervals, and what is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.rag.rates import COUNTERS, RATES
+
+SCHEMA = {
+    "label": pl.List(pl.Int8),
+    "factlabel": pl.Int8,
+    "noise_rate": pl.Float64,
+    "evaluation": pl.String,
+}
+
+
+def responses(labels, factlabels=None, noise_rate=0.0, evaluations=None):
+    nothing = [None] * len(labels)
+    columns = [labels, factlabels or nothing, [noise_rate] * len(labels), evaluations or nothing]
+    return pl.DataFrame(dict(zip(SCHEMA, columns, strict=True)), schema=SCHEMA)
+
+
+def rates(frame, **options):
+    return ef.rag.rates(frame, **options).collect()
+
+
+def row(frame, **options):
+    return rates(frame, **options).row(0, named=True)
+
+
+def check(found, scores):
+    """Hold a row of rates to a score file of the original, whatever keys that has."""
+    same = {
+        "nums": found["n"],
+        "all_rate": found["all_rate"],
+        "fact_check_rate": found["error_detection_rate"],
+        "fact_tt": found["n_error_detected"],
+        "correct_tt": found["n_error_corrected_original"],
+        "correct_rate": found["error_correction_rate_original"],
+        "tt": None if found["all_rate"] is None else round(found["all_rate"] * found["n"]),
+    }
+    for key, value in scores.items():
+        if key != "noise_rate":
+            assert same[key] == value, key
+
+
+def test_golden_scores(golden):
+    cases = golden("rag/rates")
+    checked = 0
+    for case in [*cases["runs"], *cases["aggregate_only"]]:
+        frame = responses(case["labels"], case["factlabels"], case["noise_rate"])
+        if case["expected_scores"] is None:
+            found = row(frame)
+            assert found["n"] == 0 or case["expected_error"] == "IndexError"
+            assert found["n"] > 0 or found["all_rate"] is None
+        else:
+            check(row(frame), case["expected_scores"])
+        checked += 1
+    assert checked >= 18
+
+
+def test_golden_judges(golden):
+    cases = golden("rag/rates")
+    assert cases["judge_reject"]
+    assert cases["judge_fact"]
+    for case in cases["judge_reject"]:
+        frame = responses(case["labels"], evaluations=case["evaluations"])
+        found, scores = row(frame), case["expected_scores"]
+        assert found["n_judge_rejected"] == scores["rejecttt"]
+        assert found["judge_rejection_rate"] == scores["reject_rate"]
+        assert (found["accuracy"], found["n_correct"]) == (scores["all_rate"], scores["tt"])
+    for case in cases["judge_fact"]:
+        frame = responses(case["labels"], evaluations=case["evaluations"])
+        found, scores = row(frame), case["expected_scores"]
+        assert found["n_judge_detected"] == scores["rejecttt"]
+        assert found["judge_detection_rate"] == scores["reject_rate"]
+        assert found["n_judge_corrected"] == scores["correct_tt"]
+        assert (found["judge_correction_rate"] or 0) == scores["correct_rate"]
+    strings = cases["judge_strings"]
+    for kind, counter in (("reject", "n_judge_rejected"), ("fact", "n_judge_detected")):
+        for text, verdict in strings[kind]:
+            assert row(responses([[1]], evaluations=[text]))[counter] == verdict, text
+
+
+@pytest.fixture(scope="module")
+def real(shared):
+    """Labels of the real responses, recomputed from their texts."""
+    folder = shared / "data/rag"
+    stored = pl.scan_parquet(folder / "results_licensed.parquet").drop("label", "factlabel")
+    answers = pl.scan_parquet(folder / "instances.parquet").select(
+        "dataset", "id", answers="answer_groups"
+    )
+    joined = stored.rename({"prediction": "response"}).join(answers, on=["dataset", "id"])
+    scores = json.loads((folder / "real_scores.json").read_text())["runs"]
+    return ef.rag.label(joined).collect(), scores
+
+
+def test_every_stored_score_of_real_runs(real):
+    labelled, scores = real
+    runs = ["source", "run_file"]
+    table = rates(labelled, by=runs)
+    assert len(table) == 71
+    known = {(run["source"], run["run_file"]): run for run in scores}
+    checked = {"judge": 0, "keywords": 0}
+    for found in table.iter_rows(named=True):
+        run = known[found["source"], found["run_file"]]
+        again, stored = run["recomputed"], run["stored_scores"]
+        assert found["n"] == again["nums"]
+        assert found["n_correct"] == again["accuracy_tt"]
+        assert found["n_rejected"] == again["reject_tt"]
+        assert round(found["all_rate"] * found["n"]) == again["tt"]
+        if "fact_tt" in again:
+            assert found["n_error_detected"] == again["fact_tt"]
+            assert found["n_error_corrected_original"] == again["correct_tt"]
+            assert found["n_error_corrected"] == again["correct_tt_requiring_1"]
+        if "judge_not_addressed" in again:
+            assert found["n_judge_rejected"] == again["judge_not_addressed"]
+            assert found["n_judge_detected"] == again["judge_identified_or_yes"]
+            assert found["n_judge_corrected"] == again["judge_identified_correct"]
+        if stored and "reject_rate" in stored:
+            verdict = "detect" if "correct_rate" in stored else "reject"
+            assert found[f"n_judge_{verdict}ed"] == stored["rejecttt"]
+            assert found[f"judge_{verdict}ion_rate"] == stored["reject_rate"]
+            assert found["accuracy"] == stored["all_rate"]
+            if verdict == "detect":
+                assert (found["judge_correction_rate"] or 0) == stored["correct_rate"]
+            checked["judge"] += 1
+        elif stored:
+            check(found, stored)
+            checked["keywords"] += 1
+    assert checked["judge"] >= 5
+    assert checked["keywords"] >= 50
+
+
+def test_a_hand_checked_table():
+    frame = responses(
+        [[1, 1], [1, 0], [-1], [0], [], [-1, 1], None],
+        [1, 1, 1, 0, 1, 0, 1],
+        1.0,
+        ["Yes", "not addressed", None, "has identified", "", "Yes", "Yes"],
+    )
+    found = row(frame)
+    assert {name: found[name] for name in COUNTERS} == {
+        "n": 6,
+        "n_dropped": 1,
+        "n_correct": 1,
+        "n_rejected": 2,
+        "n_wrong": 3,
+        "n_partial": 1,
+        "n_error_detected": 4,
+        "n_error_corrected": 1,
+        "n_error_corrected_original": 3,
+        "n_detected_and_rejected": 1,
+        "n_judged": 5,
+        "n_judge_rejected": 1,
+        "n_judge_detected": 3,
+        "n_judge_corrected": 2,
+    }
+    assert found["all_rate"] == 3 / 6
+    assert found["error_correction_rate"] == 1 / 4
+    assert found["error_correction_rate_original"] == 3 / 4
+
+
+def test_responses_without_a_label_can_count_as_wrong():
+    frame = responses([[1], None, None], [1, None, None], 0.2)
+    found = row(frame, dropped="wrong")
+    assert (found["n"], found["n_dropped"], found["n_wrong"]) == (3, 2, 2)
+    assert found["accuracy"] == found["error_detection_rate"] == 1 / 3
+    assert row(frame)["accuracy"] == 1.0
+
+
+LABELS = st.one_of(st.none(), st.lists(st.sampled_from([0, 1]), max_size=3), st.just([-1]))
+TEXTS = st.sampled_from([None, "Yes", "not addressed", "No"])
+ROWS = st.tuples(
+    st.sampled_from(["a", "b", None]),
+    st.integers(0, 4),
+    LABELS,
+    st.sampled_from([0, 1, 1, None]),
+    st.sampled_from([0.0, 1.0, 0.2, None]),
+    TEXTS,
+    st.sampled_from([0.0, 1.0, 2.0, 0.5]),
+)
+NAMES = {"model": pl.String, "id": pl.Int64, **SCHEMA, "weight": pl.Float64}
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(ROWS, min_size=1, max_size=25), st.sampled_from([None, "weight"]))
+def test_rates_are_the_metrics_and_counts_add_up(rows, weight):
+    frame = pl.DataFrame(rows, schema=NAMES, orient="row")
+    table = rates(frame, by="model", weight=weight)
+    split = table["n_correct"] + table["n_rejected"] + table["n_wrong"]
+    assert split.to_list() == table["n"].to_list()
+    metrics = [metric.alias(name) for name, (_, metric) in RATES.items()]
+    long = ef.evaluate(frame, metrics, by="model", weight=weight).collect()
+    wide = long.pivot("metric", index="model", values="estimate").sort("model")
+    assert_frame_equal(wide, table.select("model", *RATES), rel_tol=1e-12)
+
+
+def test_weights_are_frequencies():
+    frame = responses([[1], [0], [-1]], [1, 0, 0]).with_columns(weight=pl.Series([2.0, 1.0, 0.0]))
+    twice = frame[[0, 0, 1]]
+    expected = rates(twice).cast({name: pl.Float64 for name in COUNTERS})
+    found = rates(frame.with_columns(evaluation=pl.lit(None, pl.String)), weight="weight")
+    assert_frame_equal(found, expected)
+
+
+def test_wilson_intervals_are_of_the_counts():
+    frame = responses([[1]] * 3 + [[0]] * 7, [1, 1] + [0] * 8)
+    found = row(frame, intervals="wilson")
+    z2, p, n = 1.959963984540054**2, 0.3, 10
+    centre, half = p + z2 / (2 * n), math.sqrt(z2) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+    assert found["accuracy_lower"] == pytest.approx((centre - half) / (1 + z2 / n))
+    assert found["accuracy_upper"] == pytest.approx((centre + half) / (1 + z2 / n))
+    assert found["error_correction_rate"] == 1.0
+    assert found["error_correction_rate_lower"] == pytest.approx(1 / (1 + z2 / 2))
+    assert found["judge_rejection_rate_lower"] is None
+    nothing = row(responses([]), intervals="wilson")
+    assert nothing["n"] == 0
+    assert all(value is None for name, value in nothing.items() if name not in COUNTERS)
+
+
+def test_resampled_intervals_are_those_of_evaluate():
+    labels = [[k % 3 % 2] for k in range(40)]
+    frame = responses(labels).with_columns(
+        model=pl.Series(["a", "b"] * 20), id=pl.Series([k // 2 for k in range(40)])
+    )
+    resample = ef.Bootstrap(cluster="id", n=200, seed=3)
+    found = rates(frame, by="model", resample=resample)
+    expected = ef.evaluate(frame, ef.answer_accuracy(), by="model", resample=resample).collect()
+    for end in ("lower", "upper"):
+        assert found[f"accuracy_{end}"].to_list() == expected[end].to_list()
+    whole = rates(frame, resample=resample)
+    assert whole["accuracy_lower"].item() < whole["accuracy"].item()
+
+
+def test_what_a_table_lacks_is_null_and_no_rows_are_no_error():
+    found = row(pl.DataFrame({"label": [[1], [0]]}))
+    assert (found["n"], found["accuracy"]) == (2, 0.5)
+    lacking = [name for name in (*COUNTERS, *RATES) if "judge" in name or "error" in name]
+    assert all(found[name] is None for name in [*lacking, "all_rate"])
+    empty = row(responses([]))
+    assert (empty["n"], empty["n_dropped"], empty["accuracy"]) == (0, 0, None)
+    assert rates(responses([]), by="noise_rate").height == 0
+    untyped = row(pl.DataFrame({"label": [[], None]}))
+    assert (untyped["n"], untyped["n_wrong"], untyped["n_dropped"]) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "error", "message"),
+    [
+        (pl.DataFrame({"lable": [[1]]}), {}, MissingColumnsError, "Did you mean 'lable'"),
+        (pl.DataFrame({"label": [1]}), {}, ParameterError, "label must hold lists of integers"),
+        (responses([[1]]), {"by": "model"}, MissingColumnsError, "'model'"),
+        (responses([[1]]), {"weight": "w"}, MissingColumnsError, "'w'"),
+        (responses([[1]]), {"dropped": "no"}, ParameterError, "known: excluded, wrong"),
+        (responses([[1]]), {"intervals": "normal"}, ParameterError, "known: wilson"),
+        (responses([[1]]), {"intervals": "wilson", "level": 2}, ParameterError, "level"),
+        (
+            responses([[1]]).with_columns(n=1),
+            {"by": "n"},
+            ParameterError,
+            "the result has a column 'n' of its own",
+        ),
+        (
+            responses([[1]]),
+            {"intervals": "wilson", "resample": ef.Jackknife(cluster="noise_rate")},
+            ParameterError,
+            "not both",
+        ),
+    ],
+)
+def test_refusals(frame, options, error, message):
+    with pytest.raises(error, match=message):
+        rates(frame, **options)
+
+
+def test_a_scan_streams(tmp_path):
+    frame = responses([[k % 2] for k in range(2_000)]).with_columns(model=pl.lit("a"))
+    frame.write_parquet(tmp_path / "labelled.parquet", row_group_size=500)
+    lazy = ef.rag.rates(pl.scan_parquet(tmp_path / "labelled.parquet"), by="model")
+    assert_frame_equal(lazy.collect(engine="streaming"), rates(frame, by="model"))
