@@ -15,10 +15,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.cli import _document, _given, cli
+from evalframe.jobs.cli import _document, cli
 from evalframe.jobs.help import EPILOG, SELECTIVE_EPILOG
-from evalframe.jobs.job import parse
+from evalframe.jobs.options import given
 from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.parsing import parse
 
 BY_MODE = ("--by", "mode")
 FEW = ("--metrics", "coverage,aurc,risk_at_0.50")
@@ -352,7 +353,7 @@ def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
         "selective", shlex.split(command.replace("\\\n", " "))
     )
     flags = {k: v for k, v in context.params.items() if k not in ("quiet", "from_run")}
-    assert parse(_document(_given(flags))) == parse(tomllib.loads(job))
+    assert parse(_document(given(flags))) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from evalframe.core.errors import EvalframeError, InputError
-from evalframe.jobs import job
-from evalframe.jobs.job import Bootstrap, Loss, load, parse
+from evalframe.jobs import settings
+from evalframe.jobs.job import Loss
+from evalframe.jobs.parsing import load, parse
+from evalframe.jobs.settings import Bootstrap
 from evalframe.resample import methods
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"family": "survey"}, r"unknown family 'survey'\. Known: selective"),
+        ({"family": "survey"}, r"unknown family 'survey'\. Known: rag, selective"),
         (
             {"bye": ["model"]},
             r"unknown entry of job 'bye'\. Did you mean 'by'",
@@ -84,5 +86,5 @@ def test_job_files(tmp_path: Path) -> None:
 
 
 def test_the_choices_are_those_of_the_library() -> None:
-    assert get_args(methods.Interval) == job.INTERVALS
-    assert get_args(methods.Draws) == job.DRAWS
+    assert get_args(methods.Interval) == settings.INTERVALS
+    assert get_args(methods.Draws) == settings.DRAWS

@@ -8,16 +8,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.errors import ParameterError
+from evalframe.core.samples import content_hash
 from evalframe.selective.runs import open_run
 from evalframe.selective.sample import (
     MODES,
-    content_hash,
     sample_document,
     sample_items,
     sample_participants,
     sample_signals,
-    write_samples,
 )
 from evalframe.selective.severity import ITEM_NAMES
 
@@ -143,6 +142,8 @@ def test_content_hash_sees_names_types_nulls_and_order() -> None:
         pl.DataFrame({"a": [0, 1]}),
         pl.DataFrame({"a": [1.0, 0.0]}),
         pl.DataFrame({"a": [1, 0]}, schema={"a": pl.Int32}),
+        pl.DataFrame({"a": [["x", "y"], None]}),
+        pl.DataFrame({"a": [["x"], ["y"]]}),
     ]
     assert len({content_hash(table) for table in tables}) == len(tables)
 
@@ -158,41 +159,3 @@ def test_content_hash_sees_names_types_nulls_and_order() -> None:
 def test_arguments_out_of_range(arguments: dict[str, int], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         sample_items(**arguments)
-
-
-def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "samples"
-    paths = write_samples(folder, participants=3)
-    assert write_samples(folder, participants=3) == paths
-    assert sorted(folder.iterdir()) == sorted(paths)
-    assert all(path.stat().st_size < 100_000 for path in paths)
-
-
-def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
-    (tmp_path / "items.parquet").write_text("mine")
-    with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
-        write_samples(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["items.parquet"]
-    write_samples(tmp_path, overwrite=True)
-    assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), sample_items())
-
-
-def test_write_samples_that_fails_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_samples(tmp_path, seed=1)
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-
-    def full(path: Path, target: Path) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
-    with pytest.raises(OutputError, match="No space left on device"):
-        write_samples(tmp_path, seed=2, overwrite=True)
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_write_samples_says_why_a_folder_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match=r"cannot write the samples to .*Not a directory"):
-        write_samples(tmp_path / "file" / "folder")

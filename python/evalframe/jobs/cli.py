@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,35 +9,32 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalframe.jobs.console import Program, prepare, say, silence
+from evalframe.jobs.console import Program, prepare, say, silence, terminal_width
 from evalframe.jobs.help import CALIBRATE_EPILOG, EPILOG, SELECTIVE_EPILOG
-from evalframe.jobs.job import DRAWS, INTERVALS, LOSSES, METRICS, ON_INVALID, RUN_FLAGS, load, parse
+from evalframe.jobs.job import LOSSES, METRICS, RUN_FLAGS, SelectiveJob
+from evalframe.jobs.options import (
+    ON_BAD_ROWS,
+    given,
+    names,
+    numbers,
+    options,
+    resampling,
+    silent,
+    with_bootstrap,
+)
+from evalframe.jobs.parsing import load, parse
+from evalframe.jobs.rag.commands import rag, run_rag
+from evalframe.jobs.rag.job import RagJob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.parsing import Job
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ROWS = 60
 """Rows printed at most of a result that is also written."""
-
-
-def _split(text: str) -> list[str]:
-    """Names between commas, without the blanks around them; an empty text is no names."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _joined(
-    context: click.Context, option: click.Parameter, given: tuple[list[str], ...]
-) -> list[str] | None:
-    """The names of a flag that was given once or several times."""
-    return [name for names in given for name in names] if given else None
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(number) for number in _split(text)]
 
 
 def main() -> None:
@@ -62,26 +58,9 @@ def cli() -> None:
     """
 
 
-def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Several options as one decorator, shown in this order."""
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def _names(flag: str, text: str) -> Callable[[Command], Command]:
-    return click.option(
-        flag, type=_split, multiple=True, callback=_joined, metavar="A,B,...", help=text
-    )
-
-
-_RECORDS = _options(
-    _names("--by", "Columns to group by."),
-    _names("--confidence", "Confidence columns, each evaluated.  [default: confidence]"),
+_RECORDS = options(
+    names("--by", "Columns to group by."),
+    names("--confidence", "Confidence columns, each evaluated.  [default: confidence]"),
     click.option(
         "--loss",
         metavar="NAME",
@@ -95,14 +74,14 @@ _RECORDS = _options(
     click.option("--participant", metavar="COLUMN", help="[default: participant_id]"),
     click.option("--item", metavar="COLUMN", help="[default: item]"),
     click.option("--weight", metavar="COLUMN", help="Of each row.  [default: 1]"),
-    _names(
+    names(
         "--key",
         "Columns that identify a row, '' for no check of duplicates.  [default: --by, "
         "participant and item, the last two as far as the table has them]",
     ),
 )
 
-_RUN_DOCUMENTS = _options(
+_RUN_DOCUMENTS = options(
     click.option(
         "--from-run",
         multiple=True,
@@ -135,10 +114,10 @@ _RUN_DOCUMENTS = _options(
 @click.argument("items", nargs=-1)
 @_RECORDS
 @click.option("-o", "--output", metavar="FILE", help=".parquet, .csv, .json, .jsonl, .md")
-@_names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
+@names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
 @click.option(
     "--coverage-grid",
-    type=_numbers,
+    type=numbers,
     metavar="A,B,...",
     help="Coverages of risk_at.  [default: 0.1,...,0.9]",
 )
@@ -149,18 +128,8 @@ _RUN_DOCUMENTS = _options(
     help="Of every metric that has one; of the default metrics those it does not define are left "
     "out.  [default: trapezoid_total]",
 )
-@click.option("--bootstrap", "n", type=int, help="How many cluster resamples.  [default: none]")
-@click.option("--seed", type=int, help="Of the resamples.  [default: 42]")
-@click.option("--interval", type=click.Choice(INTERVALS), help="[default: percentile]")
-@click.option("--level", type=float, help="Confidence level of the intervals.  [default: 0.95]")
-@click.option("--cluster", metavar="COLUMN", help="Resampled together.  [default: the participant]")
-@click.option("--draws", type=click.Choice(DRAWS), help="The generator.  [default: reference]")
-@click.option(
-    "--on-invalid",
-    type=click.Choice(ON_INVALID),
-    help="quarantine sets bad rows apart, in OUT.rejected.parquet.  [default: raise]",
-)
-@click.option("--hash-inputs", is_flag=True, help="Put SHA-256 sums into the provenance.")
+@resampling("the participant")
+@ON_BAD_ROWS
 @_RUN_DOCUMENTS
 @click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
 def selective(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
@@ -176,17 +145,17 @@ def selective(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     10,000 resamples are the default and --bootstrap 0 means none. Of the other flags
     --coverage-grid, --area-coverage, --seed, -o and --quiet apply.
     """
-    given = _given(flags)
+    asked = given(flags)
     if from_run:
-        _run_documents([*from_run, *given.pop("items", ())], given, quiet)
+        _run_documents([*from_run, *asked.pop("items", ())], asked, quiet)
         return
-    if misplaced := [f"--{name.replace('_', '-')}" for name in RUN_FLAGS if name in given]:
+    if misplaced := [f"--{name.replace('_', '-')}" for name in RUN_FLAGS if name in asked]:
         raise click.UsageError(f"{', '.join(misplaced)} without --from-run RUN.json")
-    if "items" not in given:
+    if "items" not in asked:
         raise click.UsageError("name ITEMS, or --from-run RUN.json")
-    if "output" not in given:
+    if "output" not in asked:
         raise click.UsageError("name the result: -o FILE")
-    _run(parse(_document(given)), Path(), quiet)
+    _run(parse(_document(asked)), Path(), quiet)
 
 
 @cli.command(epilog=CALIBRATE_EPILOG)
@@ -199,7 +168,7 @@ def selective(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     type=click.Choice(["temperature", "platt", "logistic", "isotonic", "verbalized"]),
     help="verbalized is a temperature of stated confidence from 1 to 5; all others need --features",
 )
-@_names("--features", "Signals to train on; all methods but logistic take one.")
+@names("--features", "Signals to train on; all methods but logistic take one.")
 @click.option(
     "--target",
     type=click.Choice(["correctness", "near_correct", "loss"]),
@@ -225,9 +194,12 @@ def calibrate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     """
     from evalframe.jobs.calibrate import calibrate, summary
 
-    trained = calibrate(from_run, _given(flags))
+    trained = calibrate(from_run, given(flags))
     if not quiet:
         say(summary(trained, flags["output"]))
+
+
+cli.add_command(rag)
 
 
 @cli.command("run")
@@ -249,19 +221,22 @@ def validate_items(**flags: Any) -> None:
     from evalframe.jobs.inputs import open_items
     from evalframe.jobs.records import check
 
-    job = parse(_document(_given(flags)))
+    job = parse(_document(given(flags)))
+    assert isinstance(job, SelectiveJob)
     items, _ = open_items(job.items)
     say(check(job, items, None))
 
 
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--participants", type=int, default=60, show_default=True)
+@click.option(
+    "--participants", type=int, default=60, show_default=True, help="Of the selective tables."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--overwrite", is_flag=True, help="Replace other files of the same names.")
 def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
-    """Write sample tables, the same for the same seed, into FOLDER."""
-    from evalframe.selective.sample import write_samples
+    """Write samples of all families, the same for the same seed, into FOLDER."""
+    from evalframe.jobs.samples import write_samples
 
     for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
         say(path)
@@ -280,12 +255,15 @@ def metrics(family: str | None) -> None:
         say("  ".join(cells).rstrip())
 
 
-def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
+def _run(job: Job, folder: Path, quiet: bool) -> None:
+    if isinstance(job, RagJob):
+        run_rag(job, folder, quiet=quiet)
+        return
     from evalframe.jobs.metrics import has_default_convention
     from evalframe.jobs.run import run
     from evalframe.report.table import render
 
-    outcome = run(job, folder=folder, progress=_silent if quiet else None)
+    outcome = run(job, folder=folder, progress=silent if quiet else None)
     if outcome.left_out:
         names = ", ".join(outcome.left_out)
         say(f"not defined in the convention {job.convention}, left out: {names}", err=True)
@@ -298,49 +276,27 @@ def _run(job: SelectiveJob, folder: Path, quiet: bool) -> None:
     if limit is not None and outcome.result.height > limit:
         notes.append(f"All rows are in {job.output}.")
     level = job.bootstrap.level if job.bootstrap else None
-    say(render(outcome.result, level=level, width=_width(), limit=limit, notes=notes))
+    say(render(outcome.result, level=level, width=terminal_width(), limit=limit, notes=notes))
 
 
 def _run_documents(documents: Sequence[str], flags: dict[str, Any], quiet: bool) -> None:
     from evalframe.jobs.from_run import evaluate_documents, report
 
-    evaluation = evaluate_documents(documents, flags, _silent if quiet else None)
+    evaluation = evaluate_documents(documents, flags, silent if quiet else None)
     if not quiet:
-        say(report(evaluation, width=_width()))
-
-
-def _width() -> int | None:
-    """Characters per line, if it is a terminal that is printed on."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def _silent(done: int, total: int) -> None:
-    """Instead of the progress that long resampling reports on a terminal."""
-
-
-def _given(flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags that were given."""
-    absent = (None, False)
-    return {k: v for k, v in flags.items() if v != () and not any(v is none for none in absent)}
+        say(report(evaluation, width=terminal_width()))
 
 
 def _document(flags: dict[str, Any]) -> dict[str, Any]:
     """The flags that were given, as the job file that says the same."""
-    given = dict(flags)
+    rest = with_bootstrap(flags)
     columns = ("prediction", "label", "participant", "item", "weight")
-    bootstrap = ("n", "seed", "interval", "level", "cluster", "draws")
     document: dict[str, Any] = {
         "family": "selective",
-        "columns": {name: given.pop(name) for name in columns if name in given},
-        "loss": _loss(given.pop("loss", "abs_norm"), given.pop("loss_scale", None)),
-        "bootstrap": {name: given.pop(name) for name in bootstrap if name in given},
+        "columns": {name: rest.pop(name) for name in columns if name in rest},
+        "loss": _loss(rest.pop("loss", "abs_norm"), rest.pop("loss_scale", None)),
     }
-    if not document["bootstrap"]:
-        del document["bootstrap"]
-    elif "n" not in document["bootstrap"]:
-        told = " and ".join(f"--{name}" for name in document["bootstrap"])
-        raise click.UsageError(f"{told} without --bootstrap N, which asks for resampling")
-    return document | given
+    return document | rest
 
 
 def _loss(text: str, scale: float | None) -> dict[str, Any]:

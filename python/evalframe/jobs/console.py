@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
 import warnings
@@ -72,6 +73,19 @@ class Program(click.Group):
             ctx.exit(1)
 
 
+class Family(click.Group):
+    """A family's main command, with others beneath it: what names none of these is meant for it."""
+
+    def __init__(self, *args: Any, main: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._main = main
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the main command where none is given."""
+        named = bool(args) and args[0] in self.commands
+        return super().parse_args(ctx, args if named else [self._main, *args])
+
+
 def prepare() -> None:
     """Make SIGTERM an interrupt, and standard streams that take whatever is printed."""
     signal.signal(signal.SIGTERM, _interrupt)
@@ -97,6 +111,11 @@ def say(text: object, *, err: bool = False) -> None:
         if not err and not isinstance(error, BrokenPipeError):
             told = f"cannot print ({error.strerror}); a file named by --output is written"
             raise OutputError(told) from None
+
+
+def terminal_width() -> int | None:
+    """Characters per line, if it is a terminal that is printed on."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def silence(stream: TextIO) -> None:

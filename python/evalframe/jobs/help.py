@@ -65,3 +65,35 @@ Examples:
   evalframe selective --from-run other.json --mode few_shot \\
       --confidence calibrated:token_msp --calibration map.json --artifact out.json
 """
+
+RAG_EPILOG = """\b
+Examples:
+  evalframe rag data/rag_responses.parquet -o rates.parquet
+  evalframe rag responses/ --instances instances.parquet -o tables/ \\
+      --mode lenient --bootstrap 2000
+  evalframe rag --from-rgb result-en/ -o rates.md --by model,dataset,noise_rate
+
+\b
+The last as a job file, for `evalframe run`:
+  family = "rag"
+  items = ["result-en/"]
+  rgb = true
+  output = "rates.md"
+  by = ["model", "dataset", "noise_rate"]
+
+\b
+A folder as output gets rates.parquet, accuracy_drop.parquet and a table for each ability
+in its published layout.
+
+\b
+Prompts are made by another command:
+  evalframe rag documents --help
+"""
+
+RAG_DOCUMENTS_EPILOG = """\b
+Examples:
+  evalframe rag documents data/rag_instances.parquet --noise 0,0.2,0.4,0.6,0.8 \\
+      -o prompts.parquet
+  evalframe rag documents facts.parquet --correct 0.4 --order seeded --seed 7 \\
+      -o prompts.jsonl
+"""

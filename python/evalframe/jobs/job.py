@@ -1,30 +1,18 @@
-"""A job as data: what to read, what to compute, where to write; from TOML or from flags."""
+"""A job of the selective family as data: what to read, what to compute, where to write."""
 
 from __future__ import annotations
 
 import math
-import re
-import tomllib
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-from evalframe.core.errors import EvalframeError, InputError, ParameterError, UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from evalframe.core.errors import ParameterError
+from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
 
 LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
-Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
-Draws: TypeAlias = Literal["reference", "counter", "poisson"]
-OnInvalid: TypeAlias = Literal["raise", "quarantine"]
 
-FAMILIES = ("selective",)
 LOSSES: tuple[str, ...] = get_args(LossName)
-INTERVALS: tuple[str, ...] = get_args(Interval)
-DRAWS: tuple[str, ...] = get_args(Draws)
-ON_INVALID: tuple[str, ...] = get_args(OnInvalid)
 RUN_FLAGS = ("mode", "calibration", "intersection_only", "artifact", "rules")
 """What the command line has for run documents only."""
 
@@ -102,21 +90,6 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return 3.0 if self.scale is None else self.scale
 
 
-class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Resampling of clusters; without a cluster column, of participants."""
-
-    n: int
-    seed: int = 42
-    interval: Interval = "percentile"
-    level: float = 0.95
-    cluster: str | None = None
-    draws: Draws = "reference"
-
-    def __post_init__(self) -> None:
-        if self.cluster == "":
-            raise ParameterError("cluster is empty; name a column, or leave it out")
-
-
 class SelectiveJob(
     msgspec.Struct,
     frozen=True,
@@ -161,11 +134,10 @@ class SelectiveJob(
     hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("items", "confidence", "metrics"):
+        check_items(self.items)
+        for name in ("confidence", "metrics"):
             if getattr(self, name) == ():
                 raise ParameterError(f"{name} is empty; a job needs at least one")
-        if not all(map(str.strip, self.items)):
-            raise ParameterError("the name of an input is empty; name a file, glob or folder")
         if len(set(self.confidence)) < len(self.confidence):
             raise ParameterError(f"confidence names a column twice: {', '.join(self.confidence)}")
         if "confidence" in self.by:
@@ -178,67 +150,3 @@ class SelectiveJob(
     def cluster(self) -> str:
         """The column whose values are resampled together."""
         return (self.bootstrap and self.bootstrap.cluster) or self.columns.of("participant")
-
-
-def load(path: Path) -> SelectiveJob:
-    """The job of a TOML file.
-
-    Raises:
-        InputError: The file is missing, not TOML, or says something that a job does not know.
-    """
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"no job file {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path} is not a TOML job file: {error}") from None
-    return parse(document)
-
-
-def parse(document: Mapping[str, Any]) -> SelectiveJob:
-    """The job that a document describes: what a TOML file holds, or flags amount to.
-
-    Raises:
-        InputError: A name that a job does not know, or a value of the wrong type.
-        UnknownNameError: A choice that does not exist.
-
-    Example:
-        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
-        >>> job.by, job.loss.name, job.bootstrap
-        (('model',), 'abs_norm', None)
-        >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
-        Traceback (most recent call last):
-        evalframe.core.errors.InputError: Expected `int`, got `str` - at `$.bootstrap.n`
-    """
-    if "family" not in document:
-        raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
-    try:
-        return msgspec.convert(document, SelectiveJob)
-    except msgspec.ValidationError as error:
-        if isinstance(error.__cause__, EvalframeError):
-            raise error.__cause__ from None
-        raise _explained(str(error)) from None
-
-
-_TABLES = {"$": SelectiveJob, "$.columns": Columns, "$.loss": Loss, "$.bootstrap": Bootstrap}
-_CHOICES = {
-    "$.family": FAMILIES,
-    "$.loss.name": LOSSES,
-    "$.bootstrap.interval": INTERVALS,
-    "$.bootstrap.draws": DRAWS,
-    "$.on_invalid": ON_INVALID,
-}
-
-
-def _explained(message: str) -> EvalframeError:
-    """What msgspec found, with the names that would have been allowed."""
-    what, _, place = message.partition(" - at ")
-    place = place.strip("`") or "$"
-    table = place.removeprefix("$").removeprefix(".") or "job"
-    if found := re.fullmatch(r"Object contains unknown field `(.*)`", what):
-        return UnknownNameError.of(f"entry of {table}", found[1], _TABLES[place].__struct_fields__)
-    if found := re.fullmatch(r"Object missing required field `(.*)`", what):
-        return InputError(f"{table} lacks its entry {found[1]!r}")
-    if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
-        return UnknownNameError.of(place.removeprefix("$."), found[1], _CHOICES[place])
-    return InputError(message)

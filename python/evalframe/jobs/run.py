@@ -64,8 +64,8 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
 
     Example:
         >>> import tempfile
-        >>> from evalframe.jobs.job import parse
-        >>> from evalframe.selective.sample import write_samples
+        >>> from evalframe.jobs.parsing import parse
+        >>> from evalframe.jobs.samples import write_samples
         >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["mode"]})
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     files = write_samples(folder, participants=5)

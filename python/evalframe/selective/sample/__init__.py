@@ -5,16 +5,15 @@ IEEE arithmetic defines to the last bit: the same seed gives the same table on e
 Nothing here is taken from real people.
 """
 
-from evalframe.selective.sample.files import content_hash, write_samples
+from evalframe.selective.sample.files import sample_files
 from evalframe.selective.sample.items import MODES, sample_items, sample_participants
 from evalframe.selective.sample.run import sample_document, sample_signals
 
 __all__ = [
     "MODES",
-    "content_hash",
     "sample_document",
+    "sample_files",
     "sample_items",
     "sample_participants",
     "sample_signals",
-    "write_samples",
 ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.selective.sample.draws import grade, squash, unit_draws
+from evalframe.core.samples import check_size, unit_draws
+from evalframe.selective.sample.draws import grade, squash
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     """
     import numpy as np
 
+    check_size(participants, seed, of="participants")
     if not 1 <= items <= len(ITEM_NAMES):
         raise ParameterError(f"items is {items}; the questionnaire has 1 to {len(ITEM_NAMES)}.")
     draws = grid_draws(participants, seed, _QUANTITIES)[..., :items]
@@ -149,6 +151,7 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
     """
     import numpy as np
 
+    check_size(participants, seed, of="participants")
     *_, fate = grid_draws(participants, seed, _QUANTITIES)[..., :1]
     *_, failure = _mode_parameters()
     return grid_frame(participants, status=np.where(fate > failure, "failed", "included"))

@@ -1,0 +1,91 @@
+"""Jobs from TOML or from flags, with errors that name the entry."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
+from evalframe.jobs.job import LOSSES, Columns, Loss, SelectiveJob
+from evalframe.jobs.rag.job import DROPPED, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Job: TypeAlias = SelectiveJob | RagJob
+
+FAMILIES: dict[str, type[Job]] = {"selective": SelectiveJob, "rag": RagJob}
+
+
+def load(path: Path) -> Job:
+    """The job of a TOML file.
+
+    Raises:
+        InputError: The file is missing, not TOML, or says something that a job does not know.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"no job file {str(path)!r}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path} is not a TOML job file: {error}") from None
+    return parse(document)
+
+
+def parse(document: Mapping[str, Any]) -> Job:
+    """The job that a document describes: what a TOML file holds, or flags amount to.
+
+    Raises:
+        InputError: A name that a job does not know, or a value of the wrong type.
+        UnknownNameError: A choice that does not exist.
+
+    Example:
+        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
+        >>> job.by, job.loss.name, job.bootstrap
+        (('model',), 'abs_norm', None)
+        >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
+        Traceback (most recent call last):
+        evalframe.core.errors.InputError: Expected `int`, got `str` - at `$.bootstrap.n`
+    """
+    if "family" not in document:
+        raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
+    try:
+        job: Job = msgspec.convert(document, SelectiveJob | RagJob)
+        return job
+    except msgspec.ValidationError as error:
+        if isinstance(error.__cause__, EvalframeError):
+            raise error.__cause__ from None
+        raise _explained(str(error), document["family"]) from None
+
+
+_TABLES = {"$.columns": Columns, "$.loss": Loss, "$.bootstrap": Bootstrap}
+_CHOICES = {
+    "$.family": tuple(FAMILIES),
+    "$.loss.name": LOSSES,
+    "$.bootstrap.interval": INTERVALS,
+    "$.bootstrap.draws": DRAWS,
+    "$.on_invalid": ON_INVALID,
+    "$.mode": MODES,
+    "$.dropped": DROPPED,
+    "$.intervals": RATE_INTERVALS,
+}
+
+
+def _explained(message: str, family: str) -> EvalframeError:
+    """What msgspec found, with the names that would have been allowed."""
+    what, _, place = message.partition(" - at ")
+    place = place.strip("`") or "$"
+    table = place.removeprefix("$").removeprefix(".") or "job"
+    if found := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+        fields = _TABLES.get(place, FAMILIES[family]).__struct_fields__
+        return UnknownNameError.of(f"entry of {table}", found[1], fields)
+    if found := re.fullmatch(r"Object missing required field `(.*)`", what):
+        return InputError(f"{table} lacks its entry {found[1]!r}")
+    if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
+        return UnknownNameError.of(place.removeprefix("$."), found[1], _CHOICES[place])
+    return InputError(message)

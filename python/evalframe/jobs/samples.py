@@ -1,0 +1,68 @@
+"""The samples of all families, written into one folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from evalframe.core.errors import OutputError
+from evalframe.core.files import replacing
+from evalframe.rag.sample import sample_files as rag_files
+from evalframe.selective.sample import sample_files as selective_files
+
+MANIFEST = "manifest.json"
+
+
+def write_samples(
+    folder: str | Path, *, participants: int = 60, seed: int = 0, overwrite: bool = False
+) -> list[Path]:
+    """Write the samples of all families, and `manifest.json`, which describes them.
+
+    The same seed gives the same content on every machine. Each file is written whole or not at
+    all.
+
+    Args:
+        folder: Where to; made if absent.
+        participants: How many participants the samples of selective prediction have.
+        seed: Non-negative integer.
+        overwrite: Replace files of these names that hold something else.
+
+    Returns:
+        The paths written.
+
+    Raises:
+        OutputError: The folder cannot be made or written, or holds other files of these names.
+        ParameterError: No participant or a negative seed.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [path.name for path in write_samples(folder, participants=2)][:3]
+        ['items.parquet', 'participants.parquet', 'run.json']
+    """
+    folder = Path(folder)
+    files = [*selective_files(participants=participants, seed=seed), *rag_files(seed=seed)]
+    manifest = {Path(file.name).stem: file.entry() for file in files}
+    contents = {folder / file.name: file.encoded() for file in files}
+    contents[folder / MANIFEST] = f"{json.dumps(manifest, indent=2)}\n".encode()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        foreign = [path.name for path, new in contents.items() if _holds_other(path, new)]
+        if foreign and not overwrite:
+            raise OutputError(
+                f"{folder} already has {', '.join(foreign)} with other content. "
+                "Choose another folder, or say overwrite to replace them."
+            )
+        for path, content in contents.items():
+            with replacing(path) as partial:
+                partial.write_bytes(content)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(
+            f"cannot write the samples to {folder}: {reason}. Choose a folder that can be written."
+        ) from error
+    return list(contents)
+
+
+def _holds_other(path: Path, content: bytes) -> bool:
+    return path.exists() and path.read_bytes() != content

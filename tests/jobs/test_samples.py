@@ -1,0 +1,49 @@
+"""The samples of all families are written whole, and over nothing else."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import OutputError
+from evalframe.jobs.samples import write_samples
+from evalframe.selective.sample import sample_items
+
+
+def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "samples"
+    paths = write_samples(folder, participants=3)
+    assert write_samples(folder, participants=3) == paths
+    assert sorted(folder.iterdir()) == sorted(paths)
+    assert all(path.stat().st_size < 100_000 for path in paths)
+
+
+def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
+    (tmp_path / "items.parquet").write_text("mine")
+    with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
+        write_samples(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["items.parquet"]
+    write_samples(tmp_path, overwrite=True)
+    assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), sample_items())
+
+
+def test_write_samples_that_fails_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_samples(tmp_path, seed=1)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(path: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        write_samples(tmp_path, seed=2, overwrite=True)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_write_samples_says_why_a_folder_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=r"cannot write the samples to .*Not a directory"):
+        write_samples(tmp_path / "file" / "folder")
