@@ -51,8 +51,10 @@ def wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     centre = share + z * z / (2.0 * n)
     spread = z * (share * (1.0 - share) / n + (z / (2.0 * n)) ** 2).sqrt()
     scale = 1.0 + z * z / n
-    # At a share of 0 or 1 the bound is 0 or 1, up to rounding.
-    return ((centre - spread) / scale).clip(0.0), ((centre + spread) / scale).clip(None, 1.0)
+    # At a share of 0 or 1 the bound is 0 or 1, but for rounding.
+    lower = pl.when(share > 0.0).then(((centre - spread) / scale).clip(0.0))
+    upper = pl.when(share < 1.0).then(((centre + spread) / scale).clip(None, 1.0))
+    return lower.otherwise(0.0 * share), upper.otherwise(1.0 + 0.0 * share)
 
 
 def _increase(start: Floats, stop: Floats) -> Floats:

@@ -88,11 +88,17 @@ class Source:
         """Name, size and rows, and the SHA-256 sum if asked for."""
         with reading(self.name):
             rows = self.scan.select(pl.len()).collect().item()
-            found = {"name": self.name, "bytes": self.file.path.stat().st_size, "rows": rows}
-            if digest:
-                with self.file.path.open("rb") as file:
-                    found["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
-        return found
+        return described(self.file, rows, digest=digest)
+
+
+def described(file: File, rows: int, *, digest: bool) -> dict[str, Any]:
+    """Name, size and rows of a file, and its SHA-256 sum if asked for."""
+    with reading(file.name):
+        found = {"name": file.name, "bytes": file.path.stat().st_size, "rows": rows}
+        if digest:
+            with file.path.open("rb") as content:
+                found["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
+    return found
 
 
 def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFrame, list[Source]]:

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.metric import MetricExpr
-    from evalframe.jobs.inputs import Source
-    from evalframe.jobs.job import SelectiveJob
-    from evalframe.jobs.records import Records
+    from evalframe.jobs.parsing import Job
 
 
 def provenance(
-    job: SelectiveJob, metrics: Sequence[MetricExpr], sources: Sequence[Source], records: Records
+    job: Job,
+    metrics: Sequence[MetricExpr],
+    inputs: Sequence[dict[str, Any]],
+    records: dict[str, Any],
 ) -> dict[str, Any]:
     """Versions, the job with its seed, every metric with its arguments, and the inputs.
 
@@ -27,7 +28,7 @@ def provenance(
     Args:
         job: The job as run.
         metrics: Its metrics, resolved.
-        sources: Its input files.
+        inputs: Its input files, described.
         records: What became of their rows.
 
     Returns:
@@ -41,6 +42,6 @@ def provenance(
             {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}
             for m in metrics
         ],
-        "records": records.describe(),
-        "inputs": [source.describe(digest=job.hash_inputs) for source in sources],
+        "records": records,
+        "inputs": list(inputs),
     }

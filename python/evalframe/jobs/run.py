@@ -100,7 +100,8 @@ def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None =
             ).collect()
         parts.append(part.with_columns(confidence=pl.lit(confidence)))
     result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
-    record = provenance(job, metrics[0], sources, records)
+    inputs = [source.describe(digest=job.hash_inputs) for source in sources]
+    record = provenance(job, metrics[0], inputs, records.describe())
     if output is not None:
         write_result(result, output, record, readable=lambda: _readable(job, result))
     return Outcome(result, records, record, left_out(job, metrics[0]))

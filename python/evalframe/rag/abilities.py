@@ -25,7 +25,7 @@ Ability: TypeAlias = Literal[
     "counterfactual_robustness",
 ]
 
-ABILITIES: tuple[str, ...] = get_args(Ability)
+ABILITIES: tuple[Ability, ...] = get_args(Ability)
 
 DROP = {
     "accuracy_without_noise": pl.Float64(),

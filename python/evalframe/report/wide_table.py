@@ -33,6 +33,7 @@ def wide_table(
     digits: int = 4,
     level: float | None = None,
     width: int | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
     """Write columns of a wide table for a reader, one line for each row.
 
@@ -48,6 +49,7 @@ def wide_table(
         level: The confidence level of the intervals, named beneath the table.
         width: Characters per line; columns are left out from the right, and named beneath the
             table, until the lines fit. Keys and the first column stay.
+        notes: Sentences to put beneath the table, after its own.
 
     Returns:
         Lines without a final line end.
@@ -100,6 +102,7 @@ def wide_table(
         captions.append(f"Not shown at {width} characters: {', '.join(reversed(hidden))}.")
     if table.is_empty():
         captions.append("No rows.")
+    captions += notes
     return "\n".join([*lines, "", *captions] if captions else lines)
 
 

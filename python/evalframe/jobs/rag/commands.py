@@ -1,0 +1,150 @@
+"""`evalframe rag`: the rates of responses, and the documents that they are asked from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.help import RAG_DOCUMENTS_EPILOG, RAG_EPILOG
+from evalframe.jobs.options import (
+    ON_BAD_ROWS,
+    given,
+    names,
+    numbers,
+    options,
+    resampling,
+    silent,
+    with_bootstrap,
+)
+from evalframe.jobs.parsing import parse
+from evalframe.jobs.rag.job import DROPPED, KEYS, MODES, RATE_INTERVALS, RagJob
+
+_RESPONSES = options(
+    click.option(
+        "--from-rgb",
+        multiple=True,
+        metavar="FOLDER",
+        help="Read prediction files of RGB: a folder, files or globs.",
+    ),
+    click.option("--instances", metavar="FILE", help="Where the answers are, if not in RESPONSES."),
+    names("--by", f"Columns to group by.  [default: {', '.join(KEYS)}, as there are]"),
+    click.option(
+        "--mode",
+        type=click.Choice(MODES),
+        help="How to label.  [default: strict, or the labels that the table has]",
+    ),
+    click.option(
+        "--dropped",
+        type=click.Choice(DROPPED),
+        help="What responses without a label are.  [default: excluded]",
+    ),
+    click.option(
+        "--intervals",
+        type=click.Choice(RATE_INTERVALS),
+        help="Of the rates, without --bootstrap.  [default: wilson]",
+    ),
+    click.option("--weight", metavar="COLUMN", help="Of each row.  [default: 1]"),
+    names(
+        "--key",
+        "Columns that identify a row, '' for no check of duplicates.  [default: --by and id]",
+    ),
+)
+
+
+@click.group(cls=Family, main="rates")
+def rag() -> None:
+    """Robustness of retrieval-augmented generation: rates of responses, prompts."""
+
+
+@rag.command(epilog=RAG_EPILOG)
+@click.argument("items", nargs=-1, metavar="[RESPONSES]...")
+@_RESPONSES
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="The table of rates (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+)
+@resampling("the question: dataset and id")
+@ON_BAD_ROWS
+@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
+def rates(quiet: bool, from_rgb: tuple[str, ...], **flags: Any) -> None:
+    """Rate responses to questions with documents, by model, data set and noise.
+
+    RESPONSES are files, globs or folders: one row per response, with dataset, response, answers
+    (or --instances), and as far as there are model, id, noise_rate, passage_num,
+    correct_passage_rate, evaluation (a judge's text). Printed are the four abilities: robustness to
+    noise, rejection where there is nothing but noise, integration of several documents, and
+    robustness to documents that are wrong.
+    """
+    asked = with_bootstrap(given(flags), "level")
+    if from_rgb:
+        asked |= {"items": [*from_rgb, *asked.get("items", ())], "rgb": True}
+    if "items" not in asked:
+        raise click.UsageError("name RESPONSES, or --from-rgb FOLDER")
+    if "output" not in asked:
+        raise click.UsageError("name the result: -o OUT")
+    job = parse({"family": "rag", **asked})
+    assert isinstance(job, RagJob)
+    run_rag(job, Path(), quiet=quiet)
+
+
+def run_rag(job: RagJob, folder: Path, *, quiet: bool) -> None:
+    """Run a job and print what it came to.
+
+    Args:
+        job: What to run.
+        folder: What relative names in it are relative to.
+        quiet: Print nothing.
+    """
+    from evalframe.jobs.rag.run import run, written
+
+    outcome = run(job, folder=folder, progress=silent if quiet else None)
+    if outcome.report.rejected:
+        say(outcome.report, err=True)
+    if not quiet:
+        say(written(outcome, width=terminal_width()))
+
+
+@rag.command(epilog=RAG_DOCUMENTS_EPILOG)
+@click.argument("instances", nargs=-1, required=True)
+@click.option(
+    "--noise",
+    type=numbers,
+    default="0",
+    show_default=True,
+    metavar="A,B,...",
+    help="Share of noise among the documents; several give a prompt for each.",
+)
+@click.option("--passages", type=int, default=5, show_default=True, help="Documents in a prompt.")
+@click.option(
+    "--correct",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Share of right documents, in counterfactual data sets only.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["original", "seeded"]),
+    default="original",
+    show_default=True,
+    help="original takes the documents that RGB takes; seeded draws them by data set and id.",
+)
+@click.option("--seed", type=int, default=2333, show_default=True)
+@click.option("-o", "--output", metavar="FILE", required=True, help=".parquet or .jsonl")
+@click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
+def documents(quiet: bool, instances: tuple[str, ...], **flags: Any) -> None:
+    """Choose the documents of each question and write the prompts.
+
+    INSTANCES are files, globs or folders: one row per question, with dataset, id, query, answers,
+    positive and negative (lists of documents), and positive_wrong for counterfactual data sets.
+    """
+    from evalframe.jobs.rag.documents import summary, write_documents
+
+    prompts = write_documents(instances, **flags)
+    if not quiet:
+        say(summary(prompts, flags["output"]))

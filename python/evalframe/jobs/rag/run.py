@@ -1,0 +1,154 @@
+"""Run a job of the rag family: open, validate, label, count, write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.contract import Contract, Report, validate
+from evalframe.jobs.outputs import SUFFIXES, write_result
+from evalframe.jobs.paths import reading
+from evalframe.jobs.provenance import provenance
+from evalframe.jobs.rag.inputs import open_responses
+from evalframe.jobs.rag.job import KEYS
+from evalframe.jobs.rag.outputs import check_targets, tables_of, write_tables
+from evalframe.jobs.rag.report import rates_report
+from evalframe.rag.contract import responses_contract
+from evalframe.rag.rates import RATES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.jobs.rag.job import RagJob
+    from evalframe.resample.methods import Progress
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job came to.
+
+    Attributes:
+        job: The job.
+        keys: What its responses are grouped by.
+        rates: The table of rates.
+        report: What the validation found.
+        provenance: What a Parquet output carries in its metadata.
+    """
+
+    job: RagJob
+    keys: list[str]
+    rates: pl.DataFrame
+    report: Report
+    provenance: dict[str, Any]
+
+    @property
+    def level(self) -> float | None:
+        """The confidence level of the intervals, if there are any."""
+        if self.job.bootstrap is not None:
+            return self.job.bootstrap.level
+        return None if self.job.intervals == "none" else self.job.level
+
+
+def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
+    """Run a job; with an output, write it whole or leave what was there.
+
+    Args:
+        job: What to run.
+        folder: What relative names in the job are relative to.
+        progress: Called as replicates are done; by default long runs report on a terminal.
+
+    Raises:
+        InputError: An input cannot be read.
+        OutputError: The output cannot be written; said before anything is computed.
+        ContractError: The responses break their contract.
+        MissingColumnsError: The table lacks a column that the job needs.
+
+    Example:
+        >>> import tempfile
+        >>> from evalframe.jobs.parsing import parse
+        >>> from evalframe.rag.sample import sample_responses
+        >>> job = parse({"family": "rag", "items": ["responses.parquet"], "by": ["model"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sample_responses(questions=3).write_parquet(f"{folder}/responses.parquet")
+        ...     outcome = run(job, folder=Path(folder))
+        >>> outcome.rates["model"].to_list(), outcome.report.rejected
+        (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
+    """
+    output = None if job.output is None else folder / job.output
+    rejects = check_targets(job, output)
+    opened = open_responses(job, folder, [path for path in (output, rejects) if path is not None])
+    schema = opened.table.collect_schema()
+    keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
+    contract = _contract(job, schema, keys)
+    with reading(", ".join(job.items)):
+        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=rejects)
+        labelled = _labelled(job, report.valid, schema)
+        resample = _resample(job, schema, progress)
+        rates = ef.rag.rates(
+            labelled,
+            by=keys,
+            weight=job.weight,
+            dropped=job.dropped,
+            intervals="wilson" if resample is None and job.intervals == "wilson" else None,
+            level=job.level,
+            resample=resample,
+        ).collect()
+    record = provenance(
+        job,
+        [metric.alias(name) for name, (_, metric) in RATES.items()],
+        opened.describe(),
+        {"rows": report.rows, "rejected": report.rejected},
+    )
+    outcome = Outcome(job, keys, rates, report, record)
+    if output is None:
+        return outcome
+    if output.suffix.lower() in SUFFIXES:
+        write_result(rates, output, record, readable=lambda: written(outcome, markdown=True))
+    else:
+        tables = tables_of(job, labelled, rates, keys, resample)
+        write_tables(tables, output, record)
+    return outcome
+
+
+def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
+    """The rates for a reader."""
+    return rates_report(
+        outcome.rates, outcome.keys, markdown=markdown, level=outcome.level, width=width
+    )
+
+
+def _contract(job: RagJob, present: pl.Schema, keys: Sequence[str]) -> Contract:
+    """The contract of the columns that the table has."""
+    roles = {role: role if role in present else None for role in (*KEYS, *_TEXTS)}
+    labelled = job.mode is None and "label" in present
+    contract = responses_contract(
+        **roles,
+        answers="answers" if not labelled and "answers" in present else None,
+        weight=job.weight,
+        by=[key for key in keys if key not in KEYS],
+    )
+    return contract if job.key is None else replace(contract, key=job.key)
+
+
+_TEXTS = ("id", "response", "evaluation")
+
+
+def _labelled(job: RagJob, responses: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+    """The responses with labels: their own, unless a mode is asked for or there are none."""
+    if job.mode is None and "label" in schema:
+        return responses
+    return ef.rag.label(responses, mode=job.mode or "strict")
+
+
+def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.Bootstrap | None:
+    if job.bootstrap is None:
+        return None
+    question = pl.struct([name for name in ("dataset", "id") if name in schema])
+    asked = msgspec.structs.asdict(job.bootstrap)
+    cluster = job.bootstrap.cluster or question
+    return ef.Bootstrap(**asked | {"cluster": cluster, "progress": progress})

@@ -1,0 +1,266 @@
+"""Answers of every published shape, made into groups of aliases.
+
+An answer is published as a string, a list of strings, a list of lists of strings, or a mix of
+strings and lists. A list is a list of groups, every one of which is required; a group that is a
+list names aliases, any of which suffices. So a flat list of strings asks for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, ParameterError
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalframe.core.typing import IntoExpr
+
+OnInvalid: TypeAlias = Literal["raise", "null"]
+
+ALIASES = pl.List(pl.String())
+GROUPS = pl.List(ALIASES)
+
+_UNIT = r"(?:[0-9abcefABCEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
+_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+TEXT = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_UNIT}|{_PAIR})))*"'
+"""A JSON string, as a regular expression; half a surrogate pair is none, since it is no text."""
+
+
+def listed(element: str) -> str:
+    """The regular expression of a JSON list of what `element` matches."""
+    return rf"\[\s*(?:{element}\s*(?:,\s*{element}\s*)*)?\]"
+
+
+PUBLISHED_ALIASES = f"(?:{TEXT}|{listed(TEXT)})"
+PUBLISHED_ANSWER = f"(?:{TEXT}|{listed(PUBLISHED_ALIASES)})"
+"""What an answer is in JSON, as a regular expression."""
+
+_SHAPES = (
+    "An answer is a string, a list of strings (all of them required), a list of lists of aliases,"
+    " or a mix of strings and lists"
+)
+_ALIAS_SHAPES = "Aliases are a string or a list of strings"
+_SHOWN, _WIDTH = 3, 60
+
+
+def answer_groups(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+    """Answers held as text or lists, as groups of aliases.
+
+    Text is one group of one alias, whatever it looks like; for JSON see `answers_from_json`. Empty
+    lists are kept: an answer may have no groups, a group no aliases.
+
+    Args:
+        answers: String: the one group of one alias. List(String): each string is a group of its
+            own. List(List(String)): as it is.
+        on_invalid: What becomes of an answer that is null or holds one: `raise`, or `null`, by
+            which the response has no label. The original drops such an item silently.
+
+    Returns:
+        List(List(String)).
+
+    Raises:
+        ParameterError: The column has another type.
+        ContractError: An answer is null or holds one; both are raised where the expression is
+            evaluated, and the latter needs the whole column.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.answers import answer_groups
+        >>> frame = pl.DataFrame({"answers": [["January 2 2022", "Kyiv"], ["medical"]]})
+        >>> frame.select(answer_groups()).to_series().to_list()
+        [[['January 2 2022'], ['Kyiv']], [['medical']]]
+    """
+    return _made(answers, _groups, GROUPS, _SHAPES, on_invalid)
+
+
+def answers_from_json(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+    """Answers held as JSON, as groups of aliases.
+
+    Args:
+        answers: JSON text: a string, a list of strings, a list of lists, or a mix, also from row
+            to row. Plain text is no JSON; see `answer_groups`.
+        on_invalid: What becomes of anything else (numbers, null, deeper lists, objects): `raise`,
+            or `null`, by which the response has no label. The original drops such an item silently.
+
+    Returns:
+        List(List(String)).
+
+    Raises:
+        ParameterError: The column is no text.
+        ContractError: An answer has another shape; both are raised where the expression is
+            evaluated, and the latter needs the whole column.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.answers import answers_from_json
+        >>> frame = pl.DataFrame({"answers": ['"medical"', '["Kyiv", ["2 May", "May 2"]]', "12"]})
+        >>> frame.select(answers_from_json(on_invalid="null")).to_series().to_list()
+        [[['medical']], [['Kyiv'], ['2 May', 'May 2']], None]
+    """
+    return _made(answers, _groups_of_json, GROUPS, _SHAPES, on_invalid)
+
+
+def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+    """One group of aliases, such as a fake answer: a string or a list of strings; null stays null.
+
+    Args:
+        column: String, or List(String).
+        on_invalid: What becomes of a list that holds a null: `raise` or `null`.
+
+    Returns:
+        List(String).
+
+    Raises:
+        ParameterError: The column has another type.
+        ContractError: A list holds a null; both are raised where the expression is evaluated.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.answers import aliases
+        >>> pl.DataFrame({"fake": ["17%", None]}).select(aliases("fake")).to_series().to_list()
+        [['17%'], None]
+    """
+    return _made(column, _aliases, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
+
+
+def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+    """One group of aliases held as JSON, a string or a list of strings; null stays null.
+
+    Args:
+        column: JSON text.
+        on_invalid: What becomes of anything else: `raise` or `null`.
+
+    Returns:
+        List(String).
+
+    Raises:
+        ParameterError: The column is no text.
+        ContractError: A value has another shape; both are raised where the expression is evaluated.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.answers import aliases_from_json
+        >>> frame = pl.DataFrame({"fakeanswer": ['"17%"', '["17%", "17 %"]', None]})
+        >>> frame.select(aliases_from_json("fakeanswer")).to_series().to_list()
+        [['17%'], ['17%', '17 %'], None]
+    """
+    return _made(column, _aliases_of_json, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
+
+
+def _made(
+    column: IntoExpr,
+    convert: Callable[[pl.Series], pl.Series],
+    dtype: pl.List,
+    shapes: str,
+    on_invalid: OnInvalid,
+    *,
+    nullable: bool = False,
+) -> pl.Expr:
+    """The converted column, where what has no published shape is refused or null."""
+    if on_invalid not in get_args(OnInvalid):
+        known = ", ".join(get_args(OnInvalid))
+        raise ParameterError(f"unknown choice on_invalid={on_invalid!r}; known: {known}")
+
+    def made(values: pl.Series) -> pl.Series:
+        converted = convert(values)
+        if on_invalid == "raise" and converted.null_count():
+            _refuse(values, converted, shapes, nullable=nullable)
+        return converted
+
+    # Rows of a batch have no numbers of the table, by which an error names them.
+    alone = on_invalid == "null"
+    return as_expr(column).map_batches(made, return_dtype=dtype, is_elementwise=alone)
+
+
+def _groups(values: pl.Series) -> pl.Series:
+    match values.dtype:
+        case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
+            return _without_holes(values.cast(GROUPS))
+        case pl.List(inner=pl.String()):
+            return _without_holes(values.list.eval(pl.concat_list(pl.element())))
+        case pl.String():
+            return _groups(_alone(values))
+    raise ParameterError(
+        f"{values.name}: answers must be text, lists of text or lists of lists of text, but are"
+        f" {values.dtype}. Put answers of mixed shapes into a column of JSON, and read it by"
+        " answers_from_json"
+    )
+
+
+def _aliases(values: pl.Series) -> pl.Series:
+    match values.dtype:
+        case pl.List(inner=pl.String() | pl.Null()) | pl.Null():
+            whole = pl.when(~pl.first().list.contains(None)).then(pl.first())
+            return values.cast(ALIASES).to_frame().select(whole).to_series()
+        case pl.String():
+            return _aliases(_alone(values))
+    raise ParameterError(
+        f"{values.name}: aliases must be text or lists of text, but are {values.dtype}"
+    )
+
+
+def _alone(texts: pl.Series) -> pl.Series:
+    """Each text as the only element of a list."""
+    return texts.to_frame().select(pl.concat_list(pl.first())).to_series()
+
+
+def _groups_of_json(values: pl.Series) -> pl.Series:
+    return _decoded(values, PUBLISHED_ANSWER, GROUPS)
+
+
+def _aliases_of_json(values: pl.Series) -> pl.Series:
+    return _decoded(values, PUBLISHED_ALIASES, ALIASES)
+
+
+def _decoded(values: pl.Series, shape: str, dtype: pl.List) -> pl.Series:
+    """JSON of this shape as lists, a string as the only element of one; null where it is none."""
+    if values.dtype == pl.Null:
+        return values.cast(dtype)
+    if values.dtype != pl.String:
+        raise ParameterError(
+            f"{values.name} must be JSON text, but is {values.dtype}; lists go to answer_groups"
+        )
+    text = pl.first()
+    shaped = pl.when(text.str.contains(rf"^\s*{shape}\s*$")).then(text)
+    return values.to_frame().select(shaped.str.json_decode(dtype)).to_series()
+
+
+def _without_holes(groups: pl.Series) -> pl.Series:
+    """The groups, null where a group or an alias is."""
+    inner = groups.explode(empty_as_null=False, keep_nulls=False)
+    if not inner.null_count() and not inner.explode(empty_as_null=False).null_count():
+        return groups
+    answer, group = pl.first(), pl.element()
+    whole = ~answer.list.eval(group.is_null() | group.list.contains(None)).list.any()
+    return groups.to_frame().select(pl.when(whole).then(answer)).to_series()
+
+
+def _refuse(values: pl.Series, made: pl.Series, shapes: str, *, nullable: bool) -> None:
+    """Raise if a value was not made into anything, unless it is a null that may be one.
+
+    Raises:
+        ContractError: With the first of these rows and what they hold.
+    """
+    nulls = values.is_null()
+    if values.dtype == pl.String:
+        nulls |= values.str.strip_chars() == "null"
+    bad = made.is_null() & ~nulls.fill_null(value=True) if nullable else made.is_null()
+    rows = bad.arg_true()
+    if not len(rows):
+        return
+    told = [f"  row {row}: {_shown(values[row])}" for row in rows.head(_SHOWN).to_list()]
+    raise ContractError(
+        f"{values.name}: {len(rows):,} of {len(values):,} are of no published shape (rows are"
+        " numbered from 0).\n" + "\n".join(told) + f"\n{shapes}. Correct these rows, or read them"
+        " as null, by on_invalid='null'."
+    )
+
+
+def _shown(value: object) -> str:
+    value = value.to_list() if isinstance(value, pl.Series) else value
+    text = "null" if value is None else value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

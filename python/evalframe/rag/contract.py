@@ -1,0 +1,136 @@
+"""The two tables of the family: instances (what is asked) and responses (what is answered)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.contract import Column, Contract, Rule
+from evalframe.rag.answers import aliases, answer_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def instances_contract(
+    *,
+    dataset: str = "dataset",
+    id: str = "id",
+    query: str | None = "query",
+    answers: str = "answers",
+    fake_answers: str | None = None,
+) -> Contract:
+    """The contract of a table of questions, under the names its columns have.
+
+    Ids are unique within a data set only, so both together are the key.
+
+    Args:
+        dataset: Name of the data set.
+        id: The question within it.
+        query: Its text; None for a table without it.
+        answers: Accepted answers: text, lists of text, or groups of aliases.
+        fake_answers: The answer that counterfactual documents give: text or lists of aliases, null
+            for other data; None for a table without it.
+
+    >>> contract = instances_contract()
+    >>> [column.name for column in contract.columns], contract.key
+    (['dataset', 'id', 'query', 'answers'], ('dataset', 'id'))
+    """
+    columns = [Column(dataset, "string"), Column(id, "key")]
+    columns += [Column(query, "string")] if query else []
+    columns += [Column(answers, meaning="accepted answers")]
+    rules = [_published(answers)]
+    if fake_answers:
+        columns.append(Column(fake_answers, nullable=True))
+        shaped = aliases(fake_answers, on_invalid="null").is_not_null()
+        remedy = f"write {fake_answers!r} as text or a list of texts"
+        rules.append(
+            Rule(
+                f"{fake_answers} hold no null",
+                shaped | pl.col(fake_answers).is_null(),
+                (fake_answers,),
+                remedy,
+            )
+        )
+    return Contract("instances", tuple(columns), rules=tuple(rules), key=(dataset, id))
+
+
+def responses_contract(
+    *,
+    model: str | None = "model",
+    dataset: str | None = "dataset",
+    id: str | None = "id",
+    noise_rate: str | None = "noise_rate",
+    passage_num: str | None = "passage_num",
+    correct_passage_rate: str | None = "correct_passage_rate",
+    response: str | None = "response",
+    evaluation: str | None = None,
+    answers: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] = (),
+) -> Contract:
+    """The contract of a table of responses, under the names its columns have.
+
+    The settings of a run and the question identify a row, so that a run that is there twice is
+    found; without an id none is looked for. None stands for a column that the table lacks.
+
+    Args:
+        model: Who answered.
+        dataset: Name of the data set.
+        id: The question within it.
+        noise_rate: Share of noise among the documents, from 0 to 1.
+        passage_num: Number of documents.
+        correct_passage_rate: Share of correct documents, from 0 to 1; null for data that have none.
+        response: What was answered; null for a request that failed.
+        evaluation: A judge's text about the response; null where there is none.
+        answers: Accepted answers, if the table has them already.
+        weight: How often each row counts, 0 or more.
+        by: Further columns that tell runs apart; null is a value like any other.
+
+    >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
+    >>> contract.key
+    ('model', 'dataset', 'noise_rate', 'passage_num', 'temperature', 'id')
+    """
+    extra = (by,) if isinstance(by, str) else tuple(by)
+    columns = [Column(name, "string") for name in (model, dataset) if name]
+    columns += [Column(id, "key")] if id else []
+    if noise_rate:
+        columns.append(Column(noise_rate, "number", meaning="share of noise"))
+    if passage_num:
+        columns.append(Column(passage_num, "integer", meaning="number of documents"))
+    if correct_passage_rate:
+        columns.append(Column(correct_passage_rate, "number", nullable=True))
+    columns += [Column(name, "string", nullable=True) for name in (response, evaluation) if name]
+    columns += [Column(answers, meaning="accepted answers")] if answers else []
+    columns += [Column(weight, "number", meaning="0 or more")] if weight else []
+    columns += [Column(name, nullable=True, finite=False) for name in extra]
+    first = {column.name: column for column in reversed(columns)}
+    rules = [_share(name) for name in (noise_rate, correct_passage_rate) if name]
+    rules += [_not_negative(name) for name in (passage_num, weight) if name]
+    rules += [_published(answers)] if answers else []
+    settings = (model, dataset, noise_rate, passage_num, correct_passage_rate, *extra, id)
+    return Contract(
+        "responses",
+        tuple(column for column in columns if first[column.name] is column),
+        rules=tuple(rules),
+        key=tuple(dict.fromkeys(name for name in settings if name)) if id else (),
+    )
+
+
+def _published(answers: str) -> Rule:
+    return Rule(
+        f"{answers} have a published shape",
+        answer_groups(answers, on_invalid="null").is_not_null() | pl.col(answers).is_null(),
+        (answers,),
+        f"write {answers!r} as text, a list of texts or a list of lists of aliases, without nulls",
+    )
+
+
+def _share(name: str) -> Rule:
+    remedy = f"correct {name!r}; percentages are to be divided by 100"
+    return Rule(f"{name} lies in [0, 1]", pl.col(name).is_between(0, 1), (name,), remedy)
+
+
+def _not_negative(name: str) -> Rule:
+    return Rule(f"{name} is not negative", pl.col(name) >= 0, (name,), f"correct {name!r}")

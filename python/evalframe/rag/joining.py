@@ -1,0 +1,142 @@
+"""Responses joined with the instances that they are responses to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from polars import selectors
+
+from evalframe.core.contract import Column, Contract, validate
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.tables import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame
+
+ATTACHED = ("answers", "query", "fake_answers")
+"""Columns of instances that responses are given unless they have them."""
+
+_ROW = "__evalframe_row__"
+_SHOWN = 3
+
+
+def attach_answers(
+    responses: Frame,
+    instances: Frame,
+    *,
+    on: Sequence[str] = ("dataset", "id"),
+    columns: Sequence[str] | None = None,
+) -> pl.LazyFrame:
+    """Give each response the answers of its instance.
+
+    The keys of both tables are read once, to make sure that each response has one instance.
+
+    Args:
+        responses: One row per response.
+        instances: One row per question.
+        on: The columns that identify an instance, in both tables.
+        columns: What to take of the instances; by default `answers`, `query` and `fake_answers`,
+            as far as they have them and the responses do not.
+
+    Returns:
+        The columns of `responses`, then those of the instances. Lazy; rows keep their order.
+
+    Raises:
+        ContractError: Responses have no instance, or instances share a key or lack one.
+        MissingColumnsError: A column is absent.
+        ParameterError: The responses have such a column already, nothing is to be taken, or keys
+            cannot be compared.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.joining import attach_answers
+        >>> instances = pl.DataFrame({"dataset": "en", "id": [0, 1], "answers": ["Rome", "Kyiv"]})
+        >>> responses = pl.DataFrame({"dataset": "en", "id": [1, 0], "response": ["Kyiv", "Bonn"]})
+        >>> attach_answers(responses, instances).collect()["answers"].to_list()
+        ['Kyiv', 'Rome']
+    """
+    keys = list(dict.fromkeys([on] if isinstance(on, str) else on))
+    answered, asked = lazy(responses), lazy(instances)
+    present, known = answered.collect_schema(), asked.collect_schema()
+    if not keys:
+        raise ParameterError("attach_answers needs the columns that identify an instance, as on=")
+    taken = _taken(columns, [*keys], present, known)
+    if missing := {*keys} - {*present}:
+        raise MissingColumnsError.of("attach_answers", missing, present)
+    if missing := {*keys, *taken} - {*known}:
+        raise MissingColumnsError.of("attach_answers", missing, known)
+    named = Contract("instances", tuple(Column(name) for name in keys), key=tuple(keys))
+    validate(asked.select(selectors.by_name(keys)), named)
+    asked = asked.select(*_as_in(present, known, keys), selectors.by_name(taken))
+    _refuse_unknown(answered, asked, keys)
+    return answered.join(asked, on=keys, how="left", maintain_order="left")
+
+
+def _taken(
+    columns: Sequence[str] | None, keys: list[str], present: pl.Schema, known: pl.Schema
+) -> list[str]:
+    """The columns that responses are given."""
+    if columns is None:
+        taken = [name for name in ATTACHED if name in known and name not in present]
+    else:
+        taken = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+        if twice := [name for name in taken if name in present and name not in keys]:
+            raise ParameterError(
+                f"the responses have a column {twice[0]!r} already; drop it, or leave it out of"
+                " columns"
+            )
+    taken = [name for name in taken if name not in keys]
+    if not taken:
+        raise ParameterError(
+            "there is nothing to attach: the instances have none of the columns that the responses"
+            f" lack. Instances have {known.names()}; name some as columns=[...]"
+        )
+    return taken
+
+
+def _as_in(present: pl.Schema, known: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
+    """The keys of the instances, of the types that they have in the responses.
+
+    Raises:
+        ParameterError: The types cannot be compared.
+    """
+    for name in keys:
+        here, there = present[name], known[name]
+        integers = here.is_integer() and there.is_integer()
+        if not (here == there or integers or (_is_text(here) and _is_text(there))):
+            raise ParameterError(
+                f"attach_answers compares {name!r}, which is {here} in the responses and {there} in"
+                f" the instances; cast one: frame.with_columns(pl.col({name!r}).cast(pl.{there}))"
+            )
+    # A key that the type of the responses cannot hold is null, and so nobody's.
+    return [selectors.by_name(name).as_expr().cast(present[name], strict=False) for name in keys]
+
+
+def _is_text(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def _refuse_unknown(responses: pl.LazyFrame, instances: pl.LazyFrame, keys: list[str]) -> None:
+    """Raise if a response has no instance.
+
+    Raises:
+        ContractError: With the first few.
+    """
+    numbered = responses.select(selectors.by_name(keys)).with_row_index(_ROW)
+    unknown = numbered.join(instances, on=keys, how="anti").sort(_ROW).collect()
+    if unknown.is_empty():
+        return
+    rows = [
+        f"  row {number}: " + ", ".join(map("{}={!r}".format, keys, values))
+        for number, *values in unknown.head(_SHOWN).iter_rows()
+    ]
+    total = responses.select(pl.len()).collect().item()
+    raise ContractError(
+        f"{len(unknown):,} of {total:,} responses have no instance (rows are numbered from 0).\n"
+        + "\n".join(rows)
+        + "\nAdd their instances, correct the keys, or leave these rows out: responses.join("
+        f"instances, on={keys!r}, how='semi')."
+    )

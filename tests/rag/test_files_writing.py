@@ -1,0 +1,415 @@
+"""Prediction and score files written: as the original writes them, and read back the same."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import (
+    ContractError,
+    InputError,
+    MissingColumnsError,
+    OutputError,
+    ParameterError,
+)
+from evalframe.rag.files import read_rgb, read_rgb_scores, score_object, write_rgb
+from evalframe.rag.labels import label
+
+NAME = "prediction_en_m_temp0.2_noise0.4_passage5_correct0.0"
+
+
+def run(**changes):
+    """Two labelled responses of a run."""
+    columns = {
+        "model": ["m"] * 2,
+        "dataset": ["en"] * 2,
+        "temperature": [0.2] * 2,
+        "noise_rate": [0.4] * 2,
+        "passage_num": [5] * 2,
+        "correct_passage_rate": [0.0] * 2,
+        "id": [7, 3],
+        "query": ["a?", "b?"],
+        "answers": [[["x"], ["y", "z"]], [["x"]]],
+        "response": ["x z", "no"],
+        "documents": [["d", 'e"\n'], []],
+        "label": [[1, 1], [0]],
+        "factlabel": [0, 1],
+    }
+    return pl.DataFrame({k: v for k, v in (columns | changes).items() if v is not None})
+
+
+def stored(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def test_files_are_those_of_the_original(tmp_path):
+    paths = write_rgb(run().lazy(), tmp_path)
+    assert [str(p.relative_to(tmp_path)) for p in paths] == [
+        f"result-en/{NAME}.json",
+        f"result-en/{NAME}_result.json",
+    ]
+    records = [
+        {
+            "id": 7,
+            "query": "a?",
+            "ans": ["x", ["y", "z"]],
+            "label": [1, 1],
+            "prediction": "x z",
+            "docs": ["d", 'e"\n'],
+            "noise_rate": 0.4,
+            "factlabel": 0,
+        },
+        {
+            "id": 3,
+            "query": "b?",
+            "ans": ["x"],
+            "label": [0],
+            "prediction": "no",
+            "docs": [],
+            "noise_rate": 0.4,
+            "factlabel": 1,
+        },
+    ]
+    expected = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    assert paths[0].read_bytes() == expected.encode()
+    scores = {"all_rate": 0.5, "noise_rate": 0.4, "tt": 1, "nums": 2}
+    assert paths[1].read_text() == json.dumps(scores, ensure_ascii=False, indent=4)
+
+
+def test_runs_of_all_kinds_are_read_back(tmp_path):
+    judged = ["Yes", "No"]
+    table = pl.concat(
+        [
+            run(),
+            run(noise_rate=[1.0] * 2, model=["org/7b_q%"] * 2, label=[[-1], [0]]),
+            run(dataset=["zh_fact"] * 2, response=["x　z", "不"], evaluation=judged),
+            run(dataset=["hotpot"] * 2, temperature=[None] * 2, correct_passage_rate=[None] * 2),
+            run(passage_num=[0] * 2, documents=[[], []], variant=["second"] * 2),
+        ],
+        how="diagonal_relaxed",
+    ).with_columns(pl.col("label").cast(pl.List(pl.Int8)), pl.col("factlabel").cast(pl.Int8))
+    paths = write_rgb(table, tmp_path)
+    assert len(paths) == 10
+    folders = {p.parent.name for p in paths}
+    assert folders == {"result-en", "result-zh", tmp_path.name}
+    with pytest.raises(InputError, match="what dataset is"):
+        read_rgb(tmp_path)
+    found = pl.concat(
+        [
+            read_rgb([tmp_path / "result-en", tmp_path / "result-zh"]),
+            read_rgb(f"{tmp_path}/prediction_hotpot*", dataset="hotpot"),
+        ]
+    )
+    chatgpt = pl.when(dataset="zh_fact").then(pl.lit("chatgpt")).otherwise("variant")
+    keys = ["dataset", "model", "noise_rate", "passage_num", "id"]
+    assert_frame_equal(
+        found.drop("file").sort(keys),
+        table.with_columns(variant=chatgpt).select(found.drop("file").columns).sort(keys),
+    )
+    scores = read_rgb_scores(tmp_path / "result-zh").row(0, named=True)
+    assert scores["variant"] == "chatgpt"
+    assert (scores["reject_rate"], scores["rejecttt"], scores["correct_tt"]) == (0.5, 1, 1)
+
+
+def test_chinese_responses_have_no_spaces(tmp_path):
+    write_rgb(run(dataset=["zh"] * 2, response=["x y", "信息 不足　"]), tmp_path)
+    assert read_rgb(tmp_path)["response"].to_list() == ["xy", "信息不足　"]
+
+
+def test_what_may_be_absent(tmp_path):
+    table = run(temperature=None, correct_passage_rate=None, documents=None)
+    paths = write_rgb(table.with_columns(answers=pl.lit("x")), tmp_path)
+    assert paths[0].name == "prediction_en_m_noise0.4_passage5.json"
+    found = read_rgb(tmp_path)
+    assert found["documents"].to_list() == [[], []]
+    assert found["answers"].to_list() == [[["x"]]] * 2
+    with pytest.raises(
+        MissingColumnsError, match="labelled responses needs columns 'factlabel', '"
+    ):
+        write_rgb(table.drop("factlabel", "query"), tmp_path)
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(
+            TEXTS,
+            st.lists(st.lists(TEXTS, max_size=3), max_size=3),
+            TEXTS,
+            st.lists(TEXTS, max_size=2),
+            st.lists(st.sampled_from([1, 0, -1]), max_size=3),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.floats(0, 1),
+)
+def test_any_text_is_written_as_json_and_read_back(tmp_path, rows, noise_rate):
+    columns = {
+        "query": pl.String(),
+        "answers": pl.List(pl.List(pl.String())),
+        "response": pl.String(),
+        "documents": pl.List(pl.String()),
+        "label": pl.List(pl.Int8()),
+    }
+    table = (
+        pl.DataFrame(rows, schema=columns, orient="row")
+        .with_row_index("id")
+        .with_columns(model=pl.lit("m"), dataset=pl.lit("en"), noise_rate=noise_rate, passage_num=1)
+        .with_columns(factlabel=1)
+    )
+    paths = write_rgb(table, tmp_path, overwrite=True)
+    text = next(p for p in paths if "result.json" not in p.name).read_bytes().decode()
+    records = [json.loads(line) for line in text.split("\n")[:-1]]
+    assert text == "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records)
+    found = read_rgb(next(p for p in paths if "result.json" not in p.name))
+    assert found.select(list(columns)).equals(table.select(list(columns)))
+    assert found["noise_rate"].unique().to_list() == [noise_rate]
+
+
+def test_golden_runs(golden, shared, tmp_path):
+    instances = pl.read_parquet(shared / "data/rag/instances.parquet").select(
+        "dataset", pl.col("id").cast(pl.Int64), "query", answers="answer_groups"
+    )
+    runs = golden("rag/rates")["runs"]
+    tables, expected = [], {}
+    for case in runs:
+        rows = len(case["responses"])
+        assert case["ids"] == f"0..{rows - 1}"
+        docs = case.get("n_docs", 0)
+        table = pl.DataFrame({"id": range(rows), "response": case["responses"]}).with_columns(
+            model=pl.lit(case["run"]),
+            dataset=pl.lit(case["dataset"]),
+            noise_rate=case["noise_rate"],
+            passage_num=case["passage_num"],
+            correct_passage_rate=case["correct_rate"],
+            documents=pl.Series(
+                [["-"] * n for n in (docs if isinstance(docs, list) else [docs] * rows)],
+                dtype=pl.List(pl.String),
+            ),
+        )
+        table = label(table.join(instances, on=["dataset", "id"], maintain_order="left")).collect()
+        assert table["label"].to_list() == case["labels"]
+        tables.append(table)
+        expected[case["run"]] = case["expected_scores"]
+    table = pl.concat(tables)
+    paths = write_rgb(table, tmp_path)
+    written = {p.name.split("_")[-5 if "result" in p.name else -4]: p for p in paths}
+    assert set(written) == set(expected)
+    scores = [p for p in paths if p.stem.endswith("_result")]
+    for path in scores:
+        name = next(name for name in expected if f"_{name}_" in path.name)
+        assert path.read_text() == json.dumps(expected[name], ensure_ascii=False, indent=4)
+    found = read_rgb(tmp_path)
+    keys = ["model", "id"]
+    same = ["model", "id", "answers", "label", "factlabel", "documents"]
+    assert_frame_equal(found.select(same).sort(keys), table.select(same).sort(keys))
+    read = read_rgb_scores(tmp_path)
+    for row in read.iter_rows(named=True):
+        known = expected[row["model"]]
+        assert {k: row[k] for k in known} == known
+
+
+def labelled_case(case, **more):
+    count = len(case["labels"])
+    return pl.DataFrame(
+        {
+            "id": range(count),
+            "model": ["m"] * count,
+            "dataset": [case["dataset"]] * count,
+            "noise_rate": [case["noise_rate"]] * count,
+            "passage_num": [5] * count,
+            "query": ["?"] * count,
+            "answers": ["x"] * count,
+            "response": ["x"] * count,
+            "label": pl.Series(case["labels"], dtype=pl.List(pl.Int64)),
+            "factlabel": case.get("factlabels") or [0] * count,
+            **more,
+        }
+    )
+
+
+def test_golden_scores_of_any_labels(golden, tmp_path):
+    cases = golden("rag/rates")["aggregate_only"]
+    for case in cases:
+        table = labelled_case(case)
+        if case["expected_error"]:
+            assert case["expected_error"] == "ZeroDivisionError"
+            with pytest.raises(ContractError, match="the table has no rows"):
+                write_rgb(table, tmp_path)
+            continue
+        path = write_rgb(table, tmp_path, overwrite=True)[1]
+        assert path.read_text() == json.dumps(case["expected_scores"], indent=4)
+
+
+@pytest.mark.parametrize(
+    ("part", "judge"), [("judge_reject", "rejection"), ("judge_fact", "errors")]
+)
+def test_golden_scores_of_judges(golden, tmp_path, part, judge):
+    for case in golden("rag/rates")[part]:
+        table = labelled_case(case, evaluation=case["evaluations"])
+        paths = write_rgb(table, tmp_path, judge=judge, overwrite=True)
+        assert paths[1].name == paths[0].name.replace("chatgpt", "chatgptresult")
+        assert paths[1].read_text() == json.dumps(case["expected_scores"], indent=4)
+
+
+def test_the_judge_follows_from_the_data_set(tmp_path):
+    table = run(evaluation=["Yes", "not addressed"])
+    write_rgb(table, tmp_path)
+    assert stored(tmp_path, f"result-en/{NAME}_chatgptresult.json") == {
+        "reject_rate": 0.5,
+        "all_rate": 0.5,
+        "tt": 1,
+        "rejecttt": 1,
+        "nums": 2,
+    }
+
+
+def test_files_of_others_are_left_alone(tmp_path):
+    paths = write_rgb(run(), tmp_path)
+    before = [path.read_bytes() for path in paths]
+    paths[0].unlink()
+    changed = run(response=["y", "z"])
+    with pytest.raises(OutputError, match=r"1 of 2 files are there already, the first .*_result"):
+        write_rgb(changed, tmp_path)
+    assert not paths[0].exists()
+    assert paths[1].read_bytes() == before[1]
+    assert write_rgb(changed, tmp_path, overwrite=True) == paths
+    assert read_rgb(tmp_path)["response"].to_list() == ["y", "z"]
+
+
+def test_nothing_is_written_if_a_file_cannot_be(tmp_path):
+    (tmp_path / "result-en" / f"{NAME}_result.json").mkdir(parents=True)
+    with pytest.raises(OutputError, match="there is a folder of this name"):
+        write_rgb(run(), tmp_path, overwrite=True)
+    assert [p.name for p in (tmp_path / "result-en").iterdir()] == [f"{NAME}_result.json"]
+    (tmp_path / "result-zh").touch()
+    with pytest.raises(OutputError, match="cannot make folder"):
+        write_rgb(run(dataset=["zh"] * 2), tmp_path)
+    with pytest.raises(OutputError, match=r"no folder .*none.*; create it first"):
+        write_rgb(run(), tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"label": [[1, 1], None]}, ContractError, "label is present: not so in 1 of 2"),
+        ({"label": [[1, 1], [2]]}, ContractError, "labels hold 1, 0 and -1: not so in 1"),
+        ({"label": [[1, 1], [None]]}, ContractError, "labels hold 1, 0 and -1: not so in 1"),
+        ({"label": [1, 0]}, ContractError, r"column 'label' is Int64, not List\(Int64\)"),
+        ({"documents": ["a", "b"]}, ContractError, "column 'documents' is String, not List"),
+        ({"documents": [["a", None], []]}, ContractError, "no document is null: not so in 1"),
+        ({"answers": [["a"], None]}, ContractError, "answers is present: not so in 1"),
+        ({"answers": [["a"], [None]]}, ContractError, "answers have a published shape: not so"),
+        ({"evaluation": ["Yes", None]}, ContractError, "of a judged run have a judge's text"),
+        ({"id": [1, 1]}, ContractError, r"variant, id are unique: not so in 1 of 2"),
+        ({"response": ["a", None]}, ContractError, "response is present"),
+        ({"noise_rate": [1.2, 1.2]}, ParameterError, "noise_rate is 1.2, which lies outside"),
+        ({"model": ["fact_m"] * 2}, ParameterError, "a file's name cannot say so. Rename"),
+        ({"judge": "both"}, ParameterError, "judge='both'; known: rejection, errors"),
+    ],
+)
+def test_bad_tables(tmp_path, changes, error, message):
+    options = {"judge": changes["judge"]} if "judge" in changes else {}
+    with pytest.raises(error, match=message):
+        write_rgb(run(**{k: v for k, v in changes.items() if k != "judge"}), tmp_path, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_runs_that_would_share_a_file(tmp_path):
+    table = pl.concat(
+        [run(variant=["chatgpt"] * 2), run(variant=[None] * 2)], how="vertical_relaxed"
+    ).with_columns(evaluation=pl.lit("Yes"))
+    with pytest.raises(ParameterError, match="runs would share a file"):
+        write_rgb(table, tmp_path)
+
+
+def test_score_objects():
+    counts = {"nums": 4, "tt": 1, "fact_tt": 0, "correct_tt": 0, "rejecttt": 0}
+    fact = score_object(counts, noise_rate=0.2, dataset="zh_fact")
+    assert list(fact) == [
+        *("all_rate", "noise_rate", "tt", "nums"),
+        *("fact_check_rate", "correct_rate", "fact_tt", "correct_tt"),
+    ]
+    assert repr(fact["correct_rate"]) == "0"
+    errors = score_object(counts, noise_rate=0.2, dataset="en", judge="errors")
+    assert list(errors) == [
+        *("reject_rate", "all_rate", "correct_rate", "tt"),
+        *("rejecttt", "correct_tt", "nums", "noise_rate"),
+    ]
+    with pytest.raises(MissingColumnsError, match="needs columns 'correct_tt', 'fact_tt'"):
+        score_object({"nums": 1, "tt": 1}, noise_rate=0.2, dataset="en_fact")
+    with pytest.raises(ParameterError, match="no scores of no responses"):
+        score_object({"nums": 0, "tt": 0}, noise_rate=0.2, dataset="en")
+
+
+def test_real_score_files(shared, tmp_path):
+    runs = json.loads((shared / "data/rag/real_scores.json").read_text())["runs"]
+    expected = []
+    for case in runs:
+        if "_passage" not in case["run_file"] or not case["stored_scores"]:
+            continue
+        stem = case["run_file"].removesuffix(".json")
+        result = f"{stem}{'' if stem.endswith('chatgpt') else '_'}result.json"
+        path = tmp_path / case["source"] / result
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(case["stored_scores"]))
+        if "prediction_" in path.name and case["run_file"].count("_passage_") == 0:
+            expected.append((str(path), case))
+        else:
+            path.unlink()
+    table = read_rgb_scores(tmp_path)
+    assert len(table) == len(expected) > 200
+    cases = dict(expected)
+    for row in table.iter_rows(named=True):
+        case = cases[row["file"]]
+        assert row["model"] == case["model"]
+        known = {k: v for k, v in case["stored_scores"].items() if k in row and k != "noise_rate"}
+        assert {k: row[k] for k in known} == known
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty .0 bytes."),
+        ('{"all_rate": 1', "the file ends too early"),
+        ("[1]", "holds no scores: no object with 'all_rate'"),
+        ('{"tt": 1}', "holds no scores"),
+        ('{"all_rate": "1"}', "'all_rate' is '1', not a number"),
+        ('{"all_rate": true}', "'all_rate' is True, not a number"),
+        ('{"all_rate": 1, "tt": 1.5}', "'tt' is 1.5, not an integer"),
+        ('{"all_rate": 1, "tt": 10000000000000000000}', "not an integer"),
+        ('{"all_rate": 1, "noise_rate": 0.2}', "its name says noise rate 0.4, but it holds 0.2"),
+    ],
+)
+def test_score_files_that_are_none(tmp_path, text, message):
+    path = tmp_path / f"{NAME}_result.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_rgb_scores(path)
+
+
+def test_scores_that_are_read(tmp_path):
+    path = tmp_path / f"{NAME}_result.json"
+    path.write_text('{"all_rate": 1, "noise_rate": 0.2, "tt": 2, "time_average": 1.5}')
+    found = read_rgb_scores(str(path), noise_rate=0.2, model="n").row(0, named=True)
+    assert (found["model"], found["noise_rate"], found["all_rate"], found["tt"]) == (
+        "n",
+        0.2,
+        1.0,
+        2,
+    )
+    assert found["nums"] is found["rejecttt"] is None
+    path.rename(tmp_path / f"{NAME}.json")
+    with pytest.raises(InputError, match="holds no score file"):
+        read_rgb_scores(tmp_path)
