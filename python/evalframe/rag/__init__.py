@@ -7,7 +7,7 @@ and any of its aliases suffices.
 from evalframe.rag.abilities import ability, accuracy_drop, published_table
 from evalframe.rag.answers import aliases, aliases_from_json, answer_groups, answers_from_json
 from evalframe.rag.contract import instances_contract, responses_contract
-from evalframe.rag.files import read_rgb, read_rgb_scores, write_rgb
+from evalframe.rag.files import read_rgb, read_rgb_instances, read_rgb_scores, write_rgb
 from evalframe.rag.joining import attach_answers
 from evalframe.rag.labels import label
 from evalframe.rag.rates import rates
@@ -25,6 +25,7 @@ __all__ = [
     "published_table",
     "rates",
     "read_rgb",
+    "read_rgb_instances",
     "read_rgb_scores",
     "responses_contract",
     "write_rgb",

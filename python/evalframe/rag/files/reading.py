@@ -11,7 +11,7 @@ from evalframe.core.errors import InputError, ParameterError
 from evalframe.rag.answers import OnInvalid
 from evalframe.rag.files.finding import runs_in
 from evalframe.rag.files.names import SETTINGS, Settings
-from evalframe.rag.files.records import FILE, read_records
+from evalframe.rag.files.records import FILE, PREDICTIONS, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ def read_rgb(
     runs = runs_in(path, told, scores=False)
     if duplicates == "raise":
         _refuse_duplicates(runs)
-    records = read_records(list(runs), any_answer=on_invalid == "null")
+    records = read_records(list(runs), PREDICTIONS, any_answer=on_invalid == "null")
     responses = records.rename({"noise_rate": _STORED}).join(
         settings_table(runs), on=FILE, how="left", maintain_order="left"
     )
