@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import artifact, bootstrap, calibration, labelling, reading, sorting, start
+from benchmarks import (
+    artifact,
+    bootstrap,
+    calibration,
+    labelling,
+    reading,
+    selection,
+    sorting,
+    start,
+)
 from benchmarks.measure import table
 
 MODULES = {
@@ -19,6 +28,7 @@ MODULES = {
     "reading": reading,
     "artifact": artifact,
     "labelling": labelling,
+    "selection": selection,
     "start": start,
 }
 

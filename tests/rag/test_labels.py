@@ -178,7 +178,6 @@ def test_columns_may_be_expressions():
         ({"answers": [1]}, ParameterError, "answers must be lists of groups .* but is Int64"),
         ({"answers": [[1]]}, ParameterError, r"but is List\(Int64\)"),
         ({"response": [1]}, ParameterError, "response must be text, but is Int64"),
-        ({"label": [[1]]}, ParameterError, "label adds a column 'label'"),
     ],
 )
 def test_bad_tables(change, error, message):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import polars as pl
 
     Floats: TypeAlias = npt.NDArray[np.float64]
     Ints: TypeAlias = npt.NDArray[np.int64]
@@ -29,6 +30,20 @@ def starts_of(lengths: Ints | Bools) -> Ints:
     starts = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
+
+
+def listed(values: pl.Series | npt.NDArray[Any], lengths: Ints, known: Bools) -> pl.Series:
+    """Consecutive values as lists of these lengths, null where they are not known."""
+    import polars as pl
+    import pyarrow as pa
+
+    if isinstance(values, pl.Series):
+        flat = values.to_arrow(compat_level=pl.CompatLevel.newest())  # texts are not copied
+    else:
+        flat = pa.array(values)
+    offsets = pa.array(starts_of(lengths))
+    lists = pa.LargeListArray.from_arrays(offsets, flat, mask=pa.array(~known))
+    return pl.Series(pl.from_arrow(lists))
 
 
 def reduce(ufunc: Any, values: Floats, starts: Ints, empty: float) -> Floats:

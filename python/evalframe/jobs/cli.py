@@ -53,8 +53,8 @@ def cli() -> None:
     """Evaluation metrics over tables of per-item records.
 
     Reads Parquet, CSV, JSON lines and Arrow files, computes the metrics of a family per group, with
-    cluster bootstrap intervals if asked for, and writes one long table. Reads run documents of
-    ai-psychiatrist, too, and writes its evaluation and calibration artifacts.
+    cluster bootstrap intervals if asked for, and writes tables. Reads run documents of
+    ai-psychiatrist and prediction files of RGB, too, and writes the artifacts of the former.
     """
 
 

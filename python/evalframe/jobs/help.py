@@ -9,6 +9,7 @@ Examples:
   evalframe selective --from-run data/run.json --mode few_shot --artifact out.json
   evalframe calibrate --from-run data/run.json --mode few_shot --method verbalized \\
       -o calibration.json
+  evalframe rag data/rag_responses.parquet -o rates.parquet
   evalframe run report.toml
   evalframe metrics --family selective
 

@@ -7,6 +7,13 @@ and any of its aliases suffices.
 from evalframe.rag.abilities import ability, accuracy_drop, published_table
 from evalframe.rag.answers import aliases, aliases_from_json, answer_groups, answers_from_json
 from evalframe.rag.contract import instances_contract, responses_contract
+from evalframe.rag.documents import (
+    document_counts,
+    prompts,
+    read_responses,
+    select_documents,
+    write_prompts,
+)
 from evalframe.rag.files import read_rgb, read_rgb_instances, read_rgb_scores, write_rgb
 from evalframe.rag.joining import attach_answers
 from evalframe.rag.labels import label
@@ -20,13 +27,18 @@ __all__ = [
     "answer_groups",
     "answers_from_json",
     "attach_answers",
+    "document_counts",
     "instances_contract",
     "label",
+    "prompts",
     "published_table",
     "rates",
+    "read_responses",
     "read_rgb",
     "read_rgb_instances",
     "read_rgb_scores",
     "responses_contract",
+    "select_documents",
+    "write_prompts",
     "write_rgb",
 ]

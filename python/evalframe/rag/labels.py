@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr, spread_literals
+from evalframe.rag.lenient.decision import REASONS, lenient_labels
+from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
+from evalframe.rag.strict import strict_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TypeAlias
 
-    import numpy as np
-    import numpy.typing as npt
-
-    from evalframe.core.segments import Bools, Ints
     from evalframe.core.typing import Frame, IntoExpr
 
-    Labels: TypeAlias = npt.NDArray[np.int8]
-
-REJECTIONS = ("信息不足", "insufficient information")
-"""What a response that gives no answer says."""
-
-FACTUAL_ERRORS = ("事实性错误", "factual errors")
-"""What a response that finds the documents at fault says."""
+Mode: TypeAlias = Literal["strict", "lenient"]
 
 LABELS = {"label": pl.List(pl.Int8()), "factlabel": pl.Int8()}
-"""The columns that `label` adds."""
+"""The columns that `label` adds in either mode."""
 
+FAKE_ANSWER_HIT = {"fake_answer_hit": pl.Boolean()}
+"""The column that `label` adds if there are fake answers."""
+
+_MODES = ("strict", "lenient")
 _GROUPS = pl.List(pl.List(pl.String()))
-_UNKNOWN = -2
+
+_MADE = "__evalframe_labels__"
 
 
 def label(
@@ -40,13 +38,30 @@ def label(
     dataset: IntoExpr = "dataset",
     answers: IntoExpr = "answers",
     response: IntoExpr = "response",
+    mode: Mode = "strict",
+    fake_answers: IntoExpr | None = None,
+    answer_rules: Sequence[str] = ANSWER_RULES,
+    threshold: float = 0.8,
+    slack: int = 2,
+    boundary_guard: bool = False,
+    max_tier: int = 3,
 ) -> pl.LazyFrame:
     """Say of each response which groups of the answer it holds.
 
-    In this order: spaces (U+0020) are taken out of the responses of data sets whose name contains
-    `zh`; a response that contains `insufficient information` or `信息不足` is a rejection, whatever
-    else it says; all others are searched for the aliases, both in lower case. Aliases are literals
-    within words, too: 70 is found in 170.
+    Strict, in this order: spaces (U+0020) are taken out of the responses of data sets whose name
+    contains `zh`; a response that contains `insufficient information` or `信息不足` is a rejection,
+    whatever else it says; all others are searched for the aliases, both in lower case. Aliases are
+    literals within words, too: 70 is found in 170.
+
+    Lenient: an alias is found by the first of three rules. `substring` is the strict one.
+    `normalized` compares whole tokens, without accents, apostrophes, punctuation and the commas of
+    thousands; aliases with a Chinese, Japanese or Korean character are compared without spaces.
+    `token_overlap` looks for most words of the alias close together, in any order; it also finds
+    what is not there (Jan 5, 2020 in `May 5, 2020; also Jan 3`). Rejections and flagged errors are
+    phrases in tiers: the canonical ones, then other wordings. A rejection that the strict rules do
+    not see is none if all groups are found. So without `boundary_guard`, and with `substring` among
+    the rules, strict rejections, flagged errors and complete answers stay what they are. Spaces of
+    Chinese data sets are taken out for the strict rules alone.
 
     Args:
         responses: One row per response.
@@ -54,29 +69,51 @@ def label(
         answers: Accepted answers. List(List(String)): groups of aliases. List(String): each string
             is a group of its own, and all are required. String: the one group of one alias.
         response: The text.
+        mode: The rules. The parameters below `fake_answers` are for lenient ones alone.
+        fake_answers: What counterfactual documents say instead (String, or List(String) for any of
+            several); null where there is none.
+        answer_rules: The rules in use, of `substring`, `normalized` and `token_overlap`.
+        threshold: Share of the words of an alias that `token_overlap` asks for, above 0, at most 1.
+        slack: Words that may stand between them, 0 to 5.
+        boundary_guard: Whether an alias glued to its neighbours counts for nothing: a digit to a
+            digit, also across one dot or comma, or a letter to a letter, of ASCII.
+        max_tier: The last tier of rejections that counts, 1 to 3.
 
     Returns:
         The columns of `responses`, then `label` (List(Int8): 1 or 0 for each group, found or not;
         [-1] for a rejection; empty for an answer without groups) and `factlabel` (Int8: 1 where
-        the response contains `factual errors` or `事实性错误`). Both are null where the response
-        or the data set is null, `label` also where the answers, a group or an alias are, unless
-        the response is a rejection. Lazy; rows keep their order.
+        the response contains `factual errors` or `事实性错误`, or leniently another such phrase
+        that is not directly negated). Both are null where the response or the data set is null,
+        `label` also where the answers, a group or an alias are, unless the response is a rejection.
+
+        Lenient labels come with `answer_rule` (List(String): of each group the rule that found it,
+        null if none did; a null list for strict rejections and where answers are not known),
+        `rejection_tier` (Int8: 0 for none, 1 to 3), `rejection_rule` (String: the phrase, null for
+        none), `error_tier` (Int8: 0 to 2) and `error_rule`. Where unknown answers decide on a
+        rejection, its tier is null.
+
+        With `fake_answers` there is `fake_answer_hit` (Boolean: a fake answer is in the response
+        and no accepted one outside of it; null where there is no fake answer).
+
+        Columns of these names are replaced. Lazy; rows keep their order.
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: A column is no text, or the answers have another shape.
+        ParameterError: A column is no text, the answers have another shape, or a parameter lies
+            outside its domain or belongs to the other mode.
+        UnknownNameError: No answer rule has such a name.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
-        Labels match RGB 65ec39e.
+        Strict labels match RGB 65ec39e; the lenient ones are this package's own.
 
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> responses = pl.DataFrame(
         ...     {
         ...         "dataset": ["en_int", "en", "zh"],
-        ...         "answers": [[["Paris"], ["May 5", "5 May"]], [["Rome"]], [["高通骁龙"]]],
-        ...         "response": ["paris, on 6 May", "insufficient information", "高通 骁龙"],
+        ...         "answers": [[["Paris"], ["6 May 2020"]], [["Rome"]], [["高通骁龙"]]],
+        ...         "response": ["paris, on May 6, 2020", "insufficient information", "高通 骁龙"],
         ...     }
         ... )
         >>> ef.rag.label(responses).select("label", "factlabel").collect()
@@ -90,24 +127,46 @@ def label(
         │ [-1]     ┆ 0         │
         │ [1]      ┆ 0         │
         └──────────┴───────────┘
+
+        >>> lenient = ef.rag.label(responses, mode="lenient")
+        >>> lenient.select("label", "answer_rule", "rejection_rule").collect().row(0)
+        ([1, 1], ['substring', 'token_overlap'], None)
     """
+    if mode not in _MODES:
+        raise ParameterError(
+            f"mode must be one of {list(_MODES)}, got {mode!r}.{did_you_mean(str(mode), _MODES)}"
+        )
+    leniency = Leniency(answer_rules, threshold, slack, boundary_guard, max_tier)
+    if mode == "strict" and leniency != Leniency():
+        raise ParameterError(
+            "answer_rules, threshold, slack, boundary_guard and max_tier are for lenient labels; "
+            'leave them out, or ask for mode="lenient"'
+        )
     lazy = responses.lazy()
     roles = {"dataset": dataset, "answers": answers, "response": response}
+    roles |= {} if fake_answers is None else {"fake_answers": fake_answers}
     exprs = {role: as_expr(column) for role, column in roles.items()}
     present = lazy.collect_schema().names()
     needed = {root for expr in exprs.values() for root in expr.meta.root_names()}
     if missing := needed - {*present}:
         raise MissingColumnsError.of("label", missing, present)
-    if taken := sorted({*LABELS} & {*present}):
-        raise ParameterError(f"label adds a column {taken[0]!r}; rename the one in the table")
     dtypes = lazy.select(**exprs).collect_schema()
     for role in ("dataset", "response"):
         if dtypes[role] not in (pl.String, pl.Null):
             raise ParameterError(f"label: {role} must be text, but is {dtypes[role]}; cast it")
     exprs["answers"] = _grouped(exprs["answers"], dtypes["answers"])
+    made = dict(LABELS)
+    if mode == "lenient":
+        made |= REASONS
+    if fake_answers is not None:
+        exprs["fake_answers"] = _listed(exprs["fake_answers"], dtypes["fake_answers"])
+        made |= FAKE_ANSWER_HIT
     read = pl.struct([expr.alias(role) for role, expr in spread_literals(exprs).items()])
-    made = read.map_batches(_labels, return_dtype=pl.Struct(LABELS), is_elementwise=True)
-    return lazy.with_columns(made.struct.unnest())
+    rules = strict_labels if mode == "strict" else partial(lenient_labels, leniency=leniency)
+    labels = read.map_batches(rules, return_dtype=pl.Struct(made), is_elementwise=True)
+    # A frame is unnested, since an expression would be evaluated once for each field.
+    labelled = lazy.with_columns(labels.alias(_MADE))
+    return labelled.drop(name for name in made if name in present).unnest(_MADE)
 
 
 def _grouped(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -128,76 +187,17 @@ def _grouped(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     )
 
 
-def _labels(rows: pl.Series) -> pl.Series:
-    """Label and factlabel of rows of data set, answers and response."""
-    import numpy as np
+def _listed(fakes: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Fake answers as lists, null where there is none.
 
-    frame = rows.struct.unnest()
-    frame = frame.with_columns(_without_spaces(frame)).with_columns(
-        rejected=_holds_any(REJECTIONS), factlabel=_holds_any(FACTUAL_ERRORS).cast(pl.Int8)
-    )
-    rejected = frame["rejected"].fill_null(value=False).to_numpy()
-    searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)
-    found, starts = _found(frame.filter(searched))
-    places = np.flatnonzero(searched.to_numpy())
-    lengths, known = rejected.astype(np.int64), rejected.copy()
-    lengths[places], known[places] = np.diff(starts), ~_holds(found == _UNKNOWN, starts)
-    values = np.full(lengths.sum(), -1, dtype=np.int8)
-    values[np.repeat(~rejected, lengths)] = found
-    made = {"label": _lists(values, lengths, known), "factlabel": frame["factlabel"]}
-    return pl.DataFrame(made).to_struct("label")
-
-
-def _without_spaces(frame: pl.DataFrame) -> pl.Expr:
-    """The response, of Chinese data sets without spaces."""
-    chinese = pl.col("dataset").str.contains("zh", literal=True)
-    stripped = pl.col("response").str.replace_all(" ", "", literal=True)
-    if not frame.select(chinese.any()).item():  # the common case, in a pass less
-        return pl.when(pl.col("dataset").is_not_null()).then("response").alias("response")
-    return pl.when(chinese).then(stripped).when(~chinese).then("response").alias("response")
-
-
-def _holds_any(texts: Sequence[str]) -> pl.Expr:
-    return pl.any_horizontal(pl.col("response").str.contains(text, literal=True) for text in texts)
-
-
-def _found(rows: pl.DataFrame) -> tuple[Labels, Ints]:
-    """1 or 0 for each group of each row, and where each row's groups start.
-
-    A group that is null or holds a null is `_UNKNOWN`.
+    Raises:
+        ParameterError: They have another shape.
     """
-    import numpy as np
-
-    from evalframe.core import segments
-
-    groups = rows["answers"].explode(empty_as_null=False)
-    starts = segments.starts_of(rows["answers"].list.len().to_numpy())
-    aliases = groups.explode(empty_as_null=False, keep_nulls=False)
-    sizes = groups.list.len().fill_null(0).to_numpy()
-    owner = np.repeat(np.repeat(np.arange(len(rows)), np.diff(starts)), sizes)
-    texts = rows["response"].str.to_lowercase().gather(owner)
-    pairs = pl.DataFrame({"text": texts, "alias": aliases.str.to_lowercase()})
-    hits = pairs.select(pl.col("text").str.contains(pl.col("alias"), literal=True)).to_series()
-    ends = segments.starts_of(sizes)
-    found = _holds(hits.fill_null(value=False).to_numpy(), ends).astype(np.int8)
-    found[groups.is_null().to_numpy() | _holds(hits.is_null().to_numpy(), ends)] = _UNKNOWN
-    return found, starts
-
-
-def _holds(flags: Bools, starts: Ints) -> Bools:
-    """Whether any flag of each segment is set."""
-    from evalframe.core import segments
-
-    count = segments.starts_of(flags)
-    return count[starts[1:]] > count[starts[:-1]]
-
-
-def _lists(values: Labels, lengths: Ints, known: Bools) -> pl.Series:
-    """Consecutive values as lists of these lengths, null where they are not known."""
-    import pyarrow as pa
-
-    from evalframe.core import segments
-
-    offsets = pa.array(segments.starts_of(lengths))
-    lists = pa.LargeListArray.from_arrays(offsets, pa.array(values), mask=pa.array(~known))
-    return pl.Series(pl.from_arrow(lists))
+    match dtype:
+        case pl.List(inner=pl.String() | pl.Null()) | pl.Null():
+            return fakes.cast(pl.List(pl.String()))
+        case pl.String():
+            return pl.when(fakes.is_not_null()).then(pl.concat_list(fakes))
+    raise ParameterError(
+        f"label: fake_answers must be text or lists of texts, but is {dtype}; cast it"
+    )

@@ -111,6 +111,8 @@ def _key(column: pl.Series) -> Column:
 
 
 def _figures(table: pl.DataFrame, name: str, head: str, digits: int) -> Column:
+    if not table.schema[name].is_numeric():
+        return label(table[name].alias(head))
     written = numbers(table[name].alias(head), digits)
     ends = [f"{name}_lower", f"{name}_upper"]
     if not {*ends} <= {*table.columns} or table[ends[0]].null_count() == table.height:

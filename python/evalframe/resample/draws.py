@@ -44,7 +44,7 @@ def indices(method: Bootstrap, clusters: int, chunk: int) -> Iterator[Ints]:
             yield legacy.randint(0, clusters, size=size)
         else:
             slots = np.arange(clusters, dtype=np.uint64)
-            uniform = _uniform(method.seed, first, size[0], slots)
+            uniform = uniform_draws(method.seed, first, size[0], slots)
             yield (uniform * clusters).astype(np.int64)
 
 
@@ -62,7 +62,7 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
             keys = stable_hash(ids)
             cdf = _poisson_cdf()
             for first in range(0, method.n, chunk):
-                uniform = _uniform(method.seed, first, min(chunk, method.n - first), keys)
+                uniform = uniform_draws(method.seed, first, min(chunk, method.n - first), keys)
                 yield np.searchsorted(cdf, uniform, side="right").astype(np.float64)
             return
         for drawn in indices(method, clusters, chunk):
@@ -86,7 +86,7 @@ def swaps(method: Bootstrap, clusters: int, side: int) -> Weights:
 
     def rows(chunk: int) -> Iterator[Chunk]:
         for first in range(0, method.n, chunk):
-            swap = _uniform(method.seed, first, min(chunk, method.n - first), slots) < 0.5
+            swap = uniform_draws(method.seed, first, min(chunk, method.n - first), slots) < 0.5
             from_left = swap if side else ~swap
             yield np.concatenate([from_left, ~from_left], axis=1).astype(np.float64)
 
@@ -151,7 +151,7 @@ def stable_hash(ids: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     return result
 
 
-def _uniform(
+def uniform_draws(
     seed: int, first: int, rows: int, keys: np.ndarray[tuple[int], np.dtype[np.uint64]]
 ) -> Floats:
     """Uniforms in [0, 1), each a hash of seed, replicate and key."""

@@ -1,0 +1,104 @@
+"""Prompts from tables of instances, or from data files of RGB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.jobs.inputs import open_files
+from evalframe.jobs.paths import find, reading, refuse_inputs
+from evalframe.rag.documents import select_documents, write_prompts
+from evalframe.rag.files import read_rgb_instances
+from evalframe.report.wide_table import wide_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.rag.documents.columns import Order
+
+_KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        prompts: How many prompts.
+        table: For each data set and setting how many questions have documents, how many documents
+            and what share of noise on average, and how many questions have none, and why.
+    """
+
+    prompts: int
+    table: pl.DataFrame
+
+
+def write_documents(
+    instances: Sequence[str],
+    *,
+    noise: Sequence[float],
+    passages: int,
+    correct: float,
+    order: Order,
+    seed: int,
+    output: str,
+) -> Written:
+    """Choose documents for every instance and write the prompts, whole or not at all.
+
+    Args:
+        instances: Tables as files, globs or folders; or data files of RGB, which end in .json.
+        noise: Noise rates, each of which makes a prompt for every instance.
+        passages: Number of documents.
+        correct: Share of right documents, of counterfactual data.
+        order: How documents are chosen.
+        seed: Of the choice.
+        output: The file, .parquet or .jsonl.
+
+    Raises:
+        EvalframeError: An input or an argument is at fault, or the output cannot be written.
+    """
+    files = find(instances)
+    refuse_inputs(Path(output), files, instances, Path())
+    paths = [file.path for file in files if file.path.suffix.lower() == ".json"]
+    if paths and len(paths) < len(files):
+        raise ParameterError("tables and data files of RGB are read apart; use two calls")
+    table = read_rgb_instances(paths).lazy() if paths else open_files(files)[0]
+    with reading(", ".join(instances)):
+        selected = select_documents(
+            table,
+            noise_rate=list(noise),
+            passage_num=passages,
+            correct_rate=correct,
+            order=order,
+            seed=seed,
+        ).collect()
+    return Written(write_prompts(selected, output), _counted(selected))
+
+
+def _counted(selected: pl.DataFrame) -> pl.DataFrame:
+    chosen = pl.col("status") == "ok"
+    return (
+        selected.group_by(_KEYS)
+        .agg(
+            chosen.sum().alias("questions"),
+            pl.col("n_docs").mean().alias("documents"),
+            pl.col("realised_noise_rate").mean().alias("noise"),
+            (~chosen).sum().alias("without"),
+            pl.col("status").filter(~chosen).first().alias("because"),
+        )
+        .sort(_KEYS)
+    )
+
+
+def summary(written: Written, output: str) -> str:
+    """What was written, for a reader."""
+    shown = {name: name for name in ("questions", "documents", "noise", "without", "because")}
+    heads = shown | {"noise": "share of noise", "documents": "documents each"}
+    if not written.table["without"].sum():
+        heads = {name: head for name, head in heads.items() if name not in ("without", "because")}
+    table = wide_table(written.table, _KEYS, heads, digits=2)
+    return f"{table}\n\n{written.prompts:,} prompts in {output}"

@@ -1,0 +1,242 @@
+"""How many passages of which kind an item is shown, in closed form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from evalframe.core.typing import IntoExpr
+
+    Rate: TypeAlias = float | IntoExpr
+
+OK = "ok"
+"""The status of an item whose documents could be selected."""
+
+_SIZES = pl.List(pl.Int64())
+
+COUNTS = {
+    "n_pos": pl.Int64(),
+    "n_neg": pl.Int64(),
+    "n_docs": pl.Int64(),
+    "n_groups_covered": pl.Int64(),
+    "n_wrong": pl.Int64(),
+    "n_correct": pl.Int64(),
+    "realised_noise_rate": pl.Float64(),
+}
+"""The fields of `document_counts` besides `status`."""
+
+
+def is_integration(dataset: pl.Expr) -> pl.Expr:
+    """Whether the answer is spread over groups of passages, by the name of the data set."""
+    return dataset.cast(pl.String).str.contains("_int", literal=True)
+
+
+def is_counterfactual(dataset: pl.Expr) -> pl.Expr:
+    """Whether passages were altered, by the name of the data set."""
+    name = dataset.cast(pl.String)
+    return ~is_integration(name) & name.str.contains("_fact", literal=True)
+
+
+def document_counts(
+    dataset: IntoExpr = "dataset",
+    n_positive: IntoExpr = "n_positive",
+    n_negative: IntoExpr = "n_negative",
+    group_sizes: IntoExpr | None = None,
+    *,
+    noise_rate: Rate,
+    passage_num: int = 5,
+    correct_rate: Rate = 0.0,
+) -> pl.Expr:
+    """How many passages of which kind `select_documents` shows, from the lengths of the lists.
+
+    Of `passage_num` passages ceil(passage_num * noise_rate) are to be noise, the product in double
+    precision. A list that is too short is made up for by the other one (data sets by default), by
+    noise (`_int`, which always shows a passage of every group), or not at all (`_fact`).
+
+    Args:
+        dataset: Name of the data set; one with `_int` in it integrates information of several
+            groups, another with `_fact` is counterfactual.
+        n_positive: Number of positive passages; not read for `_int`.
+        n_negative: Number of negative passages.
+        group_sizes: Number of passages of each group, a list of integers; only read for `_int`.
+        noise_rate: Share of noise, 0 to 1.
+        passage_num: Number of passages to show, 0 or more.
+        correct_rate: Share of unaltered passages, 0 to 1; only used for `_fact`.
+
+    Returns:
+        A struct of `n_pos` (null for `_fact`), `n_neg`, `n_docs`, `n_groups_covered` (null unless
+        `_int`), `n_wrong` and `n_correct` (null unless `_fact`), `realised_noise_rate` (n_neg /
+        n_docs, null without documents) and `status`: `ok`, or why nothing can be selected; all
+        else is null then.
+
+    Raises:
+        ParameterError: A number lies outside its domain.
+
+    References:
+        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
+        Counts match RGB 65ec39e.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.documents import document_counts
+        >>> lists = pl.DataFrame({"dataset": ["en", "en"], "n_positive": [9, 1], "n_negative": 9})
+        >>> counts = document_counts(noise_rate=0.4)
+        >>> lists.select(counts.struct.field("n_pos", "n_neg", "realised_noise_rate"))
+        shape: (2, 3)
+        ┌───────┬───────┬─────────────────────┐
+        │ n_pos ┆ n_neg ┆ realised_noise_rate │
+        │ ---   ┆ ---   ┆ ---                 │
+        │ i64   ┆ i64   ┆ f64                 │
+        ╞═══════╪═══════╪═════════════════════╡
+        │ 3     ┆ 2     ┆ 0.4                 │
+        │ 1     ┆ 4     ┆ 0.8                 │
+        └───────┴───────┴─────────────────────┘
+    """
+    name = as_expr(dataset)
+    noise, correct = _rate_expr("noise_rate", noise_rate), _rate_expr("correct_rate", correct_rate)
+    shown = pl.lit(checked_passage_num(passage_num), pl.Int64)
+    positives, negatives, sizes = _lengths(n_positive, n_negative, group_sizes)
+    if passage_num == 0:  # the lists are not looked at
+        positives, negatives, sizes = pl.lit(0), pl.lit(0), pl.lit([], _SIZES)
+
+    integration, counterfactual = is_integration(name), is_counterfactual(name)
+    groups = sizes.list.len().cast(pl.Int64)
+    neg, right = _share(shown, noise), _share(shown, correct)
+    pos = shown - neg
+
+    first_positives, first_negatives = _padded(noise, neg, pos, positives, negatives)
+    covering = pl.max_horizontal(groups, pl.min_horizontal(pos, sizes.list.sum()))
+    filling = pl.min_horizontal(negatives, pl.max_horizontal(0, shown - covering))
+    n_wrong = pl.min_horizontal(positives, pos - right)
+
+    n_pos = pl.when(integration).then(covering).when(~counterfactual).then(first_positives)
+    n_neg = (
+        pl.when(integration)
+        .then(filling)
+        .when(counterfactual)
+        .then(pl.min_horizontal(negatives, neg))
+        .otherwise(first_negatives)
+    )
+    n_correct = pl.when(counterfactual).then(pl.min_horizontal(positives - n_wrong, right))
+    n_wrong = pl.when(counterfactual).then(n_wrong)
+    n_docs = pl.sum_horizontal(n_pos, n_neg, n_wrong, n_correct)
+
+    no_passages = [
+        (positives.is_null() & ~integration, "no list of positive passages"),
+        (negatives.is_null(), "no list of negative passages"),
+    ]
+    no_groups = [
+        (sizes.is_null(), "no groups of positive passages"),
+        (sizes.list.contains(None), "no list of passages for a group"),
+        (sizes.list.contains(0), "a group has no passage"),
+        ((groups == 0) & (pos > 0), "no group of positive passages"),
+    ]
+    no_room = pl.format(
+        "noise_rate and correct_rate leave no room: {} of noise and {} correct of {} passages",
+        neg,
+        right,
+        shown,
+    )
+    status = first_of(
+        (name.is_null(), "the data set is null"),
+        (_outside(noise), "noise_rate is not a number from 0 to 1"),
+        (_outside(correct), "correct_rate is not a number from 0 to 1"),
+        *no_passages,
+        *((integration & broken, told) for broken, told in no_groups),
+        (counterfactual & (pos < right), no_room),
+    )
+    counts = {
+        "n_pos": n_pos,
+        "n_neg": n_neg,
+        "n_docs": n_docs,
+        "n_groups_covered": pl.when(integration).then(groups),
+        "n_wrong": n_wrong,
+        "n_correct": n_correct,
+        "realised_noise_rate": pl.when(n_docs > 0).then(n_neg / n_docs),
+    }
+    known = pl.struct(*_named(counts), pl.lit(OK).alias("status"))
+    nothing = {name: pl.lit(None, dtype) for name, dtype in COUNTS.items()}
+    unknown = pl.struct(*_named(nothing), status.alias("status"))
+    return pl.when(status == OK).then(known).otherwise(unknown).alias("document_counts")
+
+
+def _named(fields: dict[str, pl.Expr]) -> list[pl.Expr]:
+    return [expr.alias(name) for name, expr in fields.items()]
+
+
+def first_of(*broken: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
+    """The words of the first condition that is true, or `OK`."""
+    status = pl.lit(OK)
+    for condition, told in reversed(broken):
+        words = pl.lit(told) if isinstance(told, str) else told
+        status = pl.when(condition).then(words).otherwise(status)
+    return status
+
+
+def checked_rate(name: str, rate: object) -> float:
+    """The rate as a float.
+
+    Raises:
+        ParameterError: It is no number from 0 to 1.
+    """
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+        raise ParameterError(f"{name} must be a number from 0 to 1, got {rate!r}")
+    return float(rate)
+
+
+def checked_passage_num(passage_num: object) -> int:
+    """The number of passages.
+
+    Raises:
+        ParameterError: It is no whole number, or negative.
+    """
+    if isinstance(passage_num, bool) or not isinstance(passage_num, int) or passage_num < 0:
+        raise ParameterError(f"passage_num must be an integer, 0 or more, got {passage_num!r}")
+    return passage_num
+
+
+def _rate_expr(name: str, rate: Rate) -> pl.Expr:
+    if isinstance(rate, str | pl.Expr):
+        return as_expr(rate).cast(pl.Float64)
+    return pl.lit(checked_rate(name, rate))
+
+
+def _lengths(
+    n_positive: IntoExpr, n_negative: IntoExpr, group_sizes: IntoExpr | None
+) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Lengths as signed integers: those that Polars counts have no sign, and wrap below zero."""
+    sizes = pl.lit(None) if group_sizes is None else as_expr(group_sizes)
+    positives, negatives = (as_expr(n).cast(pl.Int64) for n in (n_positive, n_negative))
+    return positives, negatives, sizes.cast(_SIZES)
+
+
+def _share(shown: pl.Expr, rate: pl.Expr) -> pl.Expr:
+    """The share rounded up, after the product in double precision: of 25 passages 0.28 are 8."""
+    return (shown.cast(pl.Float64) * rate).ceil().cast(pl.Int64, strict=False)
+
+
+def _outside(rate: pl.Expr) -> pl.Expr:
+    """Whether this is no rate; NaN and null are none."""
+    return ~rate.is_between(0, 1).fill_null(value=False)
+
+
+def _padded(
+    noise: pl.Expr, neg: pl.Expr, pos: pl.Expr, positives: pl.Expr, negatives: pl.Expr
+) -> tuple[pl.Expr, pl.Expr]:
+    """Numbers of positives and negatives of a data set by default.
+
+    One list that is too short is made up for by the other; at noise 1 there are negatives only.
+    """
+    shown = neg + pos
+    short_of_noise = (noise < 1) & (neg > negatives)
+    short_of_positives = (noise < 1) & (neg <= negatives) & (pos > positives)
+    pos = pl.when(short_of_noise).then(shown - negatives).otherwise(pos)
+    neg = pl.when(short_of_positives).then(shown - positives).otherwise(neg)
+    return pl.min_horizontal(pos, positives), pl.min_horizontal(neg, negatives)

@@ -1,0 +1,169 @@
+"""Prompts from selected documents."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.rag.strict import FACTUAL_ERRORS, REJECTIONS
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+
+KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate")
+"""What identifies a prompt."""
+
+PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String()}
+"""The columns that `prompts` adds."""
+
+_EXAMPLES = 3
+
+ENGLISH_TEMPLATE = "Passages:\n{documents}\n\nQuestion: {query}"
+CHINESE_TEMPLATE = "材料\n{documents}\n\n题目\n{query}"
+
+ENGLISH_SYSTEM = f"""\
+Answer the question that follows the passages, and take the passages as your evidence. Any of them \
+may be off the topic or untrue.
+- Be brief, and answer every part of the question.
+- If no passage settles the question, write these words: {REJECTIONS[1]}
+- If a passage is at odds with what you know to be true, write these words: {FACTUAL_ERRORS[1]}
+  Then give the right answer.
+Write these words in lower case, just as they stand here."""
+
+CHINESE_SYSTEM = f"""\
+请以题目之前的材料为依据作答。其中的材料可能与题目无关、也可能有误。
+一、答案从简。问到的每一项都要答到。
+二、没有一段材料能回答题目时请写【{REJECTIONS[0]}】。
+三、材料与你确知的事实不符时请写【{FACTUAL_ERRORS[0]}】。然后给出正确答案。
+以上用语请照原样书写。"""
+
+
+def prompts(
+    selected: Frame,
+    *,
+    template: str | None = None,
+    system: str | None = None,
+    closed_book: str = "{query}",
+    separator: str = "\n",
+) -> pl.LazyFrame:
+    """The prompts that ask a model the questions, each with its documents.
+
+    Args:
+        selected: What `select_documents` returns, with a column `query`.
+        template: The text around `{documents}` and `{query}`, each of which may stand in it more
+            than once; other braces are text. By default one in Chinese for data sets whose name
+            contains `zh`, in English for others.
+        system: The system prompt; by default, likewise, one that asks for the words by which
+            `label` knows rejections and flagged errors.
+        closed_book: The template where no documents are shown; there is no system prompt then.
+        separator: What stands between two documents.
+
+    Returns:
+        The columns of `selected`, then `prompt_id` (String: data set, id, noise rate, number of
+        passages and correct passage rate in one), `prompt` and `system` (String). The prompt is
+        null without a query and where no documents could be selected, the system prompt also
+        where none are shown. Lazy; rows keep their order.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: A template without `{query}`, or the name of a column that is added is
+            taken.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.documents import prompts, select_documents
+        >>> instances = pl.DataFrame(
+        ...     {
+        ...         "dataset": ["en"],
+        ...         "id": [7],
+        ...         "query": ["Who won?"],
+        ...         "positive": [["Ann won."]],
+        ...         "negative": [["Bob ran.", "Cy fell."]],
+        ...     }
+        ... )
+        >>> asked = prompts(select_documents(instances, noise_rate=0.5, passage_num=2)).collect()
+        >>> asked["prompt_id"].item()
+        'en/7/noise0.5/passages2/correct0.0'
+        >>> print(asked["prompt"].item())
+        Passages:
+        Bob ran.
+        Ann won.
+        <BLANKLINE>
+        Question: Who won?
+    """
+    lazy = selected.lazy()
+    present = lazy.collect_schema().names()
+    if missing := {*KEYS, "query", "documents"} - {*present}:
+        raise MissingColumnsError.of("prompts", missing, present)
+    if taken := [name for name in PROMPTS if name in present]:
+        raise ParameterError(f"prompts adds a column {taken[0]!r}; rename the one in the table")
+    chinese = pl.col("dataset").cast(pl.String).str.contains("zh", literal=True)
+    shown = pl.col("documents").list.len()
+    if template is None:
+        in_chinese, in_english = (
+            _filled("template", text, separator) for text in (CHINESE_TEMPLATE, ENGLISH_TEMPLATE)
+        )
+        open_book = pl.when(chinese).then(in_chinese).otherwise(in_english)
+    else:
+        open_book = _filled("template", template, separator)
+    if system is None:
+        told = pl.when(chinese).then(pl.lit(CHINESE_SYSTEM)).otherwise(pl.lit(ENGLISH_SYSTEM))
+    else:
+        told = pl.lit(system)
+    return lazy.with_columns(
+        prompt_id=_prompt_id(),
+        prompt=pl.when(shown > 0)
+        .then(open_book)
+        .when(shown == 0)
+        .then(_filled("closed_book", closed_book, separator)),
+        system=pl.when((shown > 0) & pl.col("query").is_not_null()).then(told),
+    )
+
+
+def check_ids(ids: pl.Series, called: str) -> None:
+    """Check that ids are there, and unique.
+
+    Raises:
+        ContractError: They are not.
+    """
+    if ids.null_count():
+        raise ContractError(f"{called}: {ids.null_count():,} prompts have no data set or id")
+    repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
+    if len(repeated):
+        raise ContractError(
+            f"{called}: several prompts have the same id: {first_few(repeated)} ({len(repeated):,}"
+            f" such id{'s' * (len(repeated) > 1)}); keep one of each, or give the instances ids of"
+            " their own"
+        )
+
+
+def first_few(values: pl.Series) -> str:
+    """The first values, for messages."""
+    shown = ", ".join(map(repr, values.head(_EXAMPLES)))
+    return shown + ", ..." * (len(values) > _EXAMPLES)
+
+
+def _filled(name: str, template: str, separator: str) -> pl.Expr:
+    """The template with the documents and the query in their places.
+
+    Raises:
+        ParameterError: It has no place for the query.
+    """
+    if "{query}" not in template:
+        raise ParameterError(f"{name} has no {{query}}, where the question goes: {template!r}")
+    fields = {
+        "{documents}": pl.col("documents").list.join(separator),
+        "{query}": pl.col("query"),
+    }
+    pieces = re.split(r"(\{documents\}|\{query\})", template)
+    return pl.concat_str([fields.get(piece, pl.lit(piece)) for piece in pieces])
+
+
+def _prompt_id() -> pl.Expr:
+    noise, correct = pl.col("noise_rate"), pl.col("correct_passage_rate")
+    return pl.format(
+        "{}/{}/noise{}/passages{}/correct{}", "dataset", "id", noise, "passage_num", correct
+    )

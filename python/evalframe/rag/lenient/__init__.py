@@ -1,0 +1,1 @@
+"""Lenient labels: spelling, word order and wording matter less; every decision names its rule."""

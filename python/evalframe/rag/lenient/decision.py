@@ -1,0 +1,149 @@
+"""Lenient labels: the answer check and the phrases of a response, put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import segments
+from evalframe.rag.fake_answers import fake_answer_hits, lower_case
+from evalframe.rag.lenient.normalising import as_tokens, not_ascii, plain
+from evalframe.rag.lenient.rules import ANSWER_RULES, fired
+from evalframe.rag.lenient.tiers import ERROR, REJECTION, phrases_said
+from evalframe.rag.matching import UNKNOWN, Groups, holds, replaced
+from evalframe.rag.strict import REJECTIONS, holds_any, without_spaces
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Bools
+    from evalframe.rag.lenient.rules import Leniency
+    from evalframe.rag.matching import Codes
+
+REASONS = {
+    "answer_rule": pl.List(pl.String()),
+    "rejection_tier": pl.Int8(),
+    "rejection_rule": pl.String(),
+    "error_tier": pl.Int8(),
+    "error_rule": pl.String(),
+}
+"""The columns that lenient labels have more than strict ones."""
+
+
+def lenient_labels(rows: pl.Series, leniency: Leniency) -> pl.Series:
+    """Label, factlabel, their reasons and, if there are fake answers, their hits.
+
+    Args:
+        rows: Structs of dataset, answers, response and perhaps fake_answers.
+        leniency: How lenient the labels are.
+    """
+    import numpy as np
+
+    frame = rows.struct.unnest()
+    frame = frame.with_columns(strict=without_spaces(frame))
+    readable = frame["strict"].is_not_null().to_numpy()
+    made = _decided(frame.filter(readable), leniency)
+    if "fake_answers" in frame.columns:
+        made = made.with_columns(fake_answer_hit=_fake_hits(frame.filter(readable), leniency))
+    place = pl.Series(np.cumsum(readable) - 1).set(pl.Series(~readable), None)
+    return made.select(pl.all().gather(place)).to_struct("label")
+
+
+def _decided(frame: pl.DataFrame, leniency: Leniency) -> pl.DataFrame:
+    """The columns of responses that can be read."""
+    texts = _texts(frame)
+    said = phrases_said(texts["plain"], texts["strict"], texts["dataset"])
+    strictly = texts.select(holds_any(REJECTIONS, "strict")).to_series()
+    asked = (~strictly & texts["answers"].is_not_null()).to_numpy()
+    searched = texts.filter(asked)
+    groups = Groups.of(searched["answers"])
+    codes = fired(searched.select("lower", "plain"), groups, leniency)
+    good = _expanded(_all_found(codes, groups), asked)
+    made = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
+    rejected = (made["rejection_tier"] > 0).fill_null(value=False).to_numpy()
+    return made.select(
+        label=_labels(codes, groups, asked, rejected),
+        factlabel=(pl.col("error_tier") > 0).cast(pl.Int8),
+        answer_rule=_rules(codes, groups, asked),
+    ).with_columns(made)
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """The responses as they are searched: strict, that in lower case, and plain."""
+    lower = frame["strict"].str.to_lowercase()
+    special = not_ascii(frame["response"]) | (frame["strict"] != frame["response"]).to_numpy()
+    spaced = replaced(lower, special, plain(frame["response"].filter(special)))
+    return frame.with_columns(lower=lower, plain=spaced)
+
+
+def _all_found(codes: Codes, groups: Groups) -> pl.Series:
+    """Whether all groups of each row are found, null where it depends on an unknown one."""
+    import numpy as np
+
+    missing = holds(codes == 0, groups.row_starts) | (np.diff(groups.row_starts) == 0)
+    unknown = holds(codes == UNKNOWN, groups.row_starts)
+    return pl.Series(~missing).set(pl.Series(unknown & ~missing), None)
+
+
+def _expanded(values: pl.Series, where: Bools) -> pl.Series:
+    """The values at these rows, null at all others."""
+    import numpy as np
+
+    return values.gather(pl.Series(np.cumsum(where) - 1).set(pl.Series(~where), None))
+
+
+def _rejection(possible: pl.Series, max_tier: int) -> list[pl.Expr]:
+    """Tier and phrase of the rejection where one is possible, null where that is not known."""
+    names = [f"{REJECTION}_{tier}" for tier in range(1, max_tier + 1)]
+    tier = _first_tier(names)
+    counts = pl.when(tier == 0).then(pl.lit(value=True)).otherwise(pl.lit(possible))
+    made = pl.when(counts).then(tier).when(~counts).then(pl.lit(0, pl.Int8))
+    rule = pl.when(counts).then(pl.coalesce(names))
+    return [made.alias("rejection_tier"), rule.alias("rejection_rule")]
+
+
+def _error() -> list[pl.Expr]:
+    names = [f"{ERROR}_1", f"{ERROR}_2"]
+    return [_first_tier(names).alias("error_tier"), pl.coalesce(names).alias("error_rule")]
+
+
+def _first_tier(names: list[str]) -> pl.Expr:
+    """The number of the first of these phrases that is said, 0 if none is."""
+    found = (
+        pl.when(pl.col(name).is_not_null()).then(pl.lit(tier, pl.Int8))
+        for tier, name in enumerate(names, 1)
+    )
+    return pl.coalesce(*found, pl.lit(0, pl.Int8))
+
+
+def _labels(codes: Codes, groups: Groups, asked: Bools, rejected: Bools) -> pl.Series:
+    """1 or 0 for each group, [-1] for a rejection, null where groups are not known."""
+    import numpy as np
+
+    sizes = np.diff(groups.row_starts)
+    kept = ~rejected[asked]
+    lengths, known = rejected.astype(np.int64), rejected.copy()
+    lengths[asked & ~rejected] = sizes[kept]
+    known[asked & ~rejected] = ~holds(codes == UNKNOWN, groups.row_starts)[kept]
+    values = np.full(lengths.sum(), -1, dtype=np.int8)
+    values[np.repeat(~rejected, lengths)] = codes[np.repeat(kept, sizes)] > 0
+    return segments.listed(values, lengths, known)
+
+
+def _rules(codes: Codes, groups: Groups, asked: Bools) -> pl.Series:
+    """The rule that found each group, null where none did; a null list where none was tried."""
+    import numpy as np
+
+    names = pl.Series([None, *ANSWER_RULES]).gather(np.maximum(codes, 0))
+    known = ~holds(codes == UNKNOWN, groups.row_starts)
+    return _expanded(segments.listed(names, np.diff(groups.row_starts), known), asked)
+
+
+def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:
+    """Fake answers are found letter by letter or token by token, others by the rules in use."""
+
+    def check(texts: pl.Series, groups: Groups) -> Codes:
+        searched = pl.DataFrame({"lower": texts.str.to_lowercase(), "plain": plain(texts)})
+        return fired(searched, groups, leniency)
+
+    rows = frame.select(pl.col("strict").alias("response"), "answers", "fake_answers")
+    return fake_answer_hits(rows, check, (lower_case, as_tokens))

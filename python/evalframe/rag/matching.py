@@ -1,0 +1,102 @@
+"""Texts against groups of aliases: the flat pairs, literal search, flags by group and by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from evalframe.core.segments import Bools, Ints
+
+    Codes: TypeAlias = npt.NDArray[np.int8]
+
+UNKNOWN = -2
+"""The code of a group that is null or holds a null."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """The groups of consecutive rows, flat.
+
+    Args:
+        row_starts: Where each row's groups start, and how many groups there are.
+        group_starts: Where each group's aliases start, and how many aliases there are.
+        row: The row of each alias.
+        aliases: All aliases.
+        unknown: The groups that are null or hold a null.
+    """
+
+    row_starts: Ints
+    group_starts: Ints
+    row: Ints
+    aliases: pl.Series
+    unknown: Bools
+
+    @classmethod
+    def of(cls, answers: pl.Series) -> Groups:
+        """The groups of a column of List(List(String)) without nulls."""
+        import numpy as np
+
+        from evalframe.core import segments
+
+        groups = answers.explode(empty_as_null=False)
+        row_starts = segments.starts_of(answers.list.len().to_numpy())
+        aliases = groups.explode(empty_as_null=False, keep_nulls=False)
+        sizes = groups.list.len().fill_null(0).to_numpy()
+        group_starts = segments.starts_of(sizes)
+        row = np.repeat(np.repeat(np.arange(len(answers)), np.diff(row_starts)), sizes)
+        unknown = groups.is_null().to_numpy() | holds(aliases.is_null().to_numpy(), group_starts)
+        return cls(row_starts, group_starts, row, aliases, unknown)
+
+    @property
+    def group(self) -> Ints:
+        """The group of each alias."""
+        import numpy as np
+
+        return np.repeat(np.arange(len(self.unknown)), np.diff(self.group_starts))
+
+
+def contains(texts: pl.Series, parts: pl.Series) -> Bools:
+    """Whether each text contains its part, literally; false where either is null."""
+    pairs = pl.DataFrame({"text": texts, "part": parts})
+    hits = pairs.select(pl.col("text").str.contains(pl.col("part"), literal=True)).to_series()
+    return hits.fill_null(value=False).to_numpy()
+
+
+def holds(flags: Bools, starts: Ints) -> Bools:
+    """Whether any flag of each segment is set."""
+    from evalframe.core import segments
+
+    count = segments.starts_of(flags)
+    return count[starts[1:]] > count[starts[:-1]]
+
+
+def changed(texts: pl.Series, where: Bools, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """The texts, some of them changed; the others are not touched."""
+    return replaced(texts, where, change(texts.filter(where))) if where.any() else texts
+
+
+def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
+    """The texts, some of them replaced by others, which stand in the same order."""
+    import numpy as np
+
+    place = np.arange(len(texts))
+    place[where] = len(texts) + np.arange(len(others))
+    return pl.concat([texts, others]).gather(place)
+
+
+def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """The changed text of each of these rows, every text being changed once and only if asked."""
+    import numpy as np
+
+    used = np.zeros(len(texts), dtype=np.bool_)
+    used[row] = True
+    return change(texts.filter(used)).gather((np.cumsum(used) - 1)[row])

@@ -1,0 +1,76 @@
+"""Strict labels, by the rules of RGB: what a whole column of responses says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import segments
+from evalframe.rag.fake_answers import fake_answer_hits
+from evalframe.rag.matching import UNKNOWN, Groups, contains, holds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.rag.matching import Codes
+
+REJECTIONS = ("信息不足", "insufficient information")
+"""What a response that gives no answer says."""
+
+FACTUAL_ERRORS = ("事实性错误", "factual errors")
+"""What a response that finds the documents at fault says."""
+
+
+def strict_labels(rows: pl.Series) -> pl.Series:
+    """Label, factlabel and, if there are fake answers, their hits.
+
+    Args:
+        rows: Structs of dataset, answers, response and perhaps fake_answers.
+    """
+    import numpy as np
+
+    frame = rows.struct.unnest()
+    frame = frame.with_columns(without_spaces(frame)).with_columns(
+        rejected=holds_any(REJECTIONS), factlabel=holds_any(FACTUAL_ERRORS).cast(pl.Int8)
+    )
+    rejected = frame["rejected"].fill_null(value=False).to_numpy()
+    searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)
+    asked = frame.filter(searched)
+    groups = Groups.of(asked["answers"])
+    found = _found(asked["response"], groups)
+    places = np.flatnonzero(searched.to_numpy())
+    lengths, known = rejected.astype(np.int64), rejected.copy()
+    lengths[places] = np.diff(groups.row_starts)
+    known[places] = ~holds(found == UNKNOWN, groups.row_starts)
+    values = np.full(lengths.sum(), -1, dtype=np.int8)
+    values[np.repeat(~rejected, lengths)] = found
+    made = {"label": segments.listed(values, lengths, known), "factlabel": frame["factlabel"]}
+    if "fake_answers" in frame.columns:
+        made["fake_answer_hit"] = fake_answer_hits(frame, _found)
+    return pl.DataFrame(made).to_struct("label")
+
+
+def without_spaces(frame: pl.DataFrame) -> pl.Expr:
+    """The response, of Chinese data sets without spaces; null without a data set."""
+    chinese = pl.col("dataset").str.contains("zh", literal=True)
+    stripped = pl.col("response").str.replace_all(" ", "", literal=True)
+    if not frame.select(chinese.any()).item():  # the common case, in a pass less
+        return pl.when(pl.col("dataset").is_not_null()).then("response").alias("response")
+    return pl.when(chinese).then(stripped).when(~chinese).then("response").alias("response")
+
+
+def holds_any(phrases: Sequence[str], text: str = "response") -> pl.Expr:
+    """Whether the text contains one of the phrases, as they are written."""
+    return pl.any_horizontal(pl.col(text).str.contains(p, literal=True) for p in phrases)
+
+
+def _found(texts: pl.Series, groups: Groups) -> Codes:
+    """1 or 0 for each group, by whether its text contains an alias of it, both in lower case."""
+    import numpy as np
+
+    lower = texts.str.to_lowercase()
+    hits = contains(lower.gather(groups.row), groups.aliases.str.to_lowercase())
+    found = holds(hits, groups.group_starts).astype(np.int8)
+    found[groups.unknown] = UNKNOWN
+    return found

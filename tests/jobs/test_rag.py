@@ -1,0 +1,203 @@
+"""`evalframe rag`: what it writes, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.jobs.help import RAG_EPILOG
+from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.parsing import parse
+from evalframe.jobs.rag.job import KEYS, RagJob
+from evalframe.rag.abilities import ABILITIES
+from evalframe.rag.sample import sample_instances, sample_responses
+
+JOB = """
+family = "rag"
+items = ["responses.parquet"]
+output = "job.parquet"
+by = ["model"]
+bootstrap = { n = 20, seed = 3 }
+dropped = "wrong"
+"""
+RESPONSES = sample_responses(questions=6)
+
+
+@pytest.fixture
+def rag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+    """Run `evalframe rag` in a folder with `responses.parquet`."""
+    RESPONSES.write_parquet(tmp_path / "responses.parquet")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str, exit_code: int = 0) -> str:
+        return call("rag", *args, exit_code=exit_code).output
+
+    return run
+
+
+def rates(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
+    return ef.rag.rates(ef.rag.label(frame), **options).collect()
+
+
+def test_the_result_is_what_rates_gives(rag: Any) -> None:
+    rag("responses.parquet", "-o", "out.parquet", "--quiet")
+    expected = rates(RESPONSES, by=KEYS, intervals="wilson")
+    assert_frame_equal(pl.read_parquet("out.parquet"), expected)
+    record = read_provenance("out.parquet")
+    assert record["records"] == {"rows": len(RESPONSES), "rejected": 0}
+    assert record["inputs"][0]["rows"] == len(RESPONSES)
+    again = parse(record["job"])
+    assert isinstance(again, RagJob)
+    assert again.items == ("responses.parquet",)
+
+
+def test_every_ability_is_printed_under_its_name(rag: Any) -> None:
+    text = rag("responses.parquet", "-o", "out.md", "--by", "model,dataset,noise_rate")
+    for name in ABILITIES:
+        assert name.replace("_", " ").capitalize() in text
+    assert "95% intervals in brackets." in text
+    assert "dropped" in text
+    written = Path("out.md").read_text(encoding="utf-8")
+    assert written.count("## ") == 4
+    whole = rag("responses.parquet", "-o", "out.csv", "--by", "model", "--intervals", "none")
+    assert whole.startswith("All responses")
+    assert "[" not in whole
+
+
+def test_a_folder_gets_every_table(rag: Any) -> None:
+    rag("responses.parquet", "-o", "tables", "--bootstrap", "20", "--level", "0.9", "-q")
+    found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
+    assert found.keys() == {"rates", "accuracy_drop", *ABILITIES}
+    resample = ef.Bootstrap(cluster=pl.struct("dataset", "id"), n=20, level=0.9)
+    labelled = ef.rag.label(RESPONSES)
+    expected = ef.rag.rates(labelled, by=KEYS, resample=resample).collect()
+    assert_frame_equal(found["rates"], expected)
+    by = [key for key in KEYS if key != "noise_rate"]
+    drop = ef.rag.accuracy_drop(labelled, by=by, resample=resample).collect()
+    assert_frame_equal(found["accuracy_drop"], drop)
+    noise = ef.rag.published_table(expected, "noise_robustness").collect()
+    assert_frame_equal(found["noise_robustness"], noise)
+
+
+def test_answers_come_from_instances(rag: Any) -> None:
+    bare = RESPONSES.filter(dataset="en").drop("answers", "fake_answers", "query")
+    bare.write_parquet("bare.parquet")
+    sample_instances(questions=6).write_parquet("instances.parquet")
+    args = ["bare.parquet", "--instances", "instances.parquet", "-q"]
+    rag(*args, "-o", "out.parquet")
+    expected = rates(RESPONSES.filter(dataset="en"), by=KEYS, intervals="wilson")
+    assert_frame_equal(pl.read_parquet("out.parquet"), expected)
+    sample_instances(questions=4).write_parquet("instances.parquet")
+    assert "have no instance" in rag(*args, "-o", "out.parquet", exit_code=1)
+
+
+def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any) -> None:
+    labelled = ef.rag.label(RESPONSES.filter(pl.col("response").is_not_null())).with_columns(
+        temperature=pl.lit(0.2)
+    )
+    Path("runs").mkdir()
+    ef.rag.write_rgb(labelled.drop("evaluation"), "runs")
+    rag("--from-rgb", "runs", "-o", "stored.parquet", "-q")
+    rag("--from-rgb", "runs", "-o", "strict.parquet", "-q", "--mode", "strict")
+    rag("--from-rgb", "runs", "-o", "lenient.parquet", "-q", "--mode", "lenient")
+    stored, lenient = pl.read_parquet("stored.parquet"), pl.read_parquet("lenient.parquet")
+    assert_frame_equal(stored, pl.read_parquet("strict.parquet"))
+    assert (lenient["n_rejected"] >= stored["n_rejected"]).all()
+    assert lenient["n_rejected"].sum() > stored["n_rejected"].sum()
+    expected = labelled.collect().filter(model="quill-70b", dataset="zh", noise_rate=1.0)
+    found = stored.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
+    assert found["n"].item() == len(expected)
+
+
+def test_flags_say_what_the_job_file_in_the_help_says(rag: Any) -> None:
+    job = RAG_EPILOG.split("`evalframe run`:\n")[1].split("\n\n")[0]
+    told = parse(tomllib.loads("\n".join(line.strip() for line in job.splitlines())))
+    assert told == RagJob(
+        items=("result-en/",), rgb=True, output="rates.md", by=("model", "dataset", "noise_rate")
+    )
+
+
+def test_a_job_file_runs(rag: Any, call: Any) -> None:
+    Path("job.toml").write_text(JOB)
+    text = call("run", "job.toml").output
+    assert "quill-70b" in text
+    flags = ["--by", "model", "--bootstrap", "20", "--seed", "3", "--dropped", "wrong"]
+    rag("responses.parquet", "-o", "out.parquet", "-q", *flags)
+    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
+
+
+def test_rows_that_break_the_contract(rag: Any) -> None:
+    twice = pl.concat([RESPONSES, RESPONSES.head(2)])
+    twice.write_parquet("twice.parquet")
+    assert "are unique" in rag("twice.parquet", "-o", "out.parquet", exit_code=1)
+    told = rag("twice.parquet", "-o", "out.parquet", "--on-invalid", "quarantine", "-q")
+    assert "2 written to out.rejected.parquet" in told
+    assert pl.read_parquet("out.rejected.parquet").height == 2
+    assert_frame_equal(
+        pl.read_parquet("out.parquet"), rates(RESPONSES, by=KEYS, intervals="wilson")
+    )
+    wrong = RESPONSES.with_columns(noise_rate=pl.col("noise_rate") * 100)
+    wrong.write_parquet("wrong.parquet")
+    text = rag("wrong.parquet", "-o", "out.parquet", exit_code=1)
+    assert "noise_rate lies in [0, 1]" in text
+    assert "percentages are to be divided by 100" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "exit_code", "message"),
+    [
+        (["-o", "out.parquet"], 2, "name RESPONSES, or --from-rgb FOLDER"),
+        (["responses.parquet"], 2, "name the result: -o OUT"),
+        (["absent.parquet", "-o", "out.parquet"], 1, "no file or folder 'absent.parquet'"),
+        (["responses.parquet", "-o", "responses.parquet"], 1, "is one of the inputs"),
+        (["responses.parquet", "-o", "out.txt"], 1, "unknown format '.txt'"),
+        (["responses.parquet", "-o", "absent/out"], 1, "no folder 'absent'"),
+        (["responses.parquet", "-o", "out.csv", "--seed", "3"], 2, "--seed without --bootstrap"),
+        (["responses.parquet", "-o", "out.csv", "--by", "modle"], 1, "Did you mean 'model'"),
+        (["responses.parquet", "-o", "out.csv", "--level", "95"], 1, "level must lie between"),
+        (["responses.parquet", "-o", "out.csv", "--mode", "loose"], 2, "'loose' is not one of"),
+        (["--from-rgb", "responses.parquet", "-o", "out.csv"], 1, "responses.parquet"),
+    ],
+)
+def test_refusals(rag: Any, args: list[str], exit_code: int, message: str) -> None:
+    assert message in " ".join(rag(*args, exit_code=exit_code).split())
+
+
+def test_documents_are_written_as_prompts(rag: Any) -> None:
+    sample_instances(questions=6).write_parquet("instances.parquet")
+    args = ["documents", "instances.parquet", "--noise", "0,0.6"]
+    text = rag(*args, "-o", "prompts.jsonl")
+    assert "40 prompts in prompts.jsonl" in text
+    assert "without" not in text
+    text = Path("prompts.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert len(lines) == 40
+    assert lines[1]["metadata"]["noise_rate"] == 0.6
+    told = rag(*args, "-o", "p.parquet", "--correct", "0.6", "--order", "seeded", "--seed", "7")
+    assert "leave no room" in told
+    prompts = pl.read_parquet("p.parquet")
+    expected = ef.rag.select_documents(
+        sample_instances(questions=6), noise_rate=[0, 0.6], correct_rate=0.6, order="seeded", seed=7
+    ).collect()
+    assert prompts["documents"].to_list() == expected["documents"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["instances.parquet", "--noise", "2", "-o", "p.jsonl"], "from 0 to 1, got 2.0"),
+        (["instances.parquet", "-o", "p.txt"], "name it .parquet or .jsonl"),
+        (["instances.parquet", "-o", "instances.parquet"], "is one of the inputs"),
+        (["responses.parquet", "-o", "p.jsonl"], "needs columns 'negative', 'positive'"),
+    ],
+)
+def test_refused_documents(rag: Any, args: list[str], message: str) -> None:
+    sample_instances(questions=2).write_parquet("instances.parquet")
+    assert message in " ".join(rag("documents", *args, exit_code=1).split())

@@ -1,0 +1,95 @@
+"""Fake answers: found or not, inside and outside of accepted ones, in either mode."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import evalframe as ef
+from evalframe.core.errors import MissingColumnsError, ParameterError
+
+SCHEMA = {"dataset": pl.String, "answers": pl.List(pl.List(pl.String)), "response": pl.String}
+
+
+def hits(rows, fakes, mode="strict"):
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(fakes=fakes)
+    made = ef.rag.label(frame, fake_answers="fakes", mode=mode)
+    assert made.collect_schema()["fake_answer_hit"] == pl.Boolean
+    return made.collect()["fake_answer_hit"].to_list()
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+@pytest.mark.parametrize(
+    ("gold", "fake", "response", "expected"),
+    [
+        ("Paris", "Rome", "It is ROME.", True),
+        ("Paris", "Rome", "It is Paris.", False),
+        ("Paris", "Rome", "Not Rome but Paris.", False),
+        ("Paris", "Rome", "I do not know", False),
+        ("70", "170", "170 seats", True),
+        ("70", "170", "170 or 70 seats", False),
+        ("New York City", "New York", "New York City", False),
+        ("New York City", "New York", "New York", True),
+        ("Paris", "Paris", "Paris", True),
+        ("Paris", "a.c", "abc", False),
+        ("2.3%", "12.3%", "12.3% and 12.3%", True),
+        ("Paris", "", "Rome", False),
+        ("Paris", "Rome", "insufficient information, Rome", True),
+    ],
+)
+def test_one_fake_answer(mode, gold, fake, response, expected):
+    assert hits([("en_fact", [[gold]], response)], pl.Series([fake]), mode) == [expected]
+
+
+def test_lenient_spelling():
+    rows = [
+        ("en", [["Paris"]], "Karolína Muchová"),
+        ("en", [["Tetsuya Yamagami"]], "Rome, says Yamagami Tetsuya"),
+        ("en", [["Muchova"]], "Karolína Muchová"),
+    ]
+    fakes = pl.Series(["Karolina Muchova", "Rome", "Karolina Muchova"])
+    assert hits(rows, fakes) == [False, True, False]
+    assert hits(rows, fakes, "lenient") == [True, False, True]
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_several_fake_answers_and_nulls(mode):
+    gold = [["Paris"], ["Lyon"]]
+    rows = [
+        ("en", gold, "Rome"),
+        ("en", gold, "Milan"),
+        ("en", gold, "Milan, Lyon"),
+        ("en", gold, "Rome"),
+        ("en", gold, None),
+        (None, gold, "Rome"),
+        ("en", None, "Rome"),
+        ("en", None, "Lyon"),
+        ("en", [["Paris"], None], "Rome"),
+        ("en", [["Paris"], None], "Rome, Paris"),
+        ("en", gold, "Rome"),
+        ("zh", gold, "R o m e"),
+    ]
+    both = ["Rome", "Milan"]
+    fakes = pl.Series([*[both] * 3, None, *[both] * 6, [None], both])
+    expected = [True, True, False, None, None, None, None, False, None, False, False, True]
+    assert hits(rows, fakes, mode) == expected
+
+
+def test_other_columns_stay_as_they_are():
+    frame = pl.DataFrame([("en", [["a"]], "A")], schema=SCHEMA, orient="row")
+    made = ef.rag.label(frame, fake_answers=pl.lit("x")).collect()
+    assert made.drop("fake_answer_hit").equals(ef.rag.label(frame).collect())
+    assert made["fake_answer_hit"].to_list() == [False]
+
+
+def test_no_rows():
+    assert hits([], pl.Series([], dtype=pl.String)) == []
+    assert hits([], pl.Series([], dtype=pl.List(pl.String)), "lenient") == []
+
+
+def test_bad_columns():
+    frame = pl.DataFrame([("en", [["a"]], "A")], schema=SCHEMA, orient="row")
+    with pytest.raises(ParameterError, match="must be text or lists of texts, but is Int32"):
+        ef.rag.label(frame.with_columns(fake=1), fake_answers="fake")
+    with pytest.raises(MissingColumnsError, match="label needs column 'fake'"):
+        ef.rag.label(frame, fake_answers="fake")
