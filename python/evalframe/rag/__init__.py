@@ -18,6 +18,7 @@ from evalframe.rag.files import read_rgb, read_rgb_instances, read_rgb_scores, w
 from evalframe.rag.joining import attach_answers
 from evalframe.rag.labels import label
 from evalframe.rag.rates import rates
+from evalframe.rag.unions import union_labels
 
 __all__ = [
     "ability",
@@ -39,6 +40,7 @@ __all__ = [
     "read_rgb_scores",
     "responses_contract",
     "select_documents",
+    "union_labels",
     "write_prompts",
     "write_rgb",
 ]
