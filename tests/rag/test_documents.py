@@ -305,7 +305,7 @@ def test_columns_and_rows_stay_in_place():
     made = select_documents(frame, noise_rate=[0.4, 0]).collect()
     assert made.columns == [
         *frame.columns,
-        *("noise_rate", "passage_num", "correct_passage_rate", "documents"),
+        *("noise_rate", "passage_num", "correct_passage_rate", "order", "seed", "documents"),
         *("n_pos", "n_neg", "n_docs", "n_groups_covered", "n_wrong", "n_correct"),
         *("realised_noise_rate", "status"),
     ]
@@ -358,7 +358,7 @@ def test_streaming_gives_the_same(tmp_path, order):
         ({"noise_rate": []}, ParameterError, "noise_rate is empty"),
         ({"noise_rate": [0.2, 0.2]}, ParameterError, "noise_rate has 0.2 twice"),
         ({"correct_rate": 2}, ParameterError, "correct_rate must .* got 2"),
-        ({"passage_num": -1}, ParameterError, "passage_num must be an integer, 0 or more, got -1"),
+        ({"passage_num": -1}, ParameterError, "passage_num must be an integer from 0 to 1,000,000, got -1"),
         ({"passage_num": 5.0}, ParameterError, "passage_num must be an integer"),
         ({"passage_num": True}, ParameterError, "passage_num must be an integer"),
         ({"order": "random"}, UnknownNameError, "unknown order 'random'.*Known: original, seeded"),

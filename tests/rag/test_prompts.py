@@ -91,7 +91,7 @@ def test_bad_templates_and_tables():
         asked(template="{documents}")
     with pytest.raises(ParameterError, match=r"closed_book has no \{query\}"):
         asked(closed_book="")
-    with pytest.raises(MissingColumnsError, match="prompts needs column 'documents'"):
+    with pytest.raises(MissingColumnsError, match="prompts needs columns 'documents', 'order', 'seed', 'status'"):
         prompts(instances().with_columns(noise_rate=0, passage_num=1, correct_passage_rate=0))
     with pytest.raises(ParameterError, match="prompts adds a column 'prompt_id'"):
         prompts(asked())
@@ -113,6 +113,8 @@ def test_json_lines(tmp_path):
             "noise_rate": 0.5,
             "passage_num": 2,
             "correct_passage_rate": 0.0,
+            "order": "original",
+            "seed": 2333,
             "answers": [["Ann", "A."], ["5"]],
         },
     }
@@ -143,8 +145,8 @@ def test_what_cannot_be_written(tmp_path):
         write_prompts(asked(), tmp_path / "none" / "prompts.jsonl")
     with pytest.raises(MissingColumnsError, match="write_prompts needs column 'answers'"):
         write_prompts(asked().drop("answers"), tmp_path / "prompts.jsonl")
-    with pytest.raises(ParameterError, match="answers must be lists of groups"):
-        write_prompts(asked().with_columns(answers=pl.lit("a")), tmp_path / "prompts.jsonl")
+    with pytest.raises(ParameterError, match="answers must be text, lists of text"):
+        write_prompts(asked().with_columns(answers=pl.lit(1)), tmp_path / "prompts.jsonl")
     assert not [*tmp_path.iterdir()]
 
 
@@ -161,7 +163,7 @@ def test_responses_meet_their_prompts():
     made = read_responses(given, asked()).collect()
     assert made.columns == [
         *("model", "dataset", "id", "noise_rate", "passage_num", "correct_passage_rate"),
-        *("answers", "response", "status", "prompt_id"),
+        *("order", "seed", "answers", "response", "status", "prompt_id"),
     ]
     assert made.select("model", "dataset", "response").rows() == [
         ("b", "en", None),
@@ -237,3 +239,19 @@ def test_tables_that_cannot_be_read(tmp_path):
         read_responses(good, asked().drop("prompt_id"))
     with pytest.raises(ParameterError, match="response must be text, but is Int64"):
         read_responses(good.with_columns(response=pl.lit(1, pl.Int64)), asked())
+
+
+def test_prompts_of_another_order_or_seed_have_other_ids():
+    ids = {
+        prompts(select_documents(instances(), order=order, seed=seed)).collect()["prompt_id"][0]
+        for order, seed in (("original", 2333), ("original", 1), ("seeded", 2333), ("seeded", 1))
+    }
+    usual = "en/0/noise0.0/passages5/correct0.0"
+    assert ids == {usual, f"{usual}/original1", f"{usual}/seeded2333", f"{usual}/seeded1"}
+
+
+def test_a_question_without_text_has_no_prompt_and_says_so():
+    mute = instances().with_columns(query=pl.lit(None, pl.String))
+    made = prompts(select_documents(mute)).collect()
+    assert made["prompt"].null_count() == len(made)
+    assert set(made["status"]) == {"the query is null"}

@@ -8,6 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.rows import as_expr
+from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
 from evalframe.rag.rates import Dropped, rates, with_outcomes
 
@@ -65,9 +66,9 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
     """
     name, rate = as_expr(dataset), as_expr(noise_rate)
     return (
-        pl.when(name.str.contains("_int", literal=True))
+        pl.when(is_integration(name))
         .then(pl.lit("information_integration"))
-        .when(name.str.contains("_fact", literal=True))
+        .when(is_counterfactual(name))
         .then(pl.lit("counterfactual_robustness"))
         .when(name.is_not_null() & (rate == 1))
         .then(pl.lit("negative_rejection"))

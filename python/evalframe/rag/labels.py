@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr, spread_literals
+from evalframe.rag.answers import GROUPS
 from evalframe.rag.lenient.decision import REASONS, lenient_labels
 from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
 from evalframe.rag.strict import strict_labels
@@ -27,7 +28,6 @@ FAKE_ANSWER_HIT = {"fake_answer_hit": pl.Boolean()}
 """The column that `label` adds if there are fake answers."""
 
 _MODES = ("strict", "lenient")
-_GROUPS = pl.List(pl.List(pl.String()))
 
 _MADE = "__evalframe_labels__"
 
@@ -177,7 +177,7 @@ def _grouped(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """
     match dtype:
         case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
-            return answers.cast(_GROUPS)
+            return answers.cast(GROUPS)
         case pl.List(inner=pl.String()):
             return answers.list.eval(pl.concat_list(pl.element()))
         case pl.String():

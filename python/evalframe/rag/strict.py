@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
+from evalframe.rag.datasets import is_chinese
 from evalframe.rag.fake_answers import fake_answer_hits
 from evalframe.rag.matching import UNKNOWN, Groups, contains, holds
 
@@ -53,7 +54,7 @@ def strict_labels(rows: pl.Series) -> pl.Series:
 
 def without_spaces(frame: pl.DataFrame) -> pl.Expr:
     """The response, of Chinese data sets without spaces; null without a data set."""
-    chinese = pl.col("dataset").str.contains("zh", literal=True)
+    chinese = is_chinese(pl.col("dataset"))
     stripped = pl.col("response").str.replace_all(" ", "", literal=True)
     if not frame.select(chinese.any()).item():  # the common case, in a pass less
         return pl.when(pl.col("dataset").is_not_null()).then("response").alias("response")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core import segments
+from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.counts import (
     COUNTS,
     OK,
     document_counts,
     first_of,
-    is_counterfactual,
-    is_integration,
 )
 from evalframe.rag.documents.gathering import documents_of
 from evalframe.rag.documents.instances import PASSAGES, lengths_of
@@ -32,6 +31,8 @@ SELECTION = {
     "noise_rate": pl.Float64(),
     "passage_num": pl.Int64(),
     "correct_passage_rate": pl.Float64(),
+    "order": pl.String(),
+    "seed": pl.UInt64(),
     "documents": PASSAGES,
     **COUNTS,
     "status": pl.String(),
@@ -79,6 +80,8 @@ def selection_of(rows: pl.Series, *, settings: Settings) -> pl.Series:
         counted.with_columns(
             passage_num=pl.lit(settings.passage_num, pl.Int64),
             correct_passage_rate=pl.lit(settings.correct_rate),
+            order=pl.lit(settings.order),
+            seed=pl.lit(settings.seed, pl.UInt64),
             documents=documents,
         )
         .with_columns(_unless_broken(lacking))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from operator import index
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.rag.datasets import is_counterfactual, is_integration
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -20,6 +22,8 @@ OK = "ok"
 """The status of an item whose documents could be selected."""
 
 _SIZES = pl.List(pl.Int64())
+_MOST = 1_000_000
+"""Passages in one prompt, more than any model reads."""
 
 COUNTS = {
     "n_pos": pl.Int64(),
@@ -31,17 +35,6 @@ COUNTS = {
     "realised_noise_rate": pl.Float64(),
 }
 """The fields of `document_counts` besides `status`."""
-
-
-def is_integration(dataset: pl.Expr) -> pl.Expr:
-    """Whether the answer is spread over groups of passages, by the name of the data set."""
-    return dataset.cast(pl.String).str.contains("_int", literal=True)
-
-
-def is_counterfactual(dataset: pl.Expr) -> pl.Expr:
-    """Whether passages were altered, by the name of the data set."""
-    name = dataset.cast(pl.String)
-    return ~is_integration(name) & name.str.contains("_fact", literal=True)
 
 
 def document_counts(
@@ -131,6 +124,7 @@ def document_counts(
     no_passages = [
         (positives.is_null() & ~integration, "no list of positive passages"),
         (negatives.is_null(), "no list of negative passages"),
+        (pl.min_horizontal(positives, negatives, sizes.list.min()) < 0, "a length is negative"),
     ]
     no_groups = [
         (sizes.is_null(), "no groups of positive passages"),
@@ -186,9 +180,11 @@ def checked_rate(name: str, rate: object) -> float:
     Raises:
         ParameterError: It is no number from 0 to 1.
     """
-    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate <= 1:
+    number = isinstance(rate, SupportsFloat) and not isinstance(rate, bool)
+    share = float(rate) if number else -1.0  # type: ignore[arg-type]
+    if not 0 <= share <= 1:
         raise ParameterError(f"{name} must be a number from 0 to 1, got {rate!r}")
-    return float(rate)
+    return share + 0.0  # no negative zero
 
 
 def checked_passage_num(passage_num: object) -> int:
@@ -197,9 +193,13 @@ def checked_passage_num(passage_num: object) -> int:
     Raises:
         ParameterError: It is no whole number, or negative.
     """
-    if isinstance(passage_num, bool) or not isinstance(passage_num, int) or passage_num < 0:
-        raise ParameterError(f"passage_num must be an integer, 0 or more, got {passage_num!r}")
-    return passage_num
+    whole = isinstance(passage_num, SupportsIndex) and not isinstance(passage_num, bool)
+    number = index(passage_num) if whole else -1  # type: ignore[arg-type]
+    if not 0 <= number <= _MOST:
+        raise ParameterError(
+            f"passage_num must be an integer from 0 to {_MOST:,}, got {passage_num!r}"
+        )
+    return number
 
 
 def _rate_expr(name: str, rate: Rate) -> pl.Expr:

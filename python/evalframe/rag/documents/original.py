@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.rag.documents.counts import is_counterfactual, is_integration
+from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.places import NEGATIVE, POSITIVE, WRONG, Places, within
 
 if TYPE_CHECKING:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.rag.datasets import is_chinese
+from evalframe.rag.documents.counts import OK
 from evalframe.rag.strict import FACTUAL_ERRORS, REJECTIONS
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
-KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate")
+KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate", "order", "seed")
 """What identifies a prompt."""
+
+_ORIGINAL = ("original", 2333)
+"""Order and seed of RGB, which the id of a prompt leaves out."""
 
 PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String()}
 """The columns that `prompts` adds."""
@@ -63,14 +68,15 @@ def prompts(
 
     Returns:
         The columns of `selected`, then `prompt_id` (String: data set, id, noise rate, number of
-        passages and correct passage rate in one), `prompt` and `system` (String). The prompt is
-        null without a query and where no documents could be selected, the system prompt also
-        where none are shown. Lazy; rows keep their order.
+        passages and correct passage rate in one, and order and seed unless they are those of
+        RGB), `prompt` and `system` (String). The prompt is null without a query (then `status`
+        says so) and where no documents could be selected, the system prompt also where none are
+        shown. Lazy; rows keep their order.
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: A template without `{query}`, or the name of a column that is added is
-            taken.
+        ParameterError: A template without `{query}`, something else than text, or the name of a
+            column that is added is taken.
 
     Examples:
         >>> import polars as pl
@@ -96,11 +102,13 @@ def prompts(
     """
     lazy = selected.lazy()
     present = lazy.collect_schema().names()
-    if missing := {*KEYS, "query", "documents"} - {*present}:
+    if missing := {*KEYS, "query", "documents", "status"} - {*present}:
         raise MissingColumnsError.of("prompts", missing, present)
     if taken := [name for name in PROMPTS if name in present]:
         raise ParameterError(f"prompts adds a column {taken[0]!r}; rename the one in the table")
-    chinese = pl.col("dataset").cast(pl.String).str.contains("zh", literal=True)
+    if not isinstance(system, str | None) or not isinstance(separator, str):
+        raise ParameterError(f"system and separator must be text, got {system!r}, {separator!r}")
+    chinese = is_chinese(pl.col("dataset"))
     shown = pl.col("documents").list.len()
     if template is None:
         in_chinese, in_english = (
@@ -113,8 +121,10 @@ def prompts(
         told = pl.when(chinese).then(pl.lit(CHINESE_SYSTEM)).otherwise(pl.lit(ENGLISH_SYSTEM))
     else:
         told = pl.lit(system)
+    unasked = pl.col("query").is_null() & (pl.col("status") == OK)
     return lazy.with_columns(
         prompt_id=_prompt_id(),
+        status=pl.when(unasked).then(pl.lit("the query is null")).otherwise("status"),
         prompt=pl.when(shown > 0)
         .then(open_book)
         .when(shown == 0)
@@ -152,7 +162,7 @@ def _filled(name: str, template: str, separator: str) -> pl.Expr:
     Raises:
         ParameterError: It has no place for the query.
     """
-    if "{query}" not in template:
+    if not (isinstance(template, str) and "{query}" in template):
         raise ParameterError(f"{name} has no {{query}}, where the question goes: {template!r}")
     fields = {
         "{documents}": pl.col("documents").list.join(separator),
@@ -164,6 +174,9 @@ def _filled(name: str, template: str, separator: str) -> pl.Expr:
 
 def _prompt_id() -> pl.Expr:
     noise, correct = pl.col("noise_rate"), pl.col("correct_passage_rate")
-    return pl.format(
+    setting = pl.format(
         "{}/{}/noise{}/passages{}/correct{}", "dataset", "id", noise, "passage_num", correct
     )
+    order, seed = _ORIGINAL
+    usual = (pl.col("order") == order) & (pl.col("seed") == seed)
+    return pl.when(usual).then(setting).otherwise(pl.format("{}/{}{}", setting, "order", "seed"))

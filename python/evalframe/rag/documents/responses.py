@@ -113,7 +113,8 @@ def _table(source: Source, called: str) -> pl.LazyFrame:
             lazy = pl.scan_parquet(path)
             lazy.collect_schema()
             return lazy
-        return pl.read_ndjson(read_regular(path), infer_schema_length=None).lazy()
+        text = read_regular(path).removeprefix(b"\xef\xbb\xbf")
+        return pl.read_ndjson(text, infer_schema_length=None).lazy()
     except OSError as error:
         raise InputError(f"cannot read {called} {path}: {error.strerror or error}") from error
     except pl.exceptions.PolarsError as error:

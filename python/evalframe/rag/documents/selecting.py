@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from operator import index
+from typing import TYPE_CHECKING, SupportsIndex
 
 import polars as pl
 
@@ -60,10 +61,10 @@ def select_documents(
 
     Returns:
         The columns of `instances`, then `noise_rate` (Float64), `passage_num` (Int64),
-        `correct_passage_rate` (Float64), `documents` (List(String)), the counts of
-        `document_counts` and `status` (`ok`, or why there are no documents, which together with
-        the counts are null then; such items fail in the original, or are dropped by it). Lazy;
-        rows keep their order.
+        `correct_passage_rate` (Float64), `order` (String), `seed` (UInt64), `documents`
+        (List(String)), the counts of `document_counts` and `status` (`ok`, or why there are no
+        documents, which together with the counts are null then; such items fail in the original,
+        or are dropped by it). Lazy; rows keep their order.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -97,17 +98,21 @@ def select_documents(
         │ ["n1", "n0", "p0"]   ┆ 2     ┆ 0.666667            │
         └──────────────────────┴───────┴─────────────────────┘
     """
+    if not isinstance(order, str) or order not in ORDERS:
+        raise UnknownNameError.of("order", str(order), ORDERS)
+    if (
+        isinstance(seed, bool)
+        or not isinstance(seed, SupportsIndex)
+        or not 0 <= index(seed) < 2**64
+    ):
+        raise ParameterError(f"seed must be an integer from 0 to 2**64 - 1, got {seed!r}")
     settings = Settings(
         noise_rates=_rates(noise_rate),
         passage_num=checked_passage_num(passage_num),
         correct_rate=checked_rate("correct_rate", correct_rate),
         order=order,
-        seed=seed,
+        seed=index(seed),
     )
-    if order not in ORDERS:
-        raise UnknownNameError.of("order", order, ORDERS)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
-        raise ParameterError(f"seed must be an integer from 0 to 2**64 - 1, got {seed!r}")
     lazy = instances.lazy()
     schema = lazy.collect_schema()
     needed = ("dataset", "id") if order == "seeded" else ("dataset",)

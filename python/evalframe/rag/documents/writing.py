@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
+from evalframe.core.errors import MissingColumnsError, OutputError
 from evalframe.core.files import replacing
+from evalframe.rag.answers import answer_groups
 from evalframe.rag.documents.prompting import KEYS, PROMPTS, check_ids, prompts
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
     path = Path(path)
     if path.suffix not in (".parquet", ".jsonl"):
         raise OutputError(f"cannot write {path.name}: name it .parquet or .jsonl")
-    lazy = selected.lazy()
+    lazy = selected.lazy().collect().lazy()  # looked through for the ids, then written
     if not PROMPTS.keys() <= lazy.collect_schema().keys():
         lazy = prompts(lazy)
     asked = pl.col("prompt").is_not_null()
@@ -74,16 +75,11 @@ def _line(schema: pl.Schema) -> dict[str, pl.Expr]:
 
     Raises:
         MissingColumnsError: There are no answers.
-        ParameterError: They are no lists of groups of aliases.
+        ParameterError: They are neither text nor lists of text.
     """
     if "answers" not in schema:
         raise MissingColumnsError.of("write_prompts", {"answers"}, schema)
-    answers = pl.col("answers")
-    if schema["answers"] not in (pl.List(pl.List(pl.String)), pl.List(pl.List(pl.Null))):
-        raise ParameterError(
-            "write_prompts: answers must be lists of groups of aliases (List(List(String))), but"
-            f" are {schema['answers']}"
-        )
+    answers = answer_groups("answers")
     user = pl.struct(pl.lit("user").alias("role"), pl.col("prompt").alias("content"))
     system = pl.struct(pl.lit("system").alias("role"), pl.col("system").alias("content"))
     return {
@@ -92,5 +88,5 @@ def _line(schema: pl.Schema) -> dict[str, pl.Expr]:
         .then(pl.concat_list(user))
         .otherwise(pl.concat_list(system, user)),
         "target": answers.list.eval(pl.element().explode(empty_as_null=False, keep_nulls=False)),
-        "metadata": pl.struct(*KEYS, "answers"),
+        "metadata": pl.struct(*KEYS, answers),
     }

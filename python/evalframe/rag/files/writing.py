@@ -14,6 +14,7 @@ from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.tables import lazy
 from evalframe.rag import outcomes
+from evalframe.rag.datasets import is_chinese
 from evalframe.rag.files.labelled import RUN, labelled_responses
 from evalframe.rag.files.names import Settings, run_name
 from evalframe.rag.files.scores import Judge, score_object
@@ -180,7 +181,7 @@ def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
 
 def _line(noise_rate: str, *, judged: bool) -> pl.Expr:
     """Each response as a line, spaced as the standard library writes JSON."""
-    chinese = pl.col("dataset").str.contains("zh", literal=True)
+    chinese = is_chinese(pl.col("dataset"))
     stripped = pl.col("response").str.replace_all(" ", "", literal=True)
     alone, group = pl.element().list.len() == 1, pl.element().list.eval(_text(pl.element()))
     shortest = pl.when(alone).then(group.list.first()).otherwise(_list(group))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.rag.datasets import is_chinese
 from evalframe.rag.lenient.normalising import CURLY, not_ascii
 from evalframe.rag.lenient.phrases import (
     ERROR_TIERS,
@@ -55,7 +56,7 @@ def phrases_said(plain: pl.Series, strict: pl.Series, dataset: pl.Series) -> pl.
     """
     import numpy as np
 
-    chinese = dataset.str.contains("zh", literal=True).to_numpy()
+    chinese = pl.select(is_chinese(pl.lit(dataset))).to_series().to_numpy()
     texts = changed(changed(plain, not_ascii(plain), _straight), chinese, _closed_up)
     frame = pl.DataFrame({"text": texts, "strict": strict})
     # Most responses are spared the look for each phrase, and many the one for all of them.

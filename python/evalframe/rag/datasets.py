@@ -1,0 +1,24 @@
+"""What the name of a data set says: its kind, by RGB's rules, and its language."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def is_integration(dataset: pl.Expr) -> pl.Expr:
+    """Whether the answer is spread over groups of passages."""
+    return _holds(dataset, "_int")
+
+
+def is_counterfactual(dataset: pl.Expr) -> pl.Expr:
+    """Whether passages were altered."""
+    return ~is_integration(dataset) & _holds(dataset, "_fact")
+
+
+def is_chinese(dataset: pl.Expr) -> pl.Expr:
+    """Whether questions and answers are in Chinese."""
+    return _holds(dataset, "zh")
+
+
+def _holds(dataset: pl.Expr, part: str) -> pl.Expr:
+    return dataset.cast(pl.String).str.contains(part, literal=True)
