@@ -57,7 +57,8 @@ def compare(
             sorted order.
         other: A second table instead, as the right side.
         baseline: A value of `between`: all other systems are compared with this one, which is
-            then the left side, and with nothing else.
+            then the left side, and with nothing else. Groups without it are left out, with a
+            warning.
         pair_on: The clusters, such as participants or questions; by default the cluster of
             `resample`.
         by: Compare within each group of these keys.

@@ -83,6 +83,22 @@ def test_the_schema_is_checked_before_any_row_is_read(tmp_path):
         ("boolean", [pl.Boolean], [pl.Int8]),
         ("key", [pl.Int32, pl.String, pl.Categorical()], [pl.Float64, pl.Date]),
         ("value", [pl.Int32, pl.Float64, pl.String, pl.Boolean], [pl.List(pl.Int8), pl.Date]),
+        (
+            "integers",
+            [pl.List(pl.Int8), pl.List(pl.Null)],
+            [pl.Int8, pl.List(pl.Float64), pl.List(pl.List(pl.Int8))],
+        ),
+        (
+            "texts",
+            [pl.List(pl.String), pl.List(pl.Null)],
+            [pl.String, pl.List(pl.Int8), pl.List(pl.List(pl.String))],
+        ),
+        (
+            "groups",
+            [pl.List(pl.List(pl.String)), pl.List(pl.List(pl.Null)), pl.List(pl.Null)],
+            [pl.String, pl.List(pl.String)],
+        ),
+        (("integer", "texts"), [pl.Int8, pl.List(pl.String)], [pl.String, pl.List(pl.Int8)]),
         ("any", [pl.Date, pl.List(pl.String), pl.Struct({"a": pl.Int8})], []),
     ],
 )
@@ -93,6 +109,14 @@ def test_kinds(kind, good, bad):
     for dtype in bad:
         with pytest.raises(ContractError, match="column 'x' is"):
             contract.check_schema(pl.Schema({"x": dtype}))
+
+
+def test_a_column_of_several_kinds():
+    contract = Contract("t", (Column("x", ("string", "texts")),))
+    assert complaint(pl.DataFrame({"x": [1]}), contract) == (
+        "t: column 'x' is Int64, not a string or a list of texts. Cast it: "
+        "frame.with_columns(pl.col('x').cast(pl.String))."
+    )
 
 
 @pytest.mark.parametrize(

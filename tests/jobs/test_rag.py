@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.core.errors import ParameterError
 from evalframe.jobs.help import RAG_EPILOG
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
@@ -201,3 +202,71 @@ def test_documents_are_written_as_prompts(rag: Any) -> None:
 def test_refused_documents(rag: Any, args: list[str], message: str) -> None:
     sample_instances(questions=2).write_parquet("instances.parquet")
     assert message in " ".join(rag("documents", *args, exit_code=1).split())
+
+
+MIXED = [
+    {"answers": ["Rome", "Kyiv"]},
+    {"answers": [["Rome", "Roma"], ["Kyiv"]]},
+    {"answers": "Rome"},
+    {"answers": ["Rome", ["Kyiv", "Kiev"]]},
+]
+
+
+def test_answers_of_mixed_shapes_in_json_lines(rag: Any) -> None:
+    rows = [
+        {"dataset": "en", "id": k, "response": "Rome and Kyiv", **row}
+        for k, row in enumerate(MIXED)
+    ]
+    Path("mixed.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    rag("mixed.jsonl", "-o", "out.parquet", "-q")
+    assert pl.read_parquet("out.parquet")["n_correct"].item() == 4
+    rag("mixed.jsonl", "-o", "out.parquet", "-q", "--answers", "text")
+    assert pl.read_parquet("out.parquet")["n_correct"].item() == 1
+
+
+def test_answers_of_a_csv_file_are_text_or_json(rag: Any) -> None:
+    cells = ["12", '["Rome"]', "Rome"]
+    pl.DataFrame(
+        {"dataset": "en", "id": [0, 1, 2], "response": ["12", "Rome", "Rome"], "answers": cells}
+    ).write_csv("answers.csv")
+    rag("answers.csv", "-o", "out.parquet", "-q")
+    assert pl.read_parquet("out.parquet")["accuracy"].item() == 1.0
+
+
+def test_tables_of_a_folder_are_no_inputs(rag: Any) -> None:
+    Path("tables").mkdir()
+    RESPONSES.write_parquet("tables/rates.parquet")
+    for given in ("tables/rates.parquet", "tables"):
+        assert "input" in rag(given, "-o", "tables", exit_code=1)
+    assert_frame_equal(pl.read_parquet("tables/rates.parquet"), RESPONSES)
+
+
+def test_a_folder_holds_tables_of_one_run_only(rag: Any) -> None:
+    rag("responses.parquet", "-o", "tables", "-q")
+    rag("responses.parquet", "-o", "tables", "-q", "--by", "dataset")
+    assert pl.read_parquet("tables/rates.parquet").columns[0] == "dataset"
+    assert pl.read_parquet("tables/noise_robustness.parquet").is_empty()
+    assert pl.read_parquet("tables/accuracy_drop.parquet").is_empty()
+
+
+def test_stored_labels_are_held_to_their_contract(rag: Any) -> None:
+    labelled = ef.rag.label(RESPONSES).collect()
+    labelled.with_columns(factlabel=5).write_parquet("odd.parquet")
+    assert "factlabel is 1 or 0" in rag("odd.parquet", "-o", "out.csv", exit_code=1)
+    rag("odd.parquet", "-o", "out.csv", "--mode", "strict", "-q")
+
+
+def test_a_level_beside_a_bootstrap_is_refused() -> None:
+    job = {"family": "rag", "items": ["a.parquet"], "bootstrap": {"n": 9}}
+    for more in ({"level": 0.9}, {"intervals": "wilson"}):
+        with pytest.raises(ParameterError, match="not resampled"):
+            parse(job | more)
+
+
+def test_questions_without_text_are_told_of(rag: Any) -> None:
+    instances = sample_instances(questions=2)
+    mute = pl.when(pl.int_range(pl.len()) > 0).then("query").alias("query")
+    instances.with_columns(mute).write_parquet("instances.parquet")
+    told = rag("documents", "instances.parquet", "-o", "p.jsonl")
+    assert "the query is null" in told
+    assert f"{len(instances) - 1} prompts" in told

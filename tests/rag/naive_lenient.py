@@ -116,9 +116,8 @@ def decide(dataset, answers, response, rules, *, guard=False, max_tier=3):
     chinese = "zh" in dataset
     strict = response.replace(" ", "") if chinese else response
     text = re.sub(r"\s+", " ", re.sub("[\u2018\u2019]", "'", plain(response)))
-    if chinese:
-        text = re.sub(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])", "", text)
-    one = first(REJECTION_TIERS[0], text) or first(REJECTION_TIERS[0], strict)
+    texts = (text, re.sub(r"\s+", "", text)) if chinese else (text,)
+    one = first(REJECTION_TIERS[0], *texts) or first(REJECTION_TIERS[0], strict)
     fired = None
     if first(REJECTION_TIERS[0], strict) is None:
         order = ("substring", "normalized", "token_overlap", None)
@@ -131,10 +130,10 @@ def decide(dataset, answers, response, rules, *, guard=False, max_tier=3):
     good = bool(fired) and None not in fired
     tier, phrase = (1, one) if one and not good else (0, None)
     for number, phrases in enumerate(REJECTION_TIERS[1:max_tier], 2):
-        if not tier and not good and first(phrases, text):
-            tier, phrase = number, first(phrases, text)
-    flag = first(FACTUAL_ERRORS, text) or first(FACTUAL_ERRORS, strict)
-    other = next((p for p in ERRORS if stands(p, text)), None)
+        if not tier and not good and first(phrases, *texts):
+            tier, phrase = number, first(phrases, *texts)
+    flag = first(FACTUAL_ERRORS, *texts) or first(FACTUAL_ERRORS, strict)
+    other = next((p for p in ERRORS if any(stands(p, t) for t in texts)), None)
     error, error_rule = (1, flag) if flag else (2, other) if other else (0, None)
     label = [-1] if tier else [int(name is not None) for name in fired]
     return label, int(error > 0), fired, tier, phrase, error, error_rule

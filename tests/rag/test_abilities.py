@@ -89,8 +89,35 @@ def test_counterfactual_runs_stand_beside_those_without_documents():
     )
     first, second = published(frame, "counterfactual_robustness").rows(named=True)
     shown = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
+    assert (first["noise_rate"], first["passage_num"]) == (0.0, 5)
     assert [first[name] for name in shown] == [1.0, 0.5, 1.0, 0.5, 1.0, 0.5]
     assert [second[name] for name in shown] == [None, 0.0, 0.0, None, None, None]
+
+
+def test_runs_without_documents_are_pooled_and_met_by_every_run_with_some():
+    frame = runs(
+        ("a", "en_fact", 0.0, 0, [HIT, HIT]),
+        ("a", "en_fact", 0.2, 0, [MISS, HIT]),
+        ("a", "en_fact", 0.0, 5, [HIT, HIT]),
+        ("a", "en_fact", 0.2, 5, [MISS, HIT]),
+        ("a", "en_fact", 0.2, 10, [MISS, MISS]),
+        ("b", "en_fact", 0.0, 0, [MISS, HIT]),
+    ).with_columns(correct_passage_rate=pl.when(passage_num=0).then(0.0).otherwise(0.4))
+    table = ef.rag.rates(frame, by=[*KEYS, "correct_passage_rate"])
+    found = ef.rag.published_table(table, "counterfactual_robustness").collect()
+    keys = ["model", "noise_rate", "passage_num", "correct_passage_rate", "acc", "acc_doc"]
+    assert found.select(keys).rows() == [
+        ("a", 0.0, 5, 0.4, 0.75, 1.0),
+        ("a", 0.2, 5, 0.4, 0.75, 0.5),
+        ("a", 0.2, 10, 0.4, 0.75, 0.0),
+        ("b", None, None, None, 0.5, None),
+    ]
+
+
+def test_names_of_data_sets_may_be_categories():
+    frame = runs(("a", "en_fact", 0.0, 5, [HIT])).cast({"dataset": pl.Categorical})
+    assert frame.select(ef.rag.ability()).item() == "counterfactual_robustness"
+    assert published(frame, "counterfactual_robustness")["acc_doc"].item() == 1.0
 
 
 def test_a_layout_says_what_it_needs():
@@ -142,5 +169,11 @@ def test_a_drop_without_a_clean_run_is_null_also_when_resampled():
     resample = ef.Bootstrap(cluster="id", n=10)
     drop = ef.rag.accuracy_drop(alone, by="model", resample=resample).collect()
     assert drop.select("accuracy", "accuracy_drop", "n_clusters").row(0) == (1.0, None, None)
+    unlike = pl.concat([NOISY, alone.with_columns(noise_rate=0.0, id=pl.col("id") + 100)])
+    unpaired = ef.rag.accuracy_drop(unlike, by="model", resample=resample).collect()
+    last = unpaired.filter(model="c").row(0, named=True)
+    assert (last["accuracy"], last["accuracy_drop"], last["n_clusters"]) == (None, None, 0)
+    odd = pl.concat([NOISY, NOISY.with_columns(noise_rate=pl.lit(float("nan")))])
+    assert ef.rag.accuracy_drop(odd, by="model").collect()["noise_rate"].is_not_nan().all()
     with pytest.raises(ParameterError, match="'noise_rate' of its own"):
         ef.rag.accuracy_drop(alone, by="noise_rate")

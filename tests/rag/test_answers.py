@@ -18,6 +18,7 @@ from evalframe.rag.answers import (
     aliases_from_json,
     answer_groups,
     answers_from_json,
+    answers_from_text,
 )
 
 
@@ -124,6 +125,58 @@ def test_nulls_within(values, expected):
         made(answer_groups, values)
 
 
+WIDE_SPACES = ["\u00a0", "\x0b", "\x0c", "\u0085", "\u2003", "\u2028", "\u3000", "\ufeff"]
+
+
+@pytest.mark.parametrize("space", WIDE_SPACES)
+def test_white_space_is_that_of_json(space):
+    texts = [f'"a"{space}', f'{space}["a"]', f'["a",{space}"b"]', f"[{space}]"]
+    assert made(answers_from_json, texts, on_invalid="null").null_count() == 4
+    with pytest.raises(ContractError, match="answers: 4 of 4 are of no published shape"):
+        made(answers_from_json, texts)
+    assert made(answers_from_text, texts).to_list() == [[[text]] for text in texts]
+    with pytest.raises(ContractError, match="of no published shape"):
+        made(aliases_from_json, [f"null{space}"])
+
+
+def test_json_among_plain_text():
+    read = {
+        '["a"]': [["a"]],
+        "[a]": [["[a]"]],
+        "12": [["12"]],
+        "a": [["a"]],
+        '"a"': [["a"]],
+        '"a" b': [['"a" b']],
+        '"a", "b"': [['"a", "b"']],
+        r'"say \"a\""': [['say "a"']],
+        'say "a"': [['say "a"']],
+        "": [[""]],
+        " ": [[" "]],
+        "null": [["null"]],
+        '["a", null]': [['["a", null]']],
+        "[12]": [["[12]"]],
+        "[]": [],
+        '\t[["a", "b"], "c"]\r\n': [["a", "b"], ["c"]],
+        '{"a": "b"}': [['{"a": "b"}']],
+        '["a"': [['["a"']],
+    }
+    for engine in ("in-memory", "streaming"):
+        found = made(answers_from_text, list(read), engine=engine)
+        assert found.dtype == GROUPS
+        assert found.to_list() == list(read.values())
+
+
+def test_what_is_no_text_is_read_as_lists():
+    for values in ([["a", "b"], []], [[["a", "b"], []]]):
+        assert made(answers_from_text, values).equals(made(answer_groups, values))
+    assert made(answers_from_text, ["a", None], on_invalid="null").to_list() == [[["a"]], None]
+    with pytest.raises(ContractError, match="1 of 2 are of no published shape"):
+        made(answers_from_text, ["a", None])
+    with pytest.raises(ParameterError, match=r"are Int64\. Cast numbers to String; put") as error:
+        made(answers_from_text, [1])
+    assert str(error.value).partition("\n")[0].endswith("read it by answers_from_json")
+
+
 def test_fake_answers():
     assert made(aliases, ["a", None]).to_list() == [["a"], None]
     assert made(aliases, [["a", "b"], None, []]).to_list() == [["a", "b"], None, []]
@@ -171,6 +224,10 @@ def test_any_json_is_an_answer_or_null(answers, ascii):
     texts = pl.Series([json.dumps(a, ensure_ascii=ascii) for a in answers], dtype=pl.String)
     found = made(answers_from_json, texts, on_invalid="null")
     assert found.to_list() == [groups(a) if is_published(a) else None for a in answers]
+    mixed = [
+        groups(a) if is_published(a) else [[text]] for a, text in zip(answers, texts, strict=True)
+    ]
+    assert made(answers_from_text, texts).to_list() == mixed
 
 
 def test_every_published_answer(shared):

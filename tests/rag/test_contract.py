@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.contract import validate
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.rag.contract import instances_contract, responses_contract
 
 INSTANCES = pl.DataFrame(
@@ -67,8 +67,71 @@ def test_bad_instances(changes, message):
 
 
 def test_answers_of_another_type():
-    with pytest.raises(ParameterError, match=r"answers must be text, lists .* but are Int64"):
+    message = r"'answers' \(accepted answers\) is Int64, not a string or a list of texts or [^\n]*$"
+    with pytest.raises(ContractError, match=message):
         validate(instances(answers=[1, 2, 3]), instances_contract())
+    contract = responses_contract(answers="gold")
+    with pytest.raises(
+        ContractError, match=r"responses: column 'gold' .* is Int64, not a string or"
+    ):
+        validate(responses(gold=[1, 2, 3]), contract)
+    with pytest.raises(ContractError, match="'fake_answers' is Int64, not a string or a list"):
+        validate(
+            instances(fake_answers=[1, None, 3]), instances_contract(fake_answers="fake_answers")
+        )
+
+
+DOCUMENTS = {
+    "positive": [["p"], [], ["p", "q"]],
+    "negative": [["n"], ["n"], []],
+    "positive_wrong": [None, [], ["w"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, None),
+        ({"positive": [[["p"], []], [], [["q"]]]}, None),
+        ({"positive_wrong": [None, None, None]}, None),
+        ({"positive": [["p"], None, []]}, "positive is present: not so in 1 of 3"),
+        ({"negative": [["p"], None, []]}, "negative is present: not so in 1 of 3"),
+        ({"positive": ["p", "q", "r"]}, "'positive' is String, not a list of texts or a list of l"),
+        ({"negative": [[["p"]], [], []]}, r"is List\(List\(String\)\), not a list of texts\. Cast"),
+        ({"positive_wrong": [[1], [], None]}, "is List.Int64., not a list of texts"),
+    ],
+)
+def test_documents_of_instances(changes, message):
+    contract = instances_contract(**{name: name for name in DOCUMENTS})
+    table = instances(**(DOCUMENTS | changes))
+    if message is None:
+        assert validate(table, contract).rejected == 0
+        return
+    with pytest.raises(ContractError, match=message):
+        validate(table, contract)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, None),
+        ({"label": [None] * 3, "factlabel": [None] * 3}, None),
+        ({"label": [[1, 2], [0], []]}, "label holds only 1, 0 and -1: not so in 1 of 3"),
+        ({"label": [[1, None], [None], []]}, "label holds only 1, 0 and -1: not so in 2 of 3"),
+        ({"label": [1, 0, 1]}, "column 'label' is Int64, not a list of integers"),
+        ({"label": [[1.0], [], []]}, r"column 'label' is List\(Float64\), not a list of integers"),
+        ({"factlabel": [1, 5, -1]}, "factlabel is 1 or 0: not so in 2 of 3"),
+        ({"factlabel": [True, False, None]}, "column 'factlabel' is Boolean, not an integer"),
+    ],
+)
+def test_labels_of_responses(changes, message):
+    table = responses(**({"label": [[1, 0], [-1], None], "factlabel": [1, 0, None]} | changes))
+    contract = responses_contract(label="label", factlabel="factlabel")
+    if message is None:
+        assert validate(table, contract).rejected == 0
+        return
+    with pytest.raises(ContractError, match=message):
+        validate(table, contract)
 
 
 @pytest.mark.parametrize(

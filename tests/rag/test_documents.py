@@ -358,7 +358,7 @@ def test_streaming_gives_the_same(tmp_path, order):
         ({"noise_rate": []}, ParameterError, "noise_rate is empty"),
         ({"noise_rate": [0.2, 0.2]}, ParameterError, "noise_rate has 0.2 twice"),
         ({"correct_rate": 2}, ParameterError, "correct_rate must .* got 2"),
-        ({"passage_num": -1}, ParameterError, "passage_num must be an integer from 0 to 1,000,000, got -1"),
+        ({"passage_num": -1}, ParameterError, "passage_num must be .* from 0 to 1,000,000, got -1"),
         ({"passage_num": 5.0}, ParameterError, "passage_num must be an integer"),
         ({"passage_num": True}, ParameterError, "passage_num must be an integer"),
         ({"order": "random"}, UnknownNameError, "unknown order 'random'.*Known: original, seeded"),

@@ -35,10 +35,27 @@ def hits(rows, fakes, mode="strict"):
         ("2.3%", "12.3%", "12.3% and 12.3%", True),
         ("Paris", "", "Rome", False),
         ("Paris", "Rome", "insufficient information, Rome", True),
+        ("fake", "real", "The photo is real.", True),
+        ("York City", "New York", "New York City", True),
+        ("\U00014400", "Rome", "Rome \U00014400", False),
+        ("\0", "Rome", "Rome", True),
+        ("Paris", " ", "a b", False),
     ],
 )
 def test_one_fake_answer(mode, gold, fake, response, expected):
     assert hits([("en_fact", [[gold]], response)], pl.Series([fake]), mode) == [expected]
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_fake_answers_are_told_apart(mode):
+    rows = [
+        ("en", [["New York City"]], "It is Kansas City."),
+        ("en", [["New York City"]], "It is Kansas, no, New York City."),
+        ("en", [["York"]], "New York"),
+        ("en", [["Rome"]], "Rome"),
+    ]
+    fakes = pl.Series([["New York", "Kansas"]] * 2 + [["York", "New York"], []])
+    assert hits(rows, fakes, mode) == [True, False, True, False]
 
 
 def test_lenient_spelling():
@@ -46,10 +63,11 @@ def test_lenient_spelling():
         ("en", [["Paris"]], "Karolína Muchová"),
         ("en", [["Tetsuya Yamagami"]], "Rome, says Yamagami Tetsuya"),
         ("en", [["Muchova"]], "Karolína Muchová"),
+        ("en", [["York"]], "New-York New-York"),
     ]
-    fakes = pl.Series(["Karolina Muchova", "Rome", "Karolina Muchova"])
-    assert hits(rows, fakes) == [False, True, False]
-    assert hits(rows, fakes, "lenient") == [True, False, True]
+    fakes = pl.Series(["Karolina Muchova", "Rome", "Karolina Muchova", "New York"])
+    assert hits(rows, fakes) == [False, True, False, False]
+    assert hits(rows, fakes, "lenient") == [True, False, True, True]
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])

@@ -76,6 +76,10 @@ def test_what_is_told_goes_before_the_name():
         ("prediction_en_m_noise0_passage5.json", {"passage_num": -5}, "-5, which is negative"),
         ("prediction_en_m_noise0_passage5.json", {"noise_rate": float("nan")}, "is nan, which"),
         ("prediction_en_m_noise0_passage5.json", {"model": ""}, "must have a name"),
+        (f"prediction_en_m_noise0_passage{10**20}.json", {}, "passage_num is above 9,223,372"),
+        ("prediction_en_m_noise0_passage5.json", {"passage_num": 10**30}, "passage_num is above"),
+        ("prediction_en_m_temp1e999_noise0_passage5.json", {}, "temperature is not finite"),
+        ("prediction_en_m_noise0_passage5.json", {"temperature": 10**400}, "is not finite"),
     ],
 )
 def test_settings_that_are_not_known_or_senseless(name, told, message):
@@ -91,14 +95,39 @@ def test_kinds_of_files():
     assert all(is_scores(Path(f"{run}{end}.json")) for end in ("_result", "_chatgptresult"))
 
 
-@pytest.mark.parametrize("model", ["fact_m", "int_x", "m_temp0.2", "m_noise0.1_passage3", ""])
+@pytest.mark.parametrize("model", ["fact_m", "int_x", "m_temp0.2", ""])
 def test_names_that_would_be_read_otherwise_are_refused(model):
     with pytest.raises(ParameterError, match=r"a file's name cannot say so|must have a name"):
         run_name(Settings(model, "en", None, 0.2, 5, 0.0))
 
 
+@pytest.mark.parametrize(
+    "model", ["m_noise0.1_passage3", "m_temp0.3_noise0.1_passage3_correct0.2", "m_temp0.3_noise0.1"]
+)
+def test_the_last_settings_of_a_name_count(model):
+    told = Settings(model, "en", 0.7, 0.4, 5, 0.0, "chatgpt")
+    assert read(f"{run_name(told)}.json") == told
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"noise_rate": "0.4"}, "noise_rate must be a number, but is '0.4'"),
+        ({"noise_rate": True}, "noise_rate must be a number, but is True"),
+        ({"temperature": [0.2]}, "temperature must be a number"),
+        ({"passage_num": 5.5}, r"passage_num must be an integer, but is 5\.5"),
+        ({"passage_num": False}, "passage_num must be an integer"),
+        ({"model": 7}, "model must be text, but is 7"),
+    ],
+)
+def test_settings_of_other_types(told, message):
+    with pytest.raises(ParameterError, match=message):
+        Settings(**told)
+
+
 TEXTS = st.one_of(
-    st.sampled_from(["a/b%2F", "100%", "a_noise0.1_b", "..", "模型-7b"]), st.text(max_size=6)
+    st.sampled_from(["a/b%2F", "100%", "a_noise0.1_b", "a_noise0.1_passage3", "..", "模型-7b"]),
+    st.text(max_size=6),
 )
 SHARES = st.floats(0, 1)
 

@@ -246,6 +246,14 @@ def test_places_without_files(file, tmp_path):
             read_rgb(tmp_path, **choice)
 
 
+def test_passages_of_names_that_no_column_holds(file):
+    path = file(name=f"{RUN.replace('passage5', 'passage999999999999999999999')}.json")
+    with pytest.raises(InputError, match="passage_num is above 9,223,372,036,854,775,807"):
+        read_rgb(path)
+    with pytest.raises(ParameterError, match="noise_rate must be a number, but is"):
+        read_rgb(path, noise_rate="0.4")
+
+
 CELLS = st.one_of(
     st.none(),
     st.booleans(),

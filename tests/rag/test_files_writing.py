@@ -17,7 +17,7 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.rag.files import read_rgb, read_rgb_scores, score_object, write_rgb
+from evalframe.rag.files import read_rgb, read_rgb_scores, write_rgb
 from evalframe.rag.labels import label
 
 NAME = "prediction_en_m_temp0.2_noise0.4_passage5_correct0.0"
@@ -304,10 +304,15 @@ def test_nothing_is_written_if_a_file_cannot_be(tmp_path):
     ("changes", "error", "message"),
     [
         ({"label": [[1, 1], None]}, ContractError, "label is present: not so in 1 of 2"),
-        ({"label": [[1, 1], [2]]}, ContractError, "labels hold 1, 0 and -1: not so in 1"),
-        ({"label": [[1, 1], [None]]}, ContractError, "labels hold 1, 0 and -1: not so in 1"),
-        ({"label": [1, 0]}, ContractError, r"column 'label' is Int64, not List\(Int64\)"),
-        ({"documents": ["a", "b"]}, ContractError, "column 'documents' is String, not List"),
+        ({"label": [[1, 1], [2]]}, ContractError, "label holds only 1, 0 and -1: not so in 1"),
+        ({"label": [[1, 1], [None]]}, ContractError, "label holds only 1, 0 and -1: not so in 1"),
+        ({"label": [1, 0]}, ContractError, "column 'label' is Int64, not a list of integers"),
+        ({"documents": ["a", "b"]}, ContractError, "'documents' is String, not a list of texts"),
+        ({"factlabel": [0, 5]}, ContractError, "factlabel is 1 or 0: not so in 1 of 2"),
+        ({"factlabel": [0, None]}, ContractError, "factlabel is present: not so in 1 of 2"),
+        ({"id": [1, 10**18]}, ContractError, "id has at most 18 digits: not so in 1 of 2"),
+        ({"id": [-(10**18), 1]}, ContractError, "id has at most 18 digits: not so in 1 of 2"),
+        ({"answers": [1, 2]}, ContractError, r"'answers' is Int64, not a string or a list [^\n]*$"),
         ({"documents": [["a", None], []]}, ContractError, "no document is null: not so in 1"),
         ({"answers": [["a"], None]}, ContractError, "answers is present: not so in 1"),
         ({"answers": [["a"], [None]]}, ContractError, "answers have a published shape: not so"),
@@ -326,90 +331,27 @@ def test_bad_tables(tmp_path, changes, error, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_largest_ids_are_read_back(tmp_path):
+    ids = [10**18 - 1, 1 - 10**18]
+    write_rgb(run(id=ids), tmp_path)
+    assert read_rgb(tmp_path)["id"].to_list() == ids
+
+
+def test_names_that_are_too_long(tmp_path):
+    long = "m" * 300
+    with pytest.raises(OutputError, match="shorten the names of model, data set or variant"):
+        write_rgb(run(model=[long] * 2), tmp_path)
+    assert not list((tmp_path / "result-en").iterdir())
+    with pytest.raises(OutputError, match="no folder"):
+        write_rgb(run(), tmp_path / long)
+    for read in (read_rgb, read_rgb_scores):
+        with pytest.raises(InputError, match=r"m cannot be read .*; give another path"):
+            read(tmp_path / long)
+
+
 def test_runs_that_would_share_a_file(tmp_path):
     table = pl.concat(
         [run(variant=["chatgpt"] * 2), run(variant=[None] * 2)], how="vertical_relaxed"
     ).with_columns(evaluation=pl.lit("Yes"))
     with pytest.raises(ParameterError, match="runs would share a file"):
         write_rgb(table, tmp_path)
-
-
-def test_score_objects():
-    counts = {"nums": 4, "tt": 1, "fact_tt": 0, "correct_tt": 0, "rejecttt": 0}
-    fact = score_object(counts, noise_rate=0.2, dataset="zh_fact")
-    assert list(fact) == [
-        *("all_rate", "noise_rate", "tt", "nums"),
-        *("fact_check_rate", "correct_rate", "fact_tt", "correct_tt"),
-    ]
-    assert repr(fact["correct_rate"]) == "0"
-    errors = score_object(counts, noise_rate=0.2, dataset="en", judge="errors")
-    assert list(errors) == [
-        *("reject_rate", "all_rate", "correct_rate", "tt"),
-        *("rejecttt", "correct_tt", "nums", "noise_rate"),
-    ]
-    with pytest.raises(MissingColumnsError, match="needs columns 'correct_tt', 'fact_tt'"):
-        score_object({"nums": 1, "tt": 1}, noise_rate=0.2, dataset="en_fact")
-    with pytest.raises(ParameterError, match="no scores of no responses"):
-        score_object({"nums": 0, "tt": 0}, noise_rate=0.2, dataset="en")
-
-
-def test_real_score_files(shared, tmp_path):
-    runs = json.loads((shared / "data/rag/real_scores.json").read_text())["runs"]
-    expected = []
-    for case in runs:
-        if "_passage" not in case["run_file"] or not case["stored_scores"]:
-            continue
-        stem = case["run_file"].removesuffix(".json")
-        result = f"{stem}{'' if stem.endswith('chatgpt') else '_'}result.json"
-        path = tmp_path / case["source"] / result
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(case["stored_scores"]))
-        if "prediction_" in path.name and case["run_file"].count("_passage_") == 0:
-            expected.append((str(path), case))
-        else:
-            path.unlink()
-    table = read_rgb_scores(tmp_path)
-    assert len(table) == len(expected) > 200
-    cases = dict(expected)
-    for row in table.iter_rows(named=True):
-        case = cases[row["file"]]
-        assert row["model"] == case["model"]
-        known = {k: v for k, v in case["stored_scores"].items() if k in row and k != "noise_rate"}
-        assert {k: row[k] for k in known} == known
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "is empty .0 bytes."),
-        ('{"all_rate": 1', "the file ends too early"),
-        ("[1]", "holds no scores: no object with 'all_rate'"),
-        ('{"tt": 1}', "holds no scores"),
-        ('{"all_rate": "1"}', "'all_rate' is '1', not a number"),
-        ('{"all_rate": true}', "'all_rate' is True, not a number"),
-        ('{"all_rate": 1, "tt": 1.5}', "'tt' is 1.5, not an integer"),
-        ('{"all_rate": 1, "tt": 10000000000000000000}', "not an integer"),
-        ('{"all_rate": 1, "noise_rate": 0.2}', "its name says noise rate 0.4, but it holds 0.2"),
-    ],
-)
-def test_score_files_that_are_none(tmp_path, text, message):
-    path = tmp_path / f"{NAME}_result.json"
-    path.write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_rgb_scores(path)
-
-
-def test_scores_that_are_read(tmp_path):
-    path = tmp_path / f"{NAME}_result.json"
-    path.write_text('{"all_rate": 1, "noise_rate": 0.2, "tt": 2, "time_average": 1.5}')
-    found = read_rgb_scores(str(path), noise_rate=0.2, model="n").row(0, named=True)
-    assert (found["model"], found["noise_rate"], found["all_rate"], found["tt"]) == (
-        "n",
-        0.2,
-        1.0,
-        2,
-    )
-    assert found["nums"] is found["rejecttt"] is None
-    path.rename(tmp_path / f"{NAME}.json")
-    with pytest.raises(InputError, match="holds no score file"):
-        read_rgb_scores(tmp_path)

@@ -149,6 +149,20 @@ def test_what_is_null_has_no_label():
     assert found["factlabel"].to_list() == [None] * 2 + [0] * 6
 
 
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_columns_without_a_value_and_categories(mode):
+    frame = table(("zh", [["a b"]], "a  b"), ("en", [["a"]], "b"))
+    plain = ef.rag.label(frame, mode=mode).collect()
+    for dtype in (pl.Categorical, pl.Enum(["zh", "en"])):
+        made = ef.rag.label(frame.with_columns(pl.col("dataset").cast(dtype)), mode=mode)
+        assert_frame_equal(made.collect().drop("dataset"), plain.drop("dataset"))
+    for column in ("response", "dataset"):
+        failed = frame.with_columns(pl.lit(None).alias(column))
+        assert failed.schema[column] == pl.Null
+        made = ef.rag.label(failed, mode=mode).collect()
+        assert made.select("label", "factlabel").rows() == [(None, None)] * 2
+
+
 def test_no_rows():
     assert labels(table()).schema == {"label": pl.List(pl.Int8), "factlabel": pl.Int8}
 

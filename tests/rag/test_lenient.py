@@ -166,6 +166,20 @@ def test_tiers_of_flagged_errors(response, tier, rule):
     assert row["factlabel"].item() == int(tier > 0)
 
 
+@pytest.mark.parametrize(
+    ("response", "rejection", "error"),
+    [
+        ("not contain any 。wrong information", 0, 0),
+        ("no mention. 与事实不一致", 3, 2),
+        ("无 法 回\u2028答。文 档 有 误", 2, 2),
+        ("没 有 错 误 信 息", 0, 0),
+    ],
+)
+def test_chinese_data_sets_are_searched_with_and_without_spaces(response, rejection, error):
+    row = lenient(("zh", [["gold"]], response))
+    assert (row["rejection_tier"].item(), row["error_tier"].item()) == (rejection, error)
+
+
 PIECES = st.sampled_from(
     [
         *("", "Paris", "İstanbul", "ΣΑΣ", "70", "170", "2.3%", "12.3%", "1,361,000", "1,23,456"),
@@ -291,8 +305,15 @@ def test_columns_of_the_same_name_are_replaced():
         ({"boundary_guard": True}, ParameterError, "are for lenient labels"),
         ({"threshold": 0}, ParameterError, r"threshold must lie in \(0, 1\], got 0"),
         ({"threshold": float("nan")}, ParameterError, "threshold"),
-        ({"slack": 6}, ParameterError, "slack must be 0 to 5, got 6"),
-        ({"max_tier": 0}, ParameterError, "max_tier must be 1 to 3, got 0"),
+        ({"slack": 6}, ParameterError, "slack must be a whole number, 0 to 5, got 6"),
+        ({"slack": 2.0}, ParameterError, "slack must be a whole number"),
+        ({"max_tier": 0}, ParameterError, "max_tier must be a whole number, 1 to 3, got 0"),
+        ({"max_tier": 1.0}, ParameterError, "max_tier must be a whole number"),
+        ({"threshold": None}, ParameterError, "threshold must lie in .* got None"),
+        ({"threshold": "x"}, ParameterError, "threshold must lie in .* got 'x'"),
+        ({"boundary_guard": "no"}, ParameterError, "boundary_guard must be a bool, got 'no'"),
+        ({"answer_rules": [1]}, UnknownNameError, "'1'"),
+        ({"answer_rules": 1}, ParameterError, "as a list; got 1"),
         ({"answer_rules": []}, ParameterError, "answer_rules must name at least one of"),
         ({"answer_rules": "substring"}, ParameterError, "as a list; got 'substring'"),
         ({"answer_rules": ["normalised"]}, UnknownNameError, "Did you mean 'normalized'"),

@@ -91,7 +91,7 @@ def test_bad_templates_and_tables():
         asked(template="{documents}")
     with pytest.raises(ParameterError, match=r"closed_book has no \{query\}"):
         asked(closed_book="")
-    with pytest.raises(MissingColumnsError, match="prompts needs columns 'documents', 'order', 'seed', 'status'"):
+    with pytest.raises(MissingColumnsError, match="prompts needs columns 'documents', 'order'"):
         prompts(instances().with_columns(noise_rate=0, passage_num=1, correct_passage_rate=0))
     with pytest.raises(ParameterError, match="prompts adds a column 'prompt_id'"):
         prompts(asked())
@@ -254,4 +254,4 @@ def test_a_question_without_text_has_no_prompt_and_says_so():
     mute = instances().with_columns(query=pl.lit(None, pl.String))
     made = prompts(select_documents(mute)).collect()
     assert made["prompt"].null_count() == len(made)
-    assert set(made["status"]) == {"the query is null"}
+    assert set(made["status"]) == {"the query is null", "a group has no passage"}

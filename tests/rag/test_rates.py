@@ -156,6 +156,7 @@ def test_a_hand_checked_table():
         "n_rejected": 2,
         "n_wrong": 3,
         "n_partial": 1,
+        "n_fact_checked": 6,
         "n_error_detected": 4,
         "n_error_corrected": 1,
         "n_error_corrected_original": 3,
@@ -199,7 +200,7 @@ def test_rates_are_the_metrics_and_counts_add_up(rows, weight):
     table = rates(frame, by="model", weight=weight)
     split = table["n_correct"] + table["n_rejected"] + table["n_wrong"]
     assert split.to_list() == table["n"].to_list()
-    metrics = [metric.alias(name) for name, (_, metric) in RATES.items()]
+    metrics = [metric.alias(name) for name, metric in RATES.items()]
     long = ef.evaluate(frame, metrics, by="model", weight=weight).collect()
     wide = long.pivot("metric", index="model", values="estimate").sort("model")
     assert_frame_equal(wide, table.select("model", *RATES), rel_tol=1e-12)
@@ -226,6 +227,19 @@ def test_wilson_intervals_are_of_the_counts():
     nothing = row(responses([]), intervals="wilson")
     assert nothing["n"] == 0
     assert all(value is None for name, value in nothing.items() if name not in COUNTERS)
+
+
+def test_wilson_intervals_are_of_the_rows_that_a_rate_looks_at():
+    labels = [[1], [1], [0], [0]] * 25
+    some = responses(labels, [1] + [0] * 9 + [None] * 90).with_columns(
+        noise_rate=pl.Series([1.0] * 10 + [None] * 90)
+    )
+    whole, alone = row(some, intervals="wilson"), row(some.head(10), intervals="wilson")
+    assert whole["n_fact_checked"] == 10
+    for name in ("error_detection_rate", "error_correction_rate", "all_rate"):
+        for end in ("", "_lower", "_upper"):
+            assert whole[name + end] == alone[name + end], name
+    assert whole["accuracy_lower"] > alone["accuracy_lower"]
 
 
 def test_resampled_intervals_are_those_of_evaluate():
@@ -258,7 +272,19 @@ def test_what_a_table_lacks_is_null_and_no_rows_are_no_error():
     ("frame", "options", "error", "message"),
     [
         (pl.DataFrame({"lable": [[1]]}), {}, MissingColumnsError, "Did you mean 'lable'"),
-        (pl.DataFrame({"label": [1]}), {}, ParameterError, "label must hold lists of integers"),
+        (pl.DataFrame({"label": [1]}), {}, ParameterError, "label must be lists of integers"),
+        (
+            responses([[1]]).with_columns(factlabel=pl.lit("1")),
+            {},
+            ParameterError,
+            "factlabel must be a number, but is String",
+        ),
+        (
+            responses([[1]]).with_columns(noise_rate=pl.lit("0.2")),
+            {},
+            ParameterError,
+            "noise_rate must be a number",
+        ),
         (responses([[1]]), {"by": "model"}, MissingColumnsError, "'model'"),
         (responses([[1]]), {"weight": "w"}, MissingColumnsError, "'w'"),
         (responses([[1]]), {"dropped": "no"}, ParameterError, "known: excluded, wrong"),

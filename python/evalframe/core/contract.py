@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -23,8 +24,14 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame
 
-Kind: TypeAlias = Literal["number", "integer", "string", "boolean", "key", "value", "any"]
-"""What a column may hold. A key is an integer or a string; a value a number, string or boolean."""
+Kind: TypeAlias = Literal[
+    "number", "integer", "string", "boolean", "key", "value", "integers", "texts", "groups", "any"
+]
+"""What a column may hold.
+
+A key is an integer or a string; a value a number, string or boolean; integers and texts are lists,
+groups are lists of lists of texts.
+"""
 
 ROW, BROKEN_RULES = "row", "broken_rules"
 """The two columns that a quarantined row gains."""
@@ -60,7 +67,8 @@ class Column:
 
     Args:
         name: The column's name in the user's table.
-        kind: What it may hold; a column of nothing but nulls passes as any kind.
+        kind: What it may hold, or all that it may; a column of nothing but nulls passes as any
+            kind.
         required: Whether the table must have it.
         nullable: Whether a row may lack it.
         finite: Whether NaN and infinity are bad data.
@@ -69,7 +77,7 @@ class Column:
     """
 
     name: str
-    kind: Kind = "any"
+    kind: Kind | tuple[Kind, ...] = "any"
     required: bool = True
     nullable: bool = False
     finite: bool = True
@@ -341,6 +349,13 @@ _KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
     "boolean": ("a boolean", ("boolean",), "Boolean"),
     "key": ("an integer or a string", ("integer", "string"), "Int64"),
     "value": ("a single value", ("integer", "fraction", "string", "boolean"), "String"),
+    "integers": ("a list of integers", ("integers", "list(null)"), "List(pl.Int64)"),
+    "texts": ("a list of texts", ("list(string)", "list(null)"), "List(pl.String)"),
+    "groups": (
+        "a list of lists of texts",
+        ("list(list(string))", "list(list(null))", "list(null)"),
+        "List(pl.List(pl.String))",
+    ),
     "any": ("anything", (), ""),
 }
 
@@ -348,17 +363,21 @@ _KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
 def _family(dtype: pl.DataType) -> str:
     if dtype.is_numeric():
         return "integer" if dtype.is_integer() else "fraction"
+    if isinstance(dtype, pl.List) and dtype.inner.is_integer():
+        return "integers"
     text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
     return "string" if text else str(dtype).lower()
 
 
 def _misfit(column: Column, dtype: pl.DataType) -> str | None:
-    words, families, cast = _KINDS[column.kind]
-    if column.kind == "any" or _family(dtype) in (*families, "null"):
+    kinds = (column.kind,) if isinstance(column.kind, str) else column.kind
+    words, families, casts = zip(*(_KINDS[kind] for kind in kinds), strict=True)
+    if "any" in kinds or _family(dtype) in ("null", *chain.from_iterable(families)):
         return None
     meaning = f" ({column.meaning})" if column.meaning else ""
-    remedy = f"frame.with_columns(pl.col({column.name!r}).cast(pl.{cast}))"
-    return f"column {column.name!r}{meaning} is {dtype}, not {words}. Cast it: {remedy}."
+    remedy = f"frame.with_columns(pl.col({column.name!r}).cast(pl.{casts[0]}))"
+    found = f"column {column.name!r}{meaning} is {dtype}, not {' or '.join(words)}"
+    return f"{found}. Cast it: {remedy}."
 
 
 def _unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:

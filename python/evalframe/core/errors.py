@@ -38,7 +38,8 @@ class MissingColumnsError(EvalframeError):
         cls, needed_by: str, missing: Iterable[str], present: Iterable[str]
     ) -> MissingColumnsError:
         """Say who needs which column, and what the table has instead."""
-        missing, present = sorted(missing), list(present)
+        missing = sorted(missing)
+        present = [name for name in present if not name.startswith(":")]  # our own, while we work
         hints = "".join(did_you_mean(name, present) for name in missing)
         named = ", ".join(repr(name) for name in missing)
         return cls(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evalframe.core.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 @contextmanager
@@ -33,29 +33,58 @@ def replacing(path: Path, *, keep: bool = True) -> Iterator[Path]:
         ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
         [('out.txt', 'whole')]
     """
+    with replacing_all([path], keep=keep) as (temporary,):
+        yield temporary
+
+
+@contextmanager
+def replacing_all(paths: Sequence[Path], *, keep: bool = True) -> Iterator[list[Path]]:
+    """The same for several files: all are written before the first is replaced.
+
+    Raises:
+        OutputError: As `replacing`.
+    """
+    made = {_temporary(target): target for target in map(_target, paths)}
+    try:
+        yield list(made)
+        if keep:
+            for temporary, target in made.items():
+                _flush(temporary)
+                if target.exists():
+                    shutil.copymode(target, temporary)
+            for temporary, target in made.items():
+                temporary.replace(target)
+    except OSError as error:
+        names = ", ".join(path.name for path in paths)
+        folder = next(iter(made.values())).parent
+        raise OutputError(
+            f"cannot write {names} into {str(folder)!r} ({error.strerror or error}); "
+            "make it writable or choose another output"
+        ) from error
+    finally:
+        for temporary in made:
+            temporary.unlink(missing_ok=True)
+
+
+def _target(path: Path) -> Path:
+    """Where a file is written to.
+
+    Raises:
+        OutputError: No file can be written there.
+    """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
-    folder = target.parent
-    if not folder.is_dir():
-        raise OutputError(f"cannot write {path.name}: no folder {str(folder)!r}; create it first")
+    if not target.parent.is_dir():
+        folder = str(target.parent)
+        raise OutputError(f"cannot write {path.name}: no folder {folder!r}; create it first")
     # A link that leads to itself is there, too.
     if os.path.lexists(target) and not target.is_file():
         found = "there is a folder of this name" if target.is_dir() else "it is not a regular file"
         raise OutputError(f"cannot write {path.name}: {found}; choose another output")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        yield temporary
-        if keep:
-            _flush(temporary)
-            if target.exists():
-                shutil.copymode(target, temporary)
-            temporary.replace(target)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path.name} into {str(folder)!r} ({error.strerror or error}); "
-            "make it writable or choose another output"
-        ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    return target
+
+
+def _temporary(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
 
 
 def _flush(path: Path) -> None:

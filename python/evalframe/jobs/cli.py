@@ -217,7 +217,7 @@ def run_file(job: Path, quiet: bool) -> None:
 @click.argument("items", nargs=-1, required=True)
 @_RECORDS
 def validate_items(**flags: Any) -> None:
-    """Check records against their contract; exit with 1 if a row breaks it."""
+    """Check selective records against their contract; exit with 1 if a row breaks it."""
     from evalframe.jobs.inputs import open_items
     from evalframe.jobs.records import check
 

@@ -24,11 +24,6 @@ _IN_FLAGS = (
         r"name the further column that tells these rows apart",
         r"\g<0>, in by or in key (--by, --key)",
     ),
-    (
-        r"Name the column to use, or rename it",
-        "Name the column to use (--confidence, --prediction, --label, --participant, --item, "
-        "--weight, --by, --cluster), or rename it",
-    ),
     (r"rename the key with \.alias\(\.\.\.\)", "rename that column"),
     (
         r"name a finer `cluster` column, or leave out `resample`",
@@ -52,6 +47,15 @@ _IN_FLAGS = (
 )
 """What the library advises to those who call it, for those who run it."""
 
+_COLUMNS = "Name the column to use, or rename it"
+_COLUMN_FLAGS = {
+    "rag": "Rename the column in the file, or name another by --by, --key, --weight or --cluster",
+}
+_SELECTIVE_FLAGS = (
+    "Name the column to use (--confidence, --prediction, --label, --participant, --item, "
+    "--weight, --by, --cluster), or rename it"
+)
+
 
 class Program(click.Group):
     """A group that turns errors into messages and exit codes."""
@@ -69,7 +73,7 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
                 raise
-            say(f"error: {_told(error)}", err=True)
+            say(f"error: {_told(error, ctx.invoked_subcommand)}", err=True)
             ctx.exit(1)
 
 
@@ -157,9 +161,10 @@ def _is_failure(error: BaseException) -> bool:
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
-def _told(error: BaseException) -> str:
+def _told(error: BaseException, command: str | None) -> str:
     if isinstance(error, EvalframeError):
         message = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        message = message.replace(_COLUMNS, _COLUMN_FLAGS.get(command or "", _SELECTIVE_FLAGS))
         for advice, flags in _IN_FLAGS:
             message = re.sub(advice, flags, message)
         return message

@@ -15,31 +15,43 @@ from evalframe.core.errors import InputError
 from evalframe.jobs.paths import find, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from evalframe.jobs.paths import File
 
 _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
-_JSON_LINES = partial(pl.scan_ndjson, infer_schema_length=None)
 _ARROW = partial(pl.scan_ipc, glob=False)
 
 
-def _scan_csv(path: Path) -> pl.LazyFrame:
+def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
+    """JSON lines; what is not text in a column of texts becomes its JSON."""
+    present = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
+    overrides = _as_text(texts, present)
+    return pl.scan_ndjson(path, infer_schema_length=None, schema_overrides=overrides)
+
+
+def _as_text(texts: Collection[str], present: Collection[str]) -> dict[str, pl.DataType]:
+    return {name: pl.String() for name in texts if name in present}
+
+
+def _scan_csv(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
     """A CSV file, read through once.
 
     A column without a value becomes Null, not String, so that it joins other shards; and a line
     with too many fields is found, which Polars passes over where it reads some columns only.
     """
-    table = pl.scan_csv(path, glob=False, infer_schema_length=None)
+    present = pl.scan_csv(path, glob=False, n_rows=0).collect_schema()
+    overrides = _as_text(texts, present)
+    table = pl.scan_csv(path, glob=False, infer_schema_length=None, schema_overrides=overrides)
     empty = table.select(pl.all().is_null().all()).collect()
     return table.cast({column.name: pl.Null for column in empty if column.all()})
 
 
-FORMATS: Mapping[str, tuple[str, Callable[[Path], pl.LazyFrame]]] = {
+FORMATS: Mapping[str, tuple[str, Callable[..., pl.LazyFrame]]] = {
     ".parquet": ("Parquet", _PARQUET),
     ".csv": ("CSV", _scan_csv),
-    ".jsonl": ("JSON lines", _JSON_LINES),
-    ".ndjson": ("JSON lines", _JSON_LINES),
+    ".jsonl": ("JSON lines", _scan_json_lines),
+    ".ndjson": ("JSON lines", _scan_json_lines),
     ".arrow": ("Arrow IPC", _ARROW),
     ".ipc": ("Arrow IPC", _ARROW),
     ".feather": ("Arrow IPC", _ARROW),
@@ -64,7 +76,7 @@ class Source:
         return self.file.name
 
     @classmethod
-    def open(cls, file: File) -> Source:
+    def open(cls, file: File, texts: Collection[str] = ()) -> Source:
         """A file that exists, looked into just far enough to know its columns."""
         name, suffix = file.name, file.path.suffix.lower()
         if suffix not in FORMATS:
@@ -77,7 +89,9 @@ class Source:
             raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
         format, scan = FORMATS[suffix]
         with reading(name, f"is it {format}, and whole?"):
-            table = scan(file.path).with_columns(_partition(file))
+            table = (
+                scan(file.path, texts) if format in _UNTYPED else scan(file.path)
+            ).with_columns(_partition(file))
             schema = table.collect_schema()
         for column in schema:
             if fault := _unusable(column):
@@ -128,13 +142,19 @@ def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFram
     return open_files(find(given, folder))
 
 
-def open_files(files: Sequence[File]) -> tuple[pl.LazyFrame, list[Source]]:
+def open_files(
+    files: Sequence[File], *, texts: Collection[str] = ()
+) -> tuple[pl.LazyFrame, list[Source]]:
     """The same of files that were found: these are read, and no others.
+
+    Args:
+        files: The files.
+        texts: Columns that are read as text from formats without types; lists become JSON.
 
     Raises:
         InputError: As `open_items`.
     """
-    sources = [Source.open(file) for file in files]
+    sources = [Source.open(file, texts) for file in files]
     _check_same_columns(sources)
     columns = sources[0].schema.names()
     tables = [table.select(columns) for table in _tables(sources)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core.errors import OutputError
-from evalframe.core.files import replacing
+from evalframe.core.files import replacing, replacing_all
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
@@ -111,8 +111,7 @@ def write_result(
     with _writing(path), replacing(path) as temporary:
         match path.suffix.lower():
             case ".parquet":
-                metadata = {METADATA_KEY: json.dumps(provenance)}
-                frame.write_parquet(temporary, metadata=metadata)
+                _write_parquet(frame, temporary, provenance)
             case ".csv":
                 frame.write_csv(temporary)
             case ".json":
@@ -122,6 +121,33 @@ def write_result(
                 temporary.write_text(text + "\n", encoding="utf-8")
             case _:
                 frame.write_ndjson(temporary)
+
+
+def write_tables(
+    tables: Mapping[str, pl.DataFrame], folder: Path, provenance: Mapping[str, Any]
+) -> None:
+    """Write tables as Parquet files of their names, all of them or none.
+
+    Args:
+        tables: The tables by name.
+        folder: Where to; made if need be.
+        provenance: How they came about.
+
+    Raises:
+        OutputError: The folder cannot be made or written.
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
+    paths = [folder / f"{name}.parquet" for name in tables]
+    with _writing(folder), replacing_all(paths) as temporaries:
+        for frame, temporary in zip(tables.values(), temporaries, strict=True):
+            _write_parquet(frame, temporary, provenance)
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
+    frame.write_parquet(path, metadata={METADATA_KEY: json.dumps(provenance)})
 
 
 def read_provenance(path: Path | str) -> dict[str, Any]:

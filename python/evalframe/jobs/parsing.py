@@ -10,7 +10,7 @@ import msgspec
 
 from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
 from evalframe.jobs.job import LOSSES, Columns, Loss, SelectiveJob
-from evalframe.jobs.rag.job import DROPPED, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, MODES, RATE_INTERVALS, RagJob
 from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ _CHOICES = {
     "$.mode": MODES,
     "$.dropped": DROPPED,
     "$.intervals": RATE_INTERVALS,
+    "$.answers": ANSWER_TEXTS,
 }
 
 

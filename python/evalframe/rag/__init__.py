@@ -5,7 +5,13 @@ and any of its aliases suffices.
 """
 
 from evalframe.rag.abilities import ability, accuracy_drop, published_table
-from evalframe.rag.answers import aliases, aliases_from_json, answer_groups, answers_from_json
+from evalframe.rag.answers import (
+    aliases,
+    aliases_from_json,
+    answer_groups,
+    answers_from_json,
+    answers_from_text,
+)
 from evalframe.rag.contract import instances_contract, responses_contract
 from evalframe.rag.documents import (
     document_counts,
@@ -27,6 +33,7 @@ __all__ = [
     "aliases_from_json",
     "answer_groups",
     "answers_from_json",
+    "answers_from_text",
     "attach_answers",
     "document_counts",
     "instances_contract",

@@ -9,8 +9,9 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.rows import as_expr
 from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.labelled import Dropped, narrowed, with_outcomes
 from evalframe.rag.metrics import answer_accuracy
-from evalframe.rag.rates import Dropped, rates, with_outcomes
+from evalframe.rag.rates import rates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,8 +82,9 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
 def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     """The rates of one ability in the layout of the published table.
 
-    Rows are runs, by all keys of the table but the noise rate. The numbers are fractions, where
-    the publication has percent.
+    Rows are runs: all keys of the table but the noise rate, which for counterfactual robustness
+    is one of them. The numbers are fractions, where the publication has percent. Groups without a
+    noise rate are no test of an ability and have no row.
 
     Args:
         table: What `rates` gave with `dataset` and `noise_rate` among its keys; for counterfactual
@@ -140,7 +142,7 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
         columns = {title: pl.col(rate) for title, rate in shown.items()}
         return mine.select(*keys, **columns, rej_judge="judge_rejection_rate").sort(keys)
     if name == "counterfactual_robustness":
-        return _counterfactual(mine, [key for key in keys if key != "passage_num"])
+        return _counterfactual(mine, present[: present.index("n")])
     wide = mine.filter(pl.col("noise_rate") < 1).select(*keys, "noise_rate", "accuracy")
     long = wide.sort("noise_rate").with_columns(pl.col("noise_rate").cast(pl.String)).collect()
     return long.pivot("noise_rate", index=keys, values="accuracy").sort(keys).lazy()
@@ -157,7 +159,8 @@ def accuracy_drop(
     """How much accuracy each noise rate costs against no noise at all, group by group.
 
     With `resample` both rates are computed on the questions that they share and resampled by the
-    same draws, so what the questions have in common cancels.
+    same draws, so what the questions have in common cancels. Responses without a noise rate from
+    0 to 1 are left out.
 
     Args:
         labelled: Responses with `label` and `noise_rate`.
@@ -170,8 +173,9 @@ def accuracy_drop(
         by..., `noise_rate` (above 0), `accuracy_without_noise`, `accuracy`, `accuracy_drop` (the
         former minus the latter: positive is worse with noise), `lower`, `upper` (of the drop),
         `p_value`, `p_adjusted` (Holm, over all rows), `n_clusters`; the last five null without
-        `resample`, all null where a group has no responses without noise. Sorted by the keys and
-        the noise rate.
+        `resample`, all but the accuracy null where a group has no responses without noise, and
+        the accuracies, too, where `resample` finds no question that both rates share. Sorted by
+        the keys and the noise rate.
 
     Raises:
         MissingColumnsError: No label, no noise rate, or no column of a key.
@@ -196,8 +200,10 @@ def accuracy_drop(
     keys = Keys.of(by, taken=["noise_rate", *DROP])
     rate = pl.col("noise_rate")
     needed = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
-    rows = with_outcomes(lazy(labelled), dropped, needed)
-    rows = rows.filter(rate >= 0).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
+    rows = with_outcomes(lazy(labelled), dropped, needed, "accuracy_drop")
+    if resample is not None:  # the rows are read twice
+        rows = narrowed(rows, [*needed, as_expr(resample.cluster)])
+    rows = rows.filter(rate.is_between(0, 1)).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
     plain = rates(rows, by=[*groups, "noise_rate"], weight=weight).collect()
     clean = plain.filter(rate == 0).select(*groups, accuracy_without_noise="accuracy")
@@ -211,7 +217,13 @@ def accuracy_drop(
             on=[*groups, "noise_rate"],
             how="left",
             nulls_equal=True,
-        ).with_columns(pl.coalesce(f"paired_{name}", name).alias(name) for name in _SIDES)
+        ).with_columns(
+            pl.when(pl.col("accuracy_without_noise").is_null())
+            .then(name)
+            .otherwise(f"paired_{name}")
+            .alias(name)
+            for name in _SIDES
+        )
     drop = (pl.col("accuracy_without_noise") - pl.col("accuracy")).alias("accuracy_drop")
     shown = sides.with_columns(drop).select(
         *keys.inner, "noise_rate", *_columns_of(DROP, [*sides.columns, "accuracy_drop"])
@@ -259,17 +271,26 @@ def _columns_of(schema: Mapping[str, pl.DataType], present: list[str]) -> list[p
 
 
 def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Runs without documents beside those with them, of the same keys."""
+    """Runs with documents beside those without; what documents were asked for is no key of these.
+
+    Runs without documents that differ in nothing else are pooled.
+    """
+    settings = [key for key in keys if key in _OF_DOCUMENTS]
+    runs = [key for key in keys if key not in settings]
     documents = rows.filter(pl.col("passage_num") > 0).select(
         *keys,
-        "noise_rate",
         acc_doc="accuracy",
         ed="error_detection_rate",
         ed_judge="judge_detection_rate",
         cr="judge_correction_rate",
         cr_keywords="error_correction_rate",
     )
-    without = rows.filter(pl.col("passage_num") == 0).select(*keys, acc="accuracy")
-    joined = documents.join(without, on=keys, how="full", coalesce=True, nulls_equal=True)
+    correct, all_of_them = pl.col("n_correct").sum(), pl.col("n").sum()
+    without = rows.filter(pl.col("passage_num") == 0).group_by(runs).agg(acc=correct / all_of_them)
+    joined = documents.join(without, on=runs, how="full", coalesce=True, nulls_equal=True)
     shown = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
-    return joined.sort(*keys, "noise_rate").select(*keys, "noise_rate", *shown)
+    return joined.sort(*runs, *settings).select(*runs, *settings, *shown)
+
+
+_OF_DOCUMENTS = ("noise_rate", "passage_num", "correct_passage_rate")
+"""What says which documents a response was given."""

@@ -30,9 +30,15 @@ TEXT = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_UNIT}|{_PAIR})))*"'
 """A JSON string, as a regular expression; half a surrogate pair is none, since it is no text."""
 
 
+SPACE = " \t\r\n"
+"""White space of JSON, the characters; that of regular expressions is wider."""
+
+GAP = f"[{SPACE}]*"
+
+
 def listed(element: str) -> str:
     """The regular expression of a JSON list of what `element` matches."""
-    return rf"\[\s*(?:{element}\s*(?:,\s*{element}\s*)*)?\]"
+    return rf"\[{GAP}(?:{element}{GAP}(?:,{GAP}{element}{GAP})*)?\]"
 
 
 PUBLISHED_ALIASES = f"(?:{TEXT}|{listed(TEXT)})"
@@ -50,8 +56,9 @@ _SHOWN, _WIDTH = 3, 60
 def answer_groups(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
     """Answers held as text or lists, as groups of aliases.
 
-    Text is one group of one alias, whatever it looks like; for JSON see `answers_from_json`. Empty
-    lists are kept: an answer may have no groups, a group no aliases.
+    Text is one group of one alias, whatever it looks like; for JSON see `answers_from_json`, for
+    JSON among plain text `answers_from_text`. Empty lists are kept: an answer may have no groups, a
+    group no aliases.
 
     Args:
         answers: String: the one group of one alias. List(String): each string is a group of its
@@ -82,7 +89,7 @@ def answers_from_json(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = 
 
     Args:
         answers: JSON text: a string, a list of strings, a list of lists, or a mix, also from row
-            to row. Plain text is no JSON; see `answer_groups`.
+            to row. Plain text is no JSON; see `answer_groups` and `answers_from_text`.
         on_invalid: What becomes of anything else (numbers, null, deeper lists, objects): `raise`,
             or `null`, by which the response has no label. The original drops such an item silently.
 
@@ -102,6 +109,37 @@ def answers_from_json(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = 
         [[['medical']], [['Kyiv'], ['2 May', 'May 2']], None]
     """
     return _made(answers, _groups_of_json, GROUPS, _SHAPES, on_invalid)
+
+
+def answers_from_text(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+    """Answers of which some are held as JSON and some as plain text, as groups of aliases.
+
+    Text is read as JSON if all of it is an answer of a published shape: a string in quotes, a list
+    of strings, a list of lists, or a mix. Any other is plain, one group of one alias: so are
+    numbers, broken JSON and lists that hold anything else, such as null. If a column is all JSON,
+    `answers_from_json` finds these faults.
+
+    Args:
+        answers: String: JSON or plain text from row to row. Lists are read by `answer_groups`.
+        on_invalid: What becomes of an answer that is null, or a list that holds one: `raise`, or
+            `null`, by which the response has no label.
+
+    Returns:
+        List(List(String)).
+
+    Raises:
+        ParameterError: The column has another type.
+        ContractError: An answer is null or holds one; both are raised where the expression is
+            evaluated, and the latter needs the whole column.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.rag.answers import answers_from_text
+        >>> frame = pl.DataFrame({"answers": ['["Kyiv", ["2 May", "May 2"]]', "Kyiv", "[a]", "12"]})
+        >>> frame.select(answers_from_text()).to_series().to_list()
+        [[['Kyiv'], ['2 May', 'May 2']], [['Kyiv']], [['[a]']], [['12']]]
+    """
+    return _made(answers, _groups_of_text, GROUPS, _SHAPES, on_invalid)
 
 
 def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
@@ -186,8 +224,8 @@ def _groups(values: pl.Series) -> pl.Series:
             return _groups(_alone(values))
     raise ParameterError(
         f"{values.name}: answers must be text, lists of text or lists of lists of text, but are"
-        f" {values.dtype}. Put answers of mixed shapes into a column of JSON, and read it by"
-        " answers_from_json"
+        f" {values.dtype}. Cast numbers to String; put answers of mixed shapes into a column of"
+        " JSON, and read it by answers_from_json"
     )
 
 
@@ -199,7 +237,8 @@ def _aliases(values: pl.Series) -> pl.Series:
         case pl.String():
             return _aliases(_alone(values))
     raise ParameterError(
-        f"{values.name}: aliases must be text or lists of text, but are {values.dtype}"
+        f"{values.name}: aliases must be text or lists of text, but are {values.dtype}. Cast"
+        " numbers to String"
     )
 
 
@@ -210,6 +249,14 @@ def _alone(texts: pl.Series) -> pl.Series:
 
 def _groups_of_json(values: pl.Series) -> pl.Series:
     return _decoded(values, PUBLISHED_ANSWER, GROUPS)
+
+
+def _groups_of_text(values: pl.Series) -> pl.Series:
+    plain = _groups(values)
+    if values.dtype != pl.String:
+        return plain
+    decoded = _groups_of_json(values)
+    return decoded.zip_with(decoded.is_not_null(), plain)
 
 
 def _aliases_of_json(values: pl.Series) -> pl.Series:
@@ -225,7 +272,7 @@ def _decoded(values: pl.Series, shape: str, dtype: pl.List) -> pl.Series:
             f"{values.name} must be JSON text, but is {values.dtype}; lists go to answer_groups"
         )
     text = pl.first()
-    shaped = pl.when(text.str.contains(rf"^\s*{shape}\s*$")).then(text)
+    shaped = pl.when(text.str.contains(f"^{GAP}{shape}{GAP}$")).then(text)
     return values.to_frame().select(shaped.str.json_decode(dtype)).to_series()
 
 
@@ -247,7 +294,7 @@ def _refuse(values: pl.Series, made: pl.Series, shapes: str, *, nullable: bool) 
     """
     nulls = values.is_null()
     if values.dtype == pl.String:
-        nulls |= values.str.strip_chars() == "null"
+        nulls |= values.str.strip_chars(SPACE) == "null"
     bad = made.is_null() & ~nulls.fill_null(value=True) if nullable else made.is_null()
     rows = bad.arg_true()
     if not len(rows):

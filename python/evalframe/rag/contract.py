@@ -12,6 +12,11 @@ from evalframe.rag.answers import aliases, answer_groups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.contract import Kind
+
+ANSWERS: tuple[Kind, ...] = ("string", "texts", "groups")
+"""What a column of answers may hold."""
+
 
 def instances_contract(
     *,
@@ -20,10 +25,14 @@ def instances_contract(
     query: str | None = "query",
     answers: str = "answers",
     fake_answers: str | None = None,
+    positive: str | None = None,
+    negative: str | None = None,
+    positive_wrong: str | None = None,
 ) -> Contract:
     """The contract of a table of questions, under the names its columns have.
 
-    Ids are unique within a data set only, so both together are the key.
+    Ids are unique within a data set only, so both together are the key. Documents are asked for
+    only where they are named.
 
     Args:
         dataset: Name of the data set.
@@ -32,6 +41,9 @@ def instances_contract(
         answers: Accepted answers: text, lists of text, or groups of aliases.
         fake_answers: The answer that counterfactual documents give: text or lists of aliases, null
             for other data; None for a table without it.
+        positive: Documents that give the answer: lists of texts, or of `_int` data lists of groups.
+        negative: Documents that do not: lists of texts.
+        positive_wrong: Documents that give the fake answer: lists of texts, null for other data.
 
     >>> contract = instances_contract()
     >>> [column.name for column in contract.columns], contract.key
@@ -39,10 +51,13 @@ def instances_contract(
     """
     columns = [Column(dataset, "string"), Column(id, "key")]
     columns += [Column(query, "string")] if query else []
-    columns += [Column(answers, meaning="accepted answers")]
+    columns.append(Column(answers, ANSWERS, meaning="accepted answers"))
+    columns += [Column(positive, ("texts", "groups"))] if positive else []
+    columns += [Column(negative, "texts")] if negative else []
+    columns += [Column(positive_wrong, "texts", nullable=True)] if positive_wrong else []
     rules = [_published(answers)]
     if fake_answers:
-        columns.append(Column(fake_answers, nullable=True))
+        columns.append(Column(fake_answers, ("string", "texts"), nullable=True))
         shaped = aliases(fake_answers, on_invalid="null").is_not_null()
         remedy = f"write {fake_answers!r} as text or a list of texts"
         rules.append(
@@ -68,6 +83,8 @@ def responses_contract(
     evaluation: str | None = None,
     answers: str | None = None,
     weight: str | None = None,
+    label: str | None = None,
+    factlabel: str | None = None,
     by: str | Sequence[str] = (),
 ) -> Contract:
     """The contract of a table of responses, under the names its columns have.
@@ -86,6 +103,8 @@ def responses_contract(
         evaluation: A judge's text about the response; null where there is none.
         answers: Accepted answers, if the table has them already.
         weight: How often each row counts, 0 or more.
+        label: Labels, if the table has them already: lists of 1, 0 and -1; null for none.
+        factlabel: Whether an error was flagged: 1, 0 or null.
         by: Further columns that tell runs apart; null is a value like any other.
 
     >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
@@ -102,13 +121,17 @@ def responses_contract(
     if correct_passage_rate:
         columns.append(Column(correct_passage_rate, "number", nullable=True))
     columns += [Column(name, "string", nullable=True) for name in (response, evaluation) if name]
-    columns += [Column(answers, meaning="accepted answers")] if answers else []
+    columns += [Column(answers, ANSWERS, meaning="accepted answers")] if answers else []
     columns += [Column(weight, "number", meaning="0 or more")] if weight else []
+    columns += [Column(label, "integers", nullable=True)] if label else []
+    columns += [Column(factlabel, "integer", nullable=True)] if factlabel else []
     columns += [Column(name, nullable=True, finite=False) for name in extra]
     first = {column.name: column for column in reversed(columns)}
     rules = [_share(name) for name in (noise_rate, correct_passage_rate) if name]
     rules += [_not_negative(name) for name in (passage_num, weight) if name]
     rules += [_published(answers)] if answers else []
+    rules += [label_rule(label)] if label else []
+    rules += [factlabel_rule(factlabel)] if factlabel else []
     settings = (model, dataset, noise_rate, passage_num, correct_passage_rate, *extra, id)
     return Contract(
         "responses",
@@ -116,6 +139,22 @@ def responses_contract(
         rules=tuple(rules),
         key=tuple(dict.fromkeys(name for name in settings if name)) if id else (),
     )
+
+
+def label_rule(name: str) -> Rule:
+    """A label says of groups whether they were found, or that the response is a rejection."""
+    known = pl.element().is_in([-1, 0, 1]).fill_null(value=False)
+    # A column of nothing but nulls has no lists.
+    labels = pl.col(name).cast(pl.List(pl.Int64), strict=False)
+    holds = labels.list.eval(known).list.all()
+    remedy = "make labels by evalframe.rag.label"
+    return Rule(f"{name} holds only 1, 0 and -1", holds, (name,), remedy)
+
+
+def factlabel_rule(name: str) -> Rule:
+    """A flag says whether the response speaks of errors."""
+    remedy = "make flags by evalframe.rag.label"
+    return Rule(f"{name} is 1 or 0", pl.col(name).is_in([0, 1]), (name,), remedy)
 
 
 def _published(answers: str) -> Rule:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.rag.matching import UNKNOWN, Groups, contains, holds
+from evalframe.rag.lenient.normalising import not_ascii
+from evalframe.rag.matching import UNKNOWN, Groups, changed, contains, expanded, holds, once_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,82 +18,126 @@ if TYPE_CHECKING:
     from evalframe.rag.matching import Codes
 
     Check: TypeAlias = Callable[[pl.Series, Groups], Codes]
-    Spelling: TypeAlias = Callable[[pl.Series], pl.Series]
 
-_MASK, _NOWHERE = " \0fake\0 ", "\0\0"
+# Masks are letters of a dead script, taken out of all texts before: they stay as they are in lower
+# case and as tokens, are glued to nothing, and stand for one fake answer each.
+_FIRST_LETTER, _LETTERS = 0x14400, 512
+_ANY_LETTER = r"[\x{14400}-\x{145FF}]"
+_ONLY_A_MASK = rf"^ *{_ANY_LETTER}{{2}} *$"
 
 
-def lower_case(texts: pl.Series) -> pl.Series:
-    """The spelling in which fake answers are looked for first."""
-    return texts.str.to_lowercase()
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How responses, fake answers and aliases are written to be compared.
+
+    Args:
+        write: Writes texts.
+        possible: Whether a text (the series, and the place in it of each) may hold a fake answer;
+            what is not possible is not written.
+    """
+
+    write: Callable[[pl.Series], pl.Series]
+    possible: Callable[[pl.Series, Ints, pl.Series], Bools] | None = None
+
+
+LOWER_CASE = Spelling(lambda texts: texts.str.to_lowercase())
+"""Letter by letter."""
 
 
 def fake_answer_hits(
-    frame: pl.DataFrame, check: Check, spellings: tuple[Spelling, ...] = (lower_case,)
+    frame: pl.DataFrame, check: Check, spellings: tuple[Spelling, ...] = (LOWER_CASE,)
 ) -> pl.Series:
     """Whether each response falls for a fake answer.
 
-    Fake answers are taken out of the response and out of the aliases. So an alias counts unless it
-    lies within a fake answer: 70 does not in `170 seats` if 170 is the fake one, but New York City
-    does if New York is.
+    The fake answers in a response are masked, the longest first, in it and in its aliases, from
+    left to right. So an alias within a fake answer does not count: 70 in `170 seats`, if 170 is the
+    fake one. One around it does: New York City, if New York is. One that shares only a part with
+    each fake answer that it meets does not: York City in `New York City`.
 
     Args:
         frame: Columns response, answers and fake_answers (List(String)).
         check: The answer check: a code for each group of texts, positive where an alias is found.
-        spellings: How responses, fake answers and aliases are written; a later one is for the
-            responses in which no fake answer was found before.
+        spellings: How to compare; a later one is for the responses in which no fake answer was
+            found before.
 
     Returns:
-        Null where the response or the fake answers are null, or where the answers, a group or an
-        alias are and the verdict depends on them. Empty fake answers are in no response.
+        Null where the response or the list of fake answers is null, or where the answers, a group
+        or an alias are and the verdict depends on them. A list without fake answers (empty, or of
+        nulls and blank texts only) gives false.
     """
     import numpy as np
 
     known = frame["response"].is_not_null() & frame["fake_answers"].is_not_null()
     verdicts = pl.select(pl.when(known).then(pl.lit(value=False))).to_series()
     left = np.flatnonzero(known.to_numpy())
-    for spell in spellings:
+    for spelling in spellings:
         rows = frame.select("response", "answers", "fake_answers").gather(left)
-        found, hit = _falls(rows, spell, check)
-        verdicts.scatter(left[found], hit.filter(found))
-        left = left[~found]
+        fakes = _in_response(rows, spelling)
+        found = np.unique(fakes["row"].to_numpy())
+        if len(found):
+            fakes = fakes.with_columns(row=pl.col("row").rle_id())
+            verdicts.scatter(left[found], _falls(rows.gather(found), fakes, spelling, check))
+        left = np.delete(left, found)
     return verdicts
 
 
-def _falls(rows: pl.DataFrame, spell: Spelling, check: Check) -> tuple[Bools, pl.Series]:
-    """Whether a fake answer is found, and whether no accepted answer is outside of it."""
+def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
+    """Row, text and place among those of its row of each fake answer found, the longest first."""
+    import numpy as np
+
+    fakes = rows["fake_answers"]
+    row = np.repeat(np.arange(len(rows)), fakes.list.len().to_numpy())
+    texts = fakes.explode(empty_as_null=False)
+    kept = (texts.str.strip_chars() != "").fill_null(value=False).to_numpy()
+    row, texts = row[kept], texts.filter(kept)
+    if spelling.possible is not None:
+        kept = spelling.possible(rows["response"], row, texts)
+        row, texts = row[kept], texts.filter(kept)
+    written = _written(texts, spelling)
+    responses = once_each(rows["response"], row, lambda some: _written(some, spelling))
+    hit = contains(responses, written) & (written.str.strip_chars() != "").to_numpy()
+    size = pl.col("fake").str.len_bytes()
+    return (
+        pl.DataFrame({"row": row, "fake": written})
+        .filter(hit)
+        .sort("row", size, descending=[False, True], maintain_order=True)
+        .with_columns(place=pl.int_range(pl.len()).over("row"))
+    )
+
+
+def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: Check) -> pl.Series:
+    """Whether no accepted answer is outside of the fake ones."""
     import numpy as np
 
     golds = Groups.of(rows["answers"].fill_null(pl.Series([[]], dtype=rows["answers"].dtype)))
-    texts, aliases = spell(rows["response"]), spell(golds.aliases.fill_null(""))
-    found = np.zeros(len(rows), dtype=np.bool_)
-    for fake in _by_place(rows["fake_answers"].list.drop_nulls(), spell):
-        found |= contains(texts, fake)
-        texts, aliases = _masked(texts, fake), _masked(aliases, fake.gather(golds.row))
-    aliases = aliases.replace(_MASK, _NOWHERE)
+    texts = _written(rows["response"], spelling)
+    aliases = _written(golds.aliases.fill_null(""), spelling)
+    for (place,), some in fakes.group_by("place", maintain_order=True):
+        there = np.zeros(len(rows), dtype=np.bool_)
+        there[some["row"].to_numpy()] = True
+        fake = expanded(some["fake"], there)
+        texts = _masked(texts, fake, _mask(place))
+        aliases = _masked(aliases, fake.gather(golds.row), _mask(place))
+    aliases = aliases.set(aliases.str.contains(_ONLY_A_MASK), _mask(_LETTERS**2 - 1))
     codes = check(texts, replace(golds, aliases=aliases))
     right = holds(codes > 0, golds.row_starts)
     unknown = holds(codes == UNKNOWN, golds.row_starts) | rows["answers"].is_null().to_numpy()
-    return found, pl.Series(~right).set(pl.Series(unknown & ~right), None)
+    return pl.Series(~right).set(pl.Series(unknown & ~right), None)
 
 
-def _by_place(fakes: pl.Series, spell: Spelling) -> list[pl.Series]:
-    """The first fake answer of each row, the second, ...: null where there are no more."""
-    import numpy as np
-
-    sizes: Ints = fakes.list.len().to_numpy().astype(np.int64)
-    starts = np.cumsum(sizes) - sizes
-    written = spell(fakes.explode(empty_as_null=False))
-    written = written.set(written.str.strip_chars() == "", None)
-    count = int(sizes.max(initial=0))
-    return [
-        written.gather(pl.Series(starts + place).set(pl.Series(place >= sizes), None))
-        for place in range(count)
-    ]
+def _written(texts: pl.Series, spelling: Spelling) -> pl.Series:
+    """Texts as they are compared, without the letters of masks."""
+    special = not_ascii(texts)
+    bare = changed(texts, special, lambda some: some.str.replace_all(_ANY_LETTER, "\ufffd"))
+    return spelling.write(bare)
 
 
-def _masked(texts: pl.Series, parts: pl.Series) -> pl.Series:
+def _mask(number: int) -> str:
+    return f" {''.join(chr(_FIRST_LETTER + part) for part in divmod(number, _LETTERS))} "
+
+
+def _masked(texts: pl.Series, parts: pl.Series, mask: str) -> pl.Series:
     """Texts with a mask for each occurrence of their part; unchanged where that is null."""
     pairs = pl.DataFrame({"text": texts, "part": parts})
-    cut = pl.col("text").str.split(pl.col("part")).list.join(_MASK)
+    cut = pl.col("text").str.split(pl.col("part")).list.join(mask)
     return pairs.select(pl.when(pl.col("part").is_null()).then("text").otherwise(cut)).to_series()

@@ -29,6 +29,12 @@ FAKE_ANSWER_HIT = {"fake_answer_hit": pl.Boolean()}
 
 _MODES = ("strict", "lenient")
 
+_TEXTS = {
+    "dataset": (pl.String, pl.Null, pl.Categorical, pl.Enum),
+    "response": (pl.String, pl.Null),
+}
+"""The types of these columns. One of nulls alone is what a table has if all requests failed."""
+
 _MADE = "__evalframe_labels__"
 
 
@@ -65,13 +71,13 @@ def label(
 
     Args:
         responses: One row per response.
-        dataset: Name of the data set.
+        dataset: Name of the data set (String, Categorical or Enum).
         answers: Accepted answers. List(List(String)): groups of aliases. List(String): each string
             is a group of its own, and all are required. String: the one group of one alias.
         response: The text.
         mode: The rules. The parameters below `fake_answers` are for lenient ones alone.
         fake_answers: What counterfactual documents say instead (String, or List(String) for any of
-            several); null where there is none.
+            several); null where there is none. Nulls and blank texts in a list are skipped.
         answer_rules: The rules in use, of `substring`, `normalized` and `token_overlap`.
         threshold: Share of the words of an alias that `token_overlap` asks for, above 0, at most 1.
         slack: Words that may stand between them, 0 to 5.
@@ -93,7 +99,9 @@ def label(
         rejection, its tier is null.
 
         With `fake_answers` there is `fake_answer_hit` (Boolean: a fake answer is in the response
-        and no accepted one outside of it; null where there is no fake answer).
+        and no accepted one outside of it). An accepted one around a fake answer counts, one
+        within it or sharing a part with it does not. Null where `fake_answers` is null; a list
+        without any (empty, or of nulls and blank texts alone) and a blank text give false.
 
         Columns of these names are replaced. Lazy; rows keep their order.
 
@@ -152,8 +160,9 @@ def label(
         raise MissingColumnsError.of("label", missing, present)
     dtypes = lazy.select(**exprs).collect_schema()
     for role in ("dataset", "response"):
-        if dtypes[role] not in (pl.String, pl.Null):
+        if dtypes[role] not in _TEXTS[role]:
             raise ParameterError(f"label: {role} must be text, but is {dtypes[role]}; cast it")
+        exprs[role] = exprs[role].cast(pl.String)
     exprs["answers"] = _grouped(exprs["answers"], dtypes["answers"])
     made = dict(LABELS)
     if mode == "lenient":

@@ -93,6 +93,13 @@ def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
     return pl.concat([texts, others]).gather(place)
 
 
+def expanded(values: pl.Series, where: Bools) -> pl.Series:
+    """The values at these rows, null at all others."""
+    import numpy as np
+
+    return values.gather(pl.Series(np.cumsum(where) - 1).set(pl.Series(~where), None))
+
+
 def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """The changed text of each of these rows, every text being changed once and only if asked."""
     import numpy as np

@@ -73,4 +73,4 @@ def _holds(label: pl.Expr, value: int) -> pl.Expr:
 
 def _ints(label: pl.Expr) -> pl.Expr:
     # Whatever integers they are, and lists of nothing but nulls, if all labels are empty.
-    return label.cast(pl.List(pl.Int8))
+    return label.cast(pl.List(pl.Int64))

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.special import wilson
+from evalframe.evaluation import cluster_of
 from evalframe.rag import outcomes
+from evalframe.rag.labelled import DROPPED, narrowed, with_outcomes
 from evalframe.rag.metrics import (
     all_rate,
     answer_accuracy,
@@ -22,13 +24,13 @@ from evalframe.rag.metrics import (
 )
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import MetricExpr
+    from evalframe.core.metric import Bound, MetricExpr
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
+    from evalframe.rag.labelled import Dropped
     from evalframe.resample.methods import Method
 
-Dropped: TypeAlias = Literal["excluded", "wrong"]
 Intervals: TypeAlias = Literal["wilson"]
 
 COUNTERS = (
@@ -38,6 +40,7 @@ COUNTERS = (
     "n_rejected",
     "n_wrong",
     "n_partial",
+    "n_fact_checked",
     "n_error_detected",
     "n_error_corrected",
     "n_error_corrected_original",
@@ -50,30 +53,27 @@ COUNTERS = (
 """Counts of responses, in the order of the table."""
 
 RATES = {
-    "accuracy": ("n", answer_accuracy()),
-    "rejection_rate": ("n", rejection_rate()),
-    "all_rate": ("n", all_rate()),
-    "error_detection_rate": ("n", error_detection_rate()),
-    "error_correction_rate": ("n_error_detected", error_correction_rate()),
-    "error_correction_rate_original": (
-        "n_error_detected",
-        error_correction_rate(rules="reference"),
-    ),
-    "judge_rejection_rate": ("n_judged", judge_rejection_rate()),
-    "judge_detection_rate": ("n_judged", judge_detection_rate()),
-    "judge_correction_rate": ("n_judge_detected", judge_correction_rate()),
+    "accuracy": answer_accuracy(),
+    "rejection_rate": rejection_rate(),
+    "all_rate": all_rate(),
+    "error_detection_rate": error_detection_rate(),
+    "error_correction_rate": error_correction_rate(),
+    "error_correction_rate_original": error_correction_rate(rules="reference"),
+    "judge_rejection_rate": judge_rejection_rate(),
+    "judge_detection_rate": judge_detection_rate(),
+    "judge_correction_rate": judge_correction_rate(),
 }
-"""Each rate with the counter that it is a share of, and the metric that it is."""
+"""The metric that each rate is."""
 
 _NEEDS = {
     name: "evaluation" if "judge" in name else "factlabel"
     for name in COUNTERS
-    if "judge" in name or "detected" in name or "error" in name
+    if "judge" in name or "detected" in name or "error" in name or "fact" in name
 }
 """The column that a counter needs beside the label."""
 
-_READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.String()}
-"""Columns that a table may lack; what needs them is then null."""
+_ROWS = ":rows:"
+"""What stands before a rate in the name of the mass of rows that it is a share of."""
 
 
 def rates(
@@ -95,7 +95,8 @@ def rates(
         labelled: Responses with `label`, and as far as there are `factlabel`, `noise_rate` and
             `evaluation` (the judge's text), as `evalframe.rag.label` or `read_rgb` give them.
         by: Group keys, such as model, dataset, noise_rate, passage_num, correct_passage_rate.
-        weight: How often each row counts; counters are then weights.
+        weight: How often each row counts; counters are then weights. A row whose weight is null,
+            negative or not finite counts nowhere.
         dropped: What becomes of responses without a label, of requests that failed or of answers
             of a wrong shape: `excluded` from every count but `n_dropped`, as the original does
             silently, or counted as `wrong` as well.
@@ -108,7 +109,8 @@ def rates(
     Returns:
         by..., then the counters (Int64, Float64 with a weight): `n` (responses counted),
         `n_dropped`, `n_correct` (every group of the answer found), `n_rejected`, `n_wrong`
-        (neither), `n_partial` (wrong, with some group found), `n_error_detected`,
+        (neither), `n_partial` (wrong, with some group found), `n_fact_checked` (with a factlabel:
+        what `error_detection_rate` is a share of), `n_error_detected`,
         `n_error_corrected` (detected, and every group found), `n_error_corrected_original`
         (detected, and no group missed: refusals count), `n_detected_and_rejected`, `n_judged`,
         `n_judge_rejected`, `n_judge_detected`, `n_judge_corrected`; then the rates (Float64, null
@@ -159,6 +161,8 @@ def rates(
     bounds = [f"{rate}_{end}" for rate in RATES for end in ("lower", "upper")]
     keys = Keys.of(by, taken=[*COUNTERS, *RATES, *bounds])
     rows = with_outcomes(responses, dropped, [*keys.exprs, *_given(weight)])
+    if resample is not None:  # the rows are read twice
+        rows = narrowed(rows, [*keys.exprs, *_given(weight), *_clusters(resample)])
     table = _wide(rows, keys, weight)
     shown: list[str] = [*COUNTERS, *RATES]
     if intervals == "wilson":
@@ -174,52 +178,30 @@ def rates(
     return table.sort(keys.inner).select(*keys.inner, *shown).rename(keys.restore())
 
 
-def with_outcomes(responses: pl.LazyFrame, dropped: Dropped, needed: list[pl.Expr]) -> pl.LazyFrame:
-    """The responses with all that rates read, null where the table lacks it.
-
-    Raises:
-        MissingColumnsError: No label, or nothing to group by.
-        ParameterError: Labels are no lists of integers, or `dropped` is unknown.
-    """
-    if dropped not in get_args(Dropped):
-        known = ", ".join(get_args(Dropped))
-        raise ParameterError(f"unknown choice dropped={dropped!r}; known: {known}")
-    schema = responses.collect_schema()
-    roots = {root for expr in needed for root in expr.meta.root_names()}
-    if missing := {"label", *roots} - {*schema}:
-        raise MissingColumnsError.of("rates", missing, schema.names())
-    match schema["label"]:
-        case pl.List(inner=inner) if inner.is_integer() or inner == pl.Null:
-            pass
-        case pl.Null():
-            pass
-        case other:
-            raise ParameterError(f"label must hold lists of integers, but is {other}; make it "
-                                 "with evalframe.rag.label")  # fmt: skip
-    label = pl.col("label").cast(pl.List(pl.Int8))
-    absent = [pl.lit(None, dtype=_READ[name]).alias(name) for name in _READ if name not in schema]
-    rows = responses.with_columns(label, label.is_null().alias(_DROPPED), *absent)
-    if dropped == "excluded":
-        return rows
-    failure = pl.concat_list(pl.lit(0, dtype=pl.Int8))
-    unflagged = pl.when(_DROPPED).then(pl.col("factlabel").fill_null(0)).otherwise("factlabel")
-    return rows.with_columns(pl.col("label").fill_null(failure), unflagged.alias("factlabel"))
-
-
-_DROPPED = ":dropped"
+def _clusters(resample: Method) -> list[pl.Expr]:
+    """The column that a method resamples, if it has one."""
+    cluster = cluster_of(resample)
+    return [] if cluster is None else [cluster]
 
 
 def _wide(rows: pl.LazyFrame, keys: Keys, weight: IntoExpr | None) -> pl.LazyFrame:
     """Counters and rates, one row for each group, under the internal names of the keys."""
-    counters = _counters(weight)
-    metrics = [
-        (metric if weight is None else metric.bound.reweighted(weight)).alias(name)
-        for name, (_, metric) in RATES.items()
+    metrics = {
+        name: metric if weight is None else metric.bound.reweighted(weight)
+        for name, metric in RATES.items()
+    }
+    exprs = [
+        *_counters(weight),
+        *(metric.alias(name) for name, metric in metrics.items()),
+        *(_looked_at(metric.bound).sum().alias(_ROWS + name) for name, metric in metrics.items()),
     ]
     keyed = rows.with_columns(keys.select())
-    if keys.inner:
-        return keyed.group_by(keys.inner).agg(*counters, *metrics)
-    return keyed.select(*counters, *metrics)
+    return keyed.group_by(keys.inner).agg(exprs) if keys.inner else keyed.select(exprs)
+
+
+def _looked_at(bound: Bound) -> pl.Expr:
+    """The mass of each row in the denominator of a rate."""
+    return bound.metric.state(bound.columns, bound.params).sums["rows"]
 
 
 def _counters(weight: IntoExpr | None) -> list[pl.Expr]:
@@ -227,11 +209,12 @@ def _counters(weight: IntoExpr | None) -> list[pl.Expr]:
     present, detected = label.is_not_null(), outcomes.detected(factlabel)
     flags = {
         "n": present,
-        "n_dropped": pl.col(_DROPPED),
+        "n_dropped": pl.col(DROPPED),
         "n_correct": outcomes.correct(label),
         "n_rejected": outcomes.rejected(label),
         "n_wrong": outcomes.wrong(label),
         "n_partial": outcomes.partial(label),
+        "n_fact_checked": present & factlabel.is_not_null(),
         "n_error_detected": detected & present,
         "n_error_corrected": detected & outcomes.good(label),
         "n_error_corrected_original": detected & outcomes.not_missed(label),
@@ -253,9 +236,10 @@ def _counters(weight: IntoExpr | None) -> list[pl.Expr]:
 
 def _wilson_bounds(level: float) -> list[pl.Expr]:
     made = []
-    for rate, (counter, _) in RATES.items():
-        lower, upper = wilson(pl.col(rate), pl.col(counter), level)
-        some = pl.when(pl.col(counter) > 0)
+    for rate in RATES:
+        rows = pl.col(_ROWS + rate)
+        lower, upper = wilson(pl.col(rate), rows, level)
+        some = pl.when(rows > 0)
         made += [some.then(lower).alias(f"{rate}_lower"), some.then(upper).alias(f"{rate}_upper")]
     return made
 
@@ -270,7 +254,7 @@ def _resampled(
     """The table with the ends of resampled intervals beside each rate."""
     from evalframe.evaluation import evaluate
 
-    metrics: list[MetricExpr] = [metric.alias(name) for name, (_, metric) in RATES.items()]
+    metrics: list[MetricExpr] = [metric.alias(name) for name, metric in RATES.items()]
     groups = [expr.alias(name) for expr, name in zip(keys.exprs, keys.inner, strict=True)]
     long = evaluate(rows, metrics, by=groups, weight=weight, resample=resample)
     ends = [

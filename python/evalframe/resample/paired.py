@@ -125,8 +125,9 @@ def _pairs(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.D
         raise ParameterError(f"a comparison needs two systems{where}, found {found}")
     if by and len(alone := groups.join(pairs, on=by, how="anti", nulls_equal=True)):
         told = ", ".join(map(str, alone.select(by).row(0)))
+        why = "hold a single system" if sides.baseline is None else "lack the baseline or all else"
         warnings.warn(
-            f"groups that hold a single system are not compared: {len(alone):,}, such as {told}",
+            f"groups that {why} are not compared: {len(alone):,}, such as {told}",
             stacklevel=5,
         )
     return pairs
@@ -138,10 +139,14 @@ def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
     Raises:
         ParameterError: No system is.
     """
-    found = systems.unique().sort().to_list()
-    if baseline not in found:
+    try:
+        named = pl.Series([baseline], dtype=systems.dtype)
+    except (TypeError, pl.exceptions.PolarsError):
+        named = None
+    if named is None or not systems.is_in(named.implode()).any():
+        found = systems.unique().sort().to_list()
         raise ParameterError(f"baseline {baseline!r} is none of the systems {found}; name one")
-    return pl.col("left") == pl.lit(baseline, dtype=systems.dtype)
+    return pl.col("left") == pl.lit(named).first()
 
 
 def _shared_clusters(

@@ -20,7 +20,7 @@ from evalframe.jobs.options import (
     with_bootstrap,
 )
 from evalframe.jobs.parsing import parse
-from evalframe.jobs.rag.job import DROPPED, KEYS, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, KEYS, MODES, RATE_INTERVALS, RagJob
 
 _RESPONSES = options(
     click.option(
@@ -30,6 +30,12 @@ _RESPONSES = options(
         help="Read prediction files of RGB: a folder, files or globs.",
     ),
     click.option("--instances", metavar="FILE", help="Where the answers are, if not in RESPONSES."),
+    click.option(
+        "--answers",
+        type=click.Choice(ANSWER_TEXTS),
+        help="What answers in text are: one alias, or JSON.  [default: JSON where all of a text is "
+        "an answer in JSON, else one alias]",
+    ),
     names("--by", f"Columns to group by.  [default: {', '.join(KEYS)}, as there are]"),
     click.option(
         "--mode",
@@ -141,7 +147,8 @@ def documents(quiet: bool, instances: tuple[str, ...], **flags: Any) -> None:
     """Choose the documents of each question and write the prompts.
 
     INSTANCES are files, globs or folders: one row per question, with dataset, id, query, answers,
-    positive and negative (lists of documents), and positive_wrong for counterfactual data sets.
+    positive and negative (lists of documents), and positive_wrong for counterfactual data sets; or
+    data files of RGB, which end in .json.
     """
     from evalframe.jobs.rag.documents import summary, write_documents
 

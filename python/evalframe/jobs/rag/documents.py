@@ -11,7 +11,8 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import find, reading, refuse_inputs
-from evalframe.rag.documents import select_documents, write_prompts
+from evalframe.jobs.rag.inputs import TEXTS, with_answers
+from evalframe.rag.documents import prompts, select_documents, write_prompts
 from evalframe.rag.files import read_rgb_instances
 from evalframe.report.wide_table import wide_table
 
@@ -66,23 +67,28 @@ def write_documents(
     paths = [file.path for file in files if file.path.suffix.lower() == ".json"]
     if paths and len(paths) < len(files):
         raise ParameterError("tables and data files of RGB are read apart; use two calls")
-    table = read_rgb_instances(paths).lazy() if paths else open_files(files)[0]
+    table = (
+        read_rgb_instances(paths).lazy()
+        if paths
+        else with_answers(open_files(files, texts=TEXTS)[0], None)
+    )
     with reading(", ".join(instances)):
-        selected = select_documents(
+        chosen = select_documents(
             table,
             noise_rate=list(noise),
             passage_num=passages,
             correct_rate=correct,
             order=order,
             seed=seed,
-        ).collect()
-    return Written(write_prompts(selected, output), _counted(selected))
+        )
+        asked = prompts(chosen).collect()
+    return Written(write_prompts(asked, output), _counted(asked))
 
 
-def _counted(selected: pl.DataFrame) -> pl.DataFrame:
+def _counted(asked: pl.DataFrame) -> pl.DataFrame:
     chosen = pl.col("status") == "ok"
     return (
-        selected.group_by(_KEYS)
+        asked.group_by(_KEYS)
         .agg(
             chosen.sum().alias("questions"),
             pl.col("n_docs").mean().alias("documents"),

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 import evalframe as ef
 from evalframe.jobs.inputs import described, open_files
 from evalframe.jobs.paths import File, find, refuse_inputs
+from evalframe.rag.answers import answers_from_json, answers_from_text
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import polars as pl
-
-    from evalframe.jobs.rag.job import RagJob
+    from evalframe.jobs.rag.job import AnswerText, RagJob
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,25 @@ def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened
     instances = [] if job.instances is None else find([job.instances], folder)
     for path in targets:
         refuse_inputs(path, [*found, *instances], job.items, folder)
-    table, sources = open_files(found)
+    table, sources = open_files(found, texts=TEXTS)
     if instances:
-        answers, more = open_files(instances)
+        answers, more = open_files(instances, texts=TEXTS)
         table = attach_answers(table, answers)
         sources = [*sources, *more]
+    table = with_answers(table, job.answers)
     return Opened(table, lambda: [each.describe(digest=job.hash_inputs) for each in sources])
+
+
+TEXTS = ("answers", "fake_answers")
+"""Columns of mixed shapes, from text to lists of lists."""
+
+
+def with_answers(table: pl.LazyFrame, said: AnswerText | None) -> pl.LazyFrame:
+    """Answers in text as groups of aliases, of JSON where they are, or are said to be."""
+    if table.collect_schema().get("answers") != pl.String or said == "text":
+        return table
+    read = answers_from_json if said == "json" else answers_from_text
+    return table.with_columns(read("answers"))
 
 
 def _predictions(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:

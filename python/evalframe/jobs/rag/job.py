@@ -11,10 +11,12 @@ from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
 
 Mode: TypeAlias = Literal["strict", "lenient"]
 Dropped: TypeAlias = Literal["excluded", "wrong"]
+AnswerText: TypeAlias = Literal["text", "json"]
 RateIntervals: TypeAlias = Literal["wilson", "none"]
 
 MODES: tuple[str, ...] = get_args(Mode)
 DROPPED: tuple[str, ...] = get_args(Dropped)
+ANSWER_TEXTS: tuple[str, ...] = get_args(AnswerText)
 RATE_INTERVALS: tuple[str, ...] = get_args(RateIntervals)
 
 KEYS = ("model", "dataset", "noise_rate", "passage_num", "correct_passage_rate")
@@ -39,8 +41,10 @@ class RagJob(
         by: Columns to group by; by default `KEYS`, as far as the table has them.
         mode: How responses are labelled; by default strictly, unless the table has labels.
         dropped: What becomes of responses without a label.
-        intervals: Of rates where nothing is resampled.
-        level: Confidence level of these intervals.
+        answers: What answers in text are: `text`, each the one alias of one group, or `json`; by
+            default JSON where a whole value is an answer in JSON, else text.
+        intervals: Of rates where nothing is resampled; by default `wilson`.
+        level: Confidence level of these intervals, by default 0.95.
         weight: A column of weights.
         key: Columns that identify a row; by default `by` and `id`.
         bootstrap: Resampling of questions, or none.
@@ -53,10 +57,11 @@ class RagJob(
     instances: str | None = None
     output: str | None = None
     by: tuple[str, ...] | None = None
+    answers: AnswerText | None = None
     mode: Mode | None = None
     dropped: Dropped = "excluded"
-    intervals: RateIntervals = "wilson"
-    level: float = 0.95
+    intervals: RateIntervals | None = None
+    level: float | None = None
     weight: str | None = None
     key: tuple[str, ...] | None = None
     bootstrap: Bootstrap | None = None
@@ -65,7 +70,12 @@ class RagJob(
 
     def __post_init__(self) -> None:
         check_items(self.items)
-        if not 0 < self.level < 1:
+        if self.level is not None and not 0 < self.level < 1:
             raise ParameterError(f"level must lie between 0 and 1, got {self.level}; usual is 0.95")
+        if self.bootstrap and (self.level is not None or self.intervals is not None):
+            raise ParameterError(
+                "level and intervals are for rates that are not resampled; name the level of a "
+                "bootstrap in it, and leave out intervals"
+            )
         if self.rgb and self.instances:
             raise ParameterError("prediction files hold their answers; leave out the instances")

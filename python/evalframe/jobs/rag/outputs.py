@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.jobs.outputs import SUFFIXES, check_output, write_result
+from evalframe.jobs.outputs import SUFFIXES, check_output
 from evalframe.rag.abilities import ABILITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from evalframe.jobs.rag.job import RagJob
 
-RATES = "rates"
+TABLES = ("rates", "accuracy_drop", *ABILITIES)
+"""What a folder gets, as Parquet files of these names."""
+
+
+def targets_of(output: Path | None) -> list[Path]:
+    """The files that an output stands for: itself, or all tables of a folder."""
+    if output is None:
+        return []
+    return [output] if output.suffix else [output / f"{name}.parquet" for name in TABLES]
 
 
 def check_targets(job: RagJob, output: Path | None) -> Path | None:
@@ -33,7 +41,8 @@ def check_targets(job: RagJob, output: Path | None) -> Path | None:
                 f"{output.name} is a file without an extension; name a folder, or a file with one "
                 f"of {', '.join(SUFFIXES)}"
             )
-        check_output(output / f"{RATES}.parquet" if output.exists() else _beside(output))
+        for path in targets_of(output) if output.exists() else [_beside(output)]:
+            check_output(path)
     elif output is not None:
         check_output(output)
     if job.on_invalid != "quarantine":
@@ -56,11 +65,8 @@ def tables_of(
     keys: Sequence[str],
     resample: ef.Bootstrap | None,
 ) -> dict[str, pl.DataFrame]:
-    """All tables of a folder, by name: rates, accuracy drop, the four published layouts.
-
-    What needs a key that the rates lack is left out.
-    """
-    tables = {RATES: rates}
+    """All tables of a folder, by name; one that needs a key that the rates lack is empty."""
+    tables = dict.fromkeys(TABLES, pl.DataFrame()) | {"rates": rates}
     if "noise_rate" in keys:
         tables["accuracy_drop"] = ef.rag.accuracy_drop(
             labelled,
@@ -75,19 +81,3 @@ def tables_of(
         if needed | more <= {*keys}:
             tables[name] = ef.rag.published_table(rates, name).collect()
     return tables
-
-
-def write_tables(
-    tables: Mapping[str, pl.DataFrame], folder: Path, provenance: Mapping[str, Any]
-) -> None:
-    """Write each table whole, into a folder that is made if need be.
-
-    Raises:
-        OutputError: The folder cannot be made or written.
-    """
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
-    for name, table in tables.items():
-        write_result(table, folder / f"{name}.parquet", provenance)

@@ -11,12 +11,12 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Contract, Report, validate
-from evalframe.jobs.outputs import SUFFIXES, write_result
+from evalframe.jobs.outputs import write_result, write_tables
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.rag.inputs import open_responses
 from evalframe.jobs.rag.job import KEYS
-from evalframe.jobs.rag.outputs import check_targets, tables_of, write_tables
+from evalframe.jobs.rag.outputs import check_targets, tables_of, targets_of
 from evalframe.jobs.rag.report import rates_report
 from evalframe.rag.contract import responses_contract
 from evalframe.rag.rates import RATES
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.rag.job import RagJob
     from evalframe.resample.methods import Progress
+
+
+LEVEL = 0.95
+"""The confidence level of intervals unless a job names one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Outcome:
         """The confidence level of the intervals, if there are any."""
         if self.job.bootstrap is not None:
             return self.job.bootstrap.level
-        return None if self.job.intervals == "none" else self.job.level
+        return None if self.job.intervals == "none" else self.job.level or LEVEL
 
 
 def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
@@ -81,7 +85,8 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
     """
     output = None if job.output is None else folder / job.output
     rejects = check_targets(job, output)
-    opened = open_responses(job, folder, [path for path in (output, rejects) if path is not None])
+    targets = targets_of(output) + ([] if rejects is None else [rejects])
+    opened = open_responses(job, folder, targets)
     schema = opened.table.collect_schema()
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
     contract = _contract(job, schema, keys)
@@ -89,25 +94,27 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=rejects)
         labelled = _labelled(job, report.valid, schema)
         resample = _resample(job, schema, progress)
+        if output is not None and not output.suffix:  # several tables read it
+            labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
         rates = ef.rag.rates(
             labelled,
             by=keys,
             weight=job.weight,
             dropped=job.dropped,
-            intervals="wilson" if resample is None and job.intervals == "wilson" else None,
-            level=job.level,
+            intervals=None if resample or job.intervals == "none" else "wilson",
+            level=job.level or LEVEL,
             resample=resample,
         ).collect()
     record = provenance(
         job,
-        [metric.alias(name) for name, (_, metric) in RATES.items()],
+        [metric.alias(name) for name, metric in RATES.items()],
         opened.describe(),
         {"rows": report.rows, "rejected": report.rejected},
     )
     outcome = Outcome(job, keys, rates, report, record)
     if output is None:
         return outcome
-    if output.suffix.lower() in SUFFIXES:
+    if output.suffix:
         write_result(rates, output, record, readable=lambda: written(outcome, markdown=True))
     else:
         tables = tables_of(job, labelled, rates, keys, resample)
@@ -129,10 +136,25 @@ def _contract(job: RagJob, present: pl.Schema, keys: Sequence[str]) -> Contract:
     contract = responses_contract(
         **roles,
         answers="answers" if not labelled and "answers" in present else None,
+        label="label" if labelled else None,
+        factlabel="factlabel" if labelled and "factlabel" in present else None,
         weight=job.weight,
         by=[key for key in keys if key not in KEYS],
     )
     return contract if job.key is None else replace(contract, key=job.key)
+
+
+def _question(present: pl.Schema) -> list[str]:
+    return [name for name in ("dataset", "id") if name in present]
+
+
+def _in_memory(labelled: pl.LazyFrame, needed: list[str], job: RagJob) -> pl.LazyFrame:
+    """What tables read of the responses, without their texts, so that they are labelled once."""
+    cluster = None if job.bootstrap is None else job.bootstrap.cluster
+    read = [*needed, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
+    known = labelled.collect_schema()
+    wanted = dict.fromkeys(name for name in read if name is not None and name in known)
+    return labelled.select(*wanted).collect().lazy()
 
 
 _TEXTS = ("id", "response", "evaluation")
@@ -148,7 +170,7 @@ def _labelled(job: RagJob, responses: pl.LazyFrame, schema: pl.Schema) -> pl.Laz
 def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.Bootstrap | None:
     if job.bootstrap is None:
         return None
-    question = pl.struct([name for name in ("dataset", "id") if name in schema])
+    question = pl.struct(_question(schema))
     asked = msgspec.structs.asdict(job.bootstrap)
     cluster = job.bootstrap.cluster or question
     return ef.Bootstrap(**asked | {"cluster": cluster, "progress": progress})

@@ -29,7 +29,12 @@ def runs_in(given: Paths, told: Settings, *, scores: bool) -> dict[Path, Setting
         InputError: Nothing is there, or the settings of a file are not known.
     """
     each = [given] if isinstance(given, str | Path) else list(given)
-    found = [path for entry in each for path in _found(Path(entry), scores=scores)]
+    try:
+        found = [path for entry in each for path in _found(Path(entry), scores=scores)]
+    except OSError as error:
+        raise InputError(
+            f"{error.filename} cannot be read ({error.strerror or error}); give another path"
+        ) from error
     if not found:
         raise InputError("no file to read; name a file, a glob or a folder")
     return {path: settings_of(path, told) for path in dict.fromkeys(found)}

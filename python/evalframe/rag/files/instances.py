@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,8 +88,9 @@ def _files(given: Paths) -> list[Path]:
     each = [given] if isinstance(given, str | Path) else list(given)
     found: list[Path] = []
     for entry in map(str, each):
-        names = [entry] if Path(entry).is_file() else sorted(glob.glob(entry, recursive=True))  # noqa: PTH207 (absolute too)
-        if not (files := [Path(name) for name in names if Path(name).is_file()]):
+        # os.path says of a name that is too long that it is no file; Path raises.
+        names = [entry] if os.path.isfile(entry) else sorted(glob.glob(entry, recursive=True))  # noqa: PTH113, PTH207
+        if not (files := [Path(name) for name in names if os.path.isfile(name)]):  # noqa: PTH113
             raise InputError(f"no file {entry!r}; name a data file, or several by a glob")
         found += files
     if not found:

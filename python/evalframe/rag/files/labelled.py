@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
-from evalframe.core.errors import ContractError
 from evalframe.rag.answers import answer_groups
+from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.files.names import SETTINGS
 
 RUN = [*SETTINGS, "variant"]
@@ -19,10 +19,17 @@ _OPTIONAL = {
     "evaluation": pl.String(),
     "variant": pl.String(),
 }
-_LISTS = {"label": pl.List(pl.Int64()), "documents": pl.List(pl.String())}
 _TYPES = pl.Schema(
-    {"query": pl.String(), "response": pl.String(), **SETTINGS, **_OPTIONAL, **_LISTS}
+    {
+        "query": pl.String(),
+        "response": pl.String(),
+        "label": pl.List(pl.Int64()),
+        **SETTINGS,
+        **_OPTIONAL,
+    }
 )
+_LARGEST_ID = 10**18 - 1
+"""What `read_rgb` reads back."""
 
 _CONTRACT = Contract(
     "labelled responses",
@@ -35,7 +42,9 @@ _CONTRACT = Contract(
             for name in ("temperature", "correct_passage_rate")
         ),
         *(Column(name, "string", nullable=True) for name in ("evaluation", "variant")),
-        *(Column(name) for name in ("answers", "label")),
+        Column("answers", ANSWERS),
+        Column("label", "integers"),
+        Column("documents", "texts", nullable=True),
     ),
     rules=(
         Rule(
@@ -44,11 +53,13 @@ _CONTRACT = Contract(
             ("answers",),
             "correct these rows, or leave them out, as the original does",
         ),
+        label_rule("label"),
+        factlabel_rule("factlabel"),
         Rule(
-            "labels hold 1, 0 and -1",
-            pl.col("label").list.eval(pl.element().is_in([-1, 0, 1]).fill_null(False)).list.all(),
-            ("label",),
-            "make them by evalframe.rag.label",
+            "id has at most 18 digits",
+            pl.col("id").is_between(-_LARGEST_ID, _LARGEST_ID),
+            ("id",),
+            "number the questions anew",
         ),
         Rule(
             "no document is null",
@@ -77,24 +88,5 @@ def labelled_responses(labelled: pl.LazyFrame) -> pl.DataFrame:
     schema = labelled.collect_schema()
     absent = [pl.lit(None, t).alias(name) for name, t in _OPTIONAL.items() if name not in schema]
     table = labelled.with_columns(absent)
-    _CONTRACT.check_schema(table.collect_schema())
-    for name, dtype in _LISTS.items():
-        _check_list(name, schema.get(name, dtype), dtype)
     validate(table, _CONTRACT)
     return table.with_columns(answer_groups()).cast(_TYPES).collect()
-
-
-def _check_list(name: str, dtype: pl.DataType, wanted: pl.List) -> None:
-    """Raise unless a column holds lists of integers or of text, as is wanted.
-
-    Raises:
-        ContractError: It does not.
-    """
-    match wanted.inner, dtype:
-        case _, pl.Null() | pl.List(inner=pl.Null()):
-            return
-        case pl.String(), pl.List(inner=pl.String()):
-            return
-        case pl.Int64(), pl.List(inner=inner) if inner.is_integer():
-            return
-    raise ContractError(f"labelled responses: column {name!r} is {dtype}, not {wanted}. Cast it.")

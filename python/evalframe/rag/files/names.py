@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,12 +33,25 @@ _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _NAME = re.compile(
     rf"(?P<before>.*?)prediction_(?P<run>.+?)(?:_temp(?P<temperature>{_NUMBER}))?"
     rf"_noise_?(?P<noise_rate>{_NUMBER})_passage_?(?P<passage_num>[0-9]+)"
-    rf"(?:_correct_?(?P<correct_passage_rate>{_NUMBER}))?(?P<after>.*)",
+    rf"(?:_correct_?(?P<correct_passage_rate>{_NUMBER}))?"
+    # A model may be named like settings, so the last ones count.
+    rf"(?P<after>(?!.*_noise_?{_NUMBER}_passage_?[0-9]).*)",
     re.DOTALL,
 )
 _DATASET = re.compile(r"(?P<dataset>(?:en|zh)(?:_refine|_int|_fact)?)_(?P<model>.+)", re.DOTALL)
 _SUFFIXES = (".json", ".jsonl")
 _SCORES = "result"
+_MOST_PASSAGES = 2**63 - 1
+_KINDS: dict[str, tuple[type, str]] = {
+    "model": (str, "text"),
+    "dataset": (str, "text"),
+    "temperature": (Real, "a number"),
+    "noise_rate": (Real, "a number"),
+    "passage_num": (Integral, "an integer"),
+    "correct_passage_rate": (Real, "a number"),
+    "variant": (str, "text"),
+}
+"""What each setting is, as a type and in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +66,9 @@ class Settings:
         passage_num: Number of documents.
         correct_passage_rate: Share of correct documents, of counterfactual data.
         variant: What else the name of the file says: `chatgpt` for responses with a judge's text.
+
+    Raises:
+        ParameterError: A setting is of another type.
     """
 
     model: str | None = None
@@ -60,6 +78,13 @@ class Settings:
     passage_num: int | None = None
     correct_passage_rate: float | None = None
     variant: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the types, since readers take settings from their callers."""
+        for name, (kind, words) in _KINDS.items():
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
+                raise ParameterError(f"{name} must be {words}, but is {value!r}")
 
     def __str__(self) -> str:
         """All that is known, to be read."""
@@ -77,8 +102,12 @@ class Settings:
             share = getattr(self, name)
             if share is not None and not 0 <= share <= 1:
                 return f"{name} is {share!r}, which lies outside [0, 1]"
+        if self.temperature is not None and not abs(self.temperature) <= sys.float_info.max:
+            return "temperature is not finite"
         if self.passage_num is not None and self.passage_num < 0:
             return f"passage_num is {self.passage_num}, which is negative"
+        if self.passage_num is not None and self.passage_num > _MOST_PASSAGES:
+            return f"passage_num is above {_MOST_PASSAGES:,}, the largest integer of 64 bits"
         return None
 
 

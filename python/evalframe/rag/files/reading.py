@@ -65,7 +65,7 @@ def read_rgb(
     Raises:
         InputError: No such file, a record that cannot be read (with its file and line), settings
             that are not known, or files with the same settings.
-        ParameterError: An unknown choice.
+        ParameterError: An unknown choice, or a setting of another type.
 
     References:
         Files are those of RGB 65ec39e.
@@ -90,7 +90,9 @@ def read_rgb(
     runs = runs_in(path, told, scores=False)
     if duplicates == "raise":
         _refuse_duplicates(runs)
-    records = read_records(list(runs), PREDICTIONS, any_answer=on_invalid == "null")
+    records = read_records(
+        list(runs), PREDICTIONS, forgiven=["ans"] if on_invalid == "null" else []
+    )
     responses = records.rename({"noise_rate": _STORED}).join(
         settings_table(runs), on=FILE, how="left", maintain_order="left"
     )

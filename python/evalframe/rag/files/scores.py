@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import reprlib
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -68,6 +70,7 @@ def read_rgb_scores(
 
     Raises:
         InputError: No such file, or one that holds no scores.
+        ParameterError: A setting of another type.
 
     References:
         Files are those of RGB 65ec39e.
@@ -157,10 +160,13 @@ def _stored(file: Path, settings: Settings, *, checked: bool) -> dict[str, Any]:
     read = {name: found[name] for name in ("noise_rate", *SCORES) if name in found}
     for name, value in read.items():
         whole = name in SCORES and SCORES[name].is_integer()
-        fits = type(value) is int and abs(value) < 2**63 if whole else type(value) in (int, float)
+        if type(value) is int:
+            fits = abs(value) <= (2**63 - 1 if whole else sys.float_info.max)
+        else:
+            fits = type(value) is float and not whole
         if not fits:
-            kind = "an integer" if whole else "a number"
-            raise InputError(f"{file}: {name!r} is {value!r}, not {kind}")
+            kind = "an integer of 64 bits" if whole else "a number of 64 bits"
+            raise InputError(f"{file}: {name!r} is {reprlib.repr(value)}, not {kind}")
     stored = read.pop("noise_rate", settings.noise_rate)
     if checked and stored != settings.noise_rate:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,12 +108,12 @@ def write_rgb(
     runs = responses.partition_by(RUN, maintain_order=True)
     written = [_written(run, judge) for run in runs]
     root = Path(folder)
-    if not root.is_dir():
+    if not os.path.isdir(root):  # noqa: PTH112 (Path raises for a name that is too long)
         raise OutputError(f"no folder {str(root)!r}; create it first")
     files = [(root / r.folder / name, r) for r in written for name in (r.name, r.scores_name)]
     if len({path for path, _ in files}) < len(files):
         raise ParameterError("runs would share a file; name their models or variants differently")
-    there = [path for path, _ in files if path.exists()]
+    there = [path for path, _ in files if os.path.exists(path)]  # noqa: PTH110 (likewise)
     if there and not overwrite:
         raise OutputError(
             f"{len(there):,} of {len(files):,} files are there already, the first {there[0]}; write"
@@ -121,13 +122,28 @@ def write_rgb(
     _make_folders(path.parent for path, _ in files)
     with ExitStack() as stack:
         for path, run in files:
-            partial = stack.enter_context(replacing(path))
+            partial = _replacing(path, stack)
             if path.name == run.scores_name:
                 partial.write_text(run.scores, encoding="utf-8")
             else:
                 lines = run.responses.select(run.line)
                 lines.write_csv(partial, include_header=False, quote_style="never")
     return sorted(path for path, _ in files)
+
+
+def _replacing(path: Path, stack: ExitStack) -> Path:
+    """A temporary path that becomes `path` when the stack is left.
+
+    Raises:
+        OutputError: The file cannot be.
+    """
+    try:
+        return stack.enter_context(replacing(path))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {str(path)!r} ({error.strerror or error}); shorten the names of model,"
+            " data set or variant"
+        ) from error
 
 
 def _make_folders(folders: Iterable[Path]) -> None:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.rag.fake_answers import fake_answer_hits, lower_case
-from evalframe.rag.lenient.normalising import as_tokens, not_ascii, plain
+from evalframe.rag.fake_answers import LOWER_CASE, Spelling, fake_answer_hits
+from evalframe.rag.lenient.candidates import possible
+from evalframe.rag.lenient.normalising import as_tokens, plain, plain_of
 from evalframe.rag.lenient.rules import ANSWER_RULES, fired
 from evalframe.rag.lenient.tiers import ERROR, REJECTION, phrases_said
-from evalframe.rag.matching import UNKNOWN, Groups, holds, replaced
+from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds
 from evalframe.rag.strict import REJECTIONS, holds_any, without_spaces
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools
+    from evalframe.core.segments import Bools, Ints
     from evalframe.rag.lenient.rules import Leniency
     from evalframe.rag.matching import Codes
 
@@ -29,6 +30,10 @@ REASONS = {
 """The columns that lenient labels have more than strict ones."""
 
 
+# Responses taken at once: their texts are held in several forms.
+_BLOCK = 16_384
+
+
 def lenient_labels(rows: pl.Series, leniency: Leniency) -> pl.Series:
     """Label, factlabel, their reasons and, if there are fake answers, their hits.
 
@@ -36,6 +41,11 @@ def lenient_labels(rows: pl.Series, leniency: Leniency) -> pl.Series:
         rows: Structs of dataset, answers, response and perhaps fake_answers.
         leniency: How lenient the labels are.
     """
+    starts = range(0, max(len(rows), 1), _BLOCK)
+    return pl.concat([_labelled(rows[start : start + _BLOCK], leniency) for start in starts])
+
+
+def _labelled(rows: pl.Series, leniency: Leniency) -> pl.Series:
     import numpy as np
 
     frame = rows.struct.unnest()
@@ -57,7 +67,7 @@ def _decided(frame: pl.DataFrame, leniency: Leniency) -> pl.DataFrame:
     searched = texts.filter(asked)
     groups = Groups.of(searched["answers"])
     codes = fired(searched.select("lower", "plain"), groups, leniency)
-    good = _expanded(_all_found(codes, groups), asked)
+    good = expanded(_all_found(codes, groups), asked)
     made = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
     rejected = (made["rejection_tier"] > 0).fill_null(value=False).to_numpy()
     return made.select(
@@ -70,9 +80,9 @@ def _decided(frame: pl.DataFrame, leniency: Leniency) -> pl.DataFrame:
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
     """The responses as they are searched: strict, that in lower case, and plain."""
     lower = frame["strict"].str.to_lowercase()
-    special = not_ascii(frame["response"]) | (frame["strict"] != frame["response"]).to_numpy()
-    spaced = replaced(lower, special, plain(frame["response"].filter(special)))
-    return frame.with_columns(lower=lower, plain=spaced)
+    spaced = (frame["strict"] != frame["response"]).to_numpy()
+    cased = changed(lower, spaced, lambda _: frame["response"].filter(spaced).str.to_lowercase())
+    return frame.with_columns(lower=lower, plain=plain_of(frame["response"], cased))
 
 
 def _all_found(codes: Codes, groups: Groups) -> pl.Series:
@@ -82,13 +92,6 @@ def _all_found(codes: Codes, groups: Groups) -> pl.Series:
     missing = holds(codes == 0, groups.row_starts) | (np.diff(groups.row_starts) == 0)
     unknown = holds(codes == UNKNOWN, groups.row_starts)
     return pl.Series(~missing).set(pl.Series(unknown & ~missing), None)
-
-
-def _expanded(values: pl.Series, where: Bools) -> pl.Series:
-    """The values at these rows, null at all others."""
-    import numpy as np
-
-    return values.gather(pl.Series(np.cumsum(where) - 1).set(pl.Series(~where), None))
 
 
 def _rejection(possible: pl.Series, max_tier: int) -> list[pl.Expr]:
@@ -135,15 +138,29 @@ def _rules(codes: Codes, groups: Groups, asked: Bools) -> pl.Series:
 
     names = pl.Series([None, *ANSWER_RULES]).gather(np.maximum(codes, 0))
     known = ~holds(codes == UNKNOWN, groups.row_starts)
-    return _expanded(segments.listed(names, np.diff(groups.row_starts), known), asked)
+    return expanded(segments.listed(names, np.diff(groups.row_starts), known), asked)
 
 
 def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:
     """Fake answers are found letter by letter or token by token, others by the rules in use."""
 
     def check(texts: pl.Series, groups: Groups) -> Codes:
-        searched = pl.DataFrame({"lower": texts.str.to_lowercase(), "plain": plain(texts)})
+        lower = texts.str.to_lowercase()
+        searched = pl.DataFrame({"lower": lower, "plain": plain_of(texts, lower)})
         return fired(searched, groups, leniency)
 
     rows = frame.select(pl.col("strict").alias("response"), "answers", "fake_answers")
-    return fake_answer_hits(rows, check, (lower_case, as_tokens))
+    return fake_answer_hits(rows, check, (LOWER_CASE, Spelling(_apart, _tokens_there)))
+
+
+def _apart(texts: pl.Series) -> pl.Series:
+    """Tokens with a space before and after each of its own: masks do not share them."""
+    doubled = as_tokens(texts).str.replace_all(" ", "  ", literal=True)
+    return doubled.str.head(-1).str.tail(-1)
+
+
+def _tokens_there(texts: pl.Series, row: Ints, fakes: pl.Series) -> Bools:
+    import numpy as np
+
+    tokens = as_tokens(fakes)
+    return possible(plain(texts), row, tokens, np.zeros(len(tokens), dtype=np.bool_), 1)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.rag.matching import changed
+from evalframe.rag.lenient.flat import END, deleted, digit, rewritten
+from evalframe.rag.lenient.folding import Folding, depends, depends_without_marks
+from evalframe.rag.matching import changed, replaced
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,14 +22,9 @@ KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.%+#"
 CURLY = r"[\x{2018}\x{2019}]"
 """Apostrophes beyond ASCII."""
 
-# Texts taken at once: their bytes are gone over a dozen times and should stay in the cache.
-_BLOCK = 4096
-
-_DELETED, _END = b"'`", b"X"
+_APOSTROPHES, _COMMA = b"'`", b","
 # What is not a letter or a number, as `str.isalnum` has it: the same for all of Unicode 14.
 _PUNCTUATION = r"[^\p{L}\p{N}\x00-\x7f]"
-# All other characters have no accents to drop; dropping costs more than this look.
-_PERHAPS_ACCENTED = r"[^\p{Han}\p{P}\x00-\x7f]"
 
 
 def not_ascii(texts: pl.Series) -> Bools:
@@ -37,92 +34,90 @@ def not_ascii(texts: pl.Series) -> Bools:
 
 def plain(texts: pl.Series) -> pl.Series:
     """Compatible characters made one (NFKC), in lower case."""
-    return changed(texts, not_ascii(texts), _compatible).str.to_lowercase()
+    return plain_of(texts, texts.str.to_lowercase())
+
+
+def plain_of(texts: pl.Series, lower: pl.Series) -> pl.Series:
+    """Plain texts of those that are there in lower case as well."""
+    special = not_ascii(lower)
+    if not special.any():
+        return lower
+    some, originals = lower.filter(special), texts.filter(special)
+    return replaced(lower, special, _compatible().applied(some, _slowly_plain, originals))
 
 
 def normalised(texts: pl.Series) -> pl.Series:
-    r"""Plain texts as tokens, a space before and after each, then a line end.
+    r"""Plain texts as tokens, a space before and after each.
 
     A token is made of letters, digits, %, + and #, and of dots between digits. Accents and
     apostrophes are dropped, and so are commas between a digit and exactly three digits; whatever
     else there is separates tokens. Digits are 0 to 9.
 
     >>> normalised(pl.Series(["o'neill: $1,361,000.50 (u.s.)"])).to_list()
-    [' oneill 1361000.50 u s \n']
+    [' oneill 1361000.50 u s ']
     """
-    bare = changed(texts, not_ascii(texts), _unaccented)
-    blocks = [_tokens(bare[start : start + _BLOCK]) for start in range(0, len(bare), _BLOCK)]
-    return pl.concat(blocks) if blocks else bare
+    spaced = pl.select(pl.concat_str(pl.lit(" "), _bare(texts), pl.lit(" "))).to_series()
+    return rewritten(spaced, _tokens)
 
 
 def as_tokens(texts: pl.Series) -> pl.Series:
     """Texts of any kind as tokens, to be looked for in normalised ones; nothing is one space."""
-    return normalised(plain(texts)).str.head(-1)
+    return normalised(plain(texts))
 
 
-def _compatible(texts: pl.Series) -> pl.Series:
-    return texts.str.normalize("NFKC")
+def run_together(texts: pl.Series) -> pl.Series:
+    """Plain texts that contain every token of the normalised ones, if perhaps within others.
+
+    This is much less work than to normalise.
+    """
+    return deleted(_bare(texts), _APOSTROPHES + _COMMA)
 
 
-def _unaccented(texts: pl.Series) -> pl.Series:
-    """Texts whose characters beyond ASCII are letters and numbers without accents."""
-    accented = texts.str.contains(_PERHAPS_ACCENTED).to_numpy()
-    bare = changed(texts, accented, _without_marks)
+def _bare(texts: pl.Series) -> pl.Series:
+    """Plain texts whose characters beyond ASCII are letters and numbers without accents."""
+    return changed(texts, not_ascii(texts), lambda t: _unaccented().applied(t, _slowly_bare, t))
+
+
+@cache
+def _compatible() -> Folding:
+    return Folding.of(_slowly_plain, depends)
+
+
+@cache
+def _unaccented() -> Folding:
+    return Folding.of(_slowly_bare, depends_without_marks)
+
+
+def _slowly_plain(texts: pl.Series) -> pl.Series:
+    return texts.str.normalize("NFKC").str.to_lowercase()
+
+
+def _slowly_bare(texts: pl.Series) -> pl.Series:
+    bare = texts.str.normalize("NFD").str.replace_all(r"\p{Mn}", "").str.normalize("NFC")
     return bare.str.replace_all(CURLY, "'").str.replace_all(_PUNCTUATION, " ")
 
 
-def _without_marks(texts: pl.Series) -> pl.Series:
-    return texts.str.normalize("NFD").str.replace_all(r"\p{Mn}", "").str.normalize("NFC")
-
-
-def _tokens(texts: pl.Series) -> pl.Series:
-    """The ASCII part of the rules, on the bytes of all texts at once.
-
-    A capital X, which no text in lower case has, ends each; it becomes the line end.
-    """
+def _tokens(raw: bytearray) -> bytes:
+    """The ASCII part of the rules."""
     import numpy as np
-    import pyarrow as pa
 
-    ended = pl.select(pl.concat_str(pl.lit(" "), texts, pl.lit(" X"))).to_series()
-    raw = bytes_of(ended)
     commas = _thousands_commas(np.frombuffer(raw, dtype=np.uint8))
-    np.frombuffer(raw, dtype=np.uint8)[commas] = _DELETED[0]
-    text = np.frombuffer(raw.translate(_table(), _DELETED), dtype=np.uint8)
+    np.frombuffer(raw, dtype=np.uint8)[commas] = _APOSTROPHES[0]
+    text = np.frombuffer(raw.translate(_table(), _APOSTROPHES), dtype=np.uint8)
     text[_loose_dots(text)] = ord(" ")
     spaces = text == ord(" ")
     doubled = spaces[1:] & spaces[:-1]
     if doubled.any():
         text = text[np.append(True, ~doubled)]
-    ends = np.append(0, np.flatnonzero(text == ord("\n")) + 1)
-    return _strings(pa.py_buffer(text.data), ends)
-
-
-def bytes_of(texts: pl.Series) -> bytearray:
-    """The bytes of all texts, one after the other."""
-    import numpy as np
-    import pyarrow as pa
-
-    array = texts.to_arrow().cast(pa.large_string())
-    _, offsets, data = array.buffers()
-    bounds = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    return bytearray(memoryview(data)[bounds[0] : bounds[-1]])
-
-
-def _strings(data: Any, starts: Ints) -> pl.Series:
-    """Consecutive stretches of these bytes as texts."""
-    import pyarrow as pa
-
-    array = pa.LargeStringArray.from_buffers(len(starts) - 1, pa.py_buffer(starts), data)
-    return pl.Series(pl.from_arrow(array))
+    return text.tobytes()
 
 
 @cache
 def _table() -> bytes:
     """What becomes of each byte; those of characters beyond ASCII stay."""
     table = bytearray(b" " * 128 + bytes(range(128, 256)))
-    for byte in KEPT:
+    for byte in KEPT + END:
         table[byte] = byte
-    table[_END[0]] = ord("\n")
     return bytes(table)
 
 
@@ -132,8 +127,9 @@ def _thousands_commas(text: Any) -> Ints:
 
     commas = np.flatnonzero(text == ord(","))
     last = len(text) - 1  # no digit
-    near = [_digit(text[np.minimum(commas + step, last)]) for step in (-1, 1, 2, 3, 4)]
-    return commas[near[0] & near[1] & near[2] & near[3] & ~near[4]]
+    near = [digit(text[np.minimum(commas + step, last)]) for step in (-1, 1, 2, 3, 4)]
+    thousands: Ints = commas[near[0] & near[1] & near[2] & near[3] & ~near[4]]
+    return thousands
 
 
 def _loose_dots(text: Any) -> Ints:
@@ -141,9 +137,5 @@ def _loose_dots(text: Any) -> Ints:
     import numpy as np
 
     dots = np.flatnonzero(text == ord("."))
-    return dots[~(_digit(text[dots - 1]) & _digit(text[dots + 1]))]
-
-
-def _digit(characters: Any) -> Bools:
-    digits: Bools = (characters >= ord("0")) & (characters <= ord("9"))
-    return digits
+    loose: Ints = dots[~(digit(text[dots - 1]) & digit(text[dots + 1]))]
+    return loose

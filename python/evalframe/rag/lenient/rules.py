@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.rag.lenient.candidates import is_eastern, possible
 from evalframe.rag.lenient.guard import stands_free
-from evalframe.rag.lenient.normalising import as_tokens, normalised, not_ascii
+from evalframe.rag.lenient.normalising import as_tokens, normalised
 from evalframe.rag.lenient.tokens import overlap
 from evalframe.rag.matching import UNKNOWN, contains, once_each
 
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
 ANSWER_RULES = ("substring", "normalized", "token_overlap")
 """In the order in which they are tried; the code of a rule is its place, from 1."""
 
-_EAST_ASIAN = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 _MOST_SLACK, _TIERS = 5, 3
 
 
@@ -50,21 +52,41 @@ class Leniency:
 
     def __post_init__(self) -> None:
         """Check all values; any sequence of rules becomes a tuple."""
-        if isinstance(self.answer_rules, str) or not self.answer_rules:
+        rules = self.answer_rules
+        if isinstance(rules, str) or not isinstance(rules, Collection) or not rules:
             raise ParameterError(
                 f"answer_rules must name at least one of {list(ANSWER_RULES)}, as a list; "
-                f"got {self.answer_rules!r}"
+                f"got {rules!r}"
             )
-        for rule in self.answer_rules:
+        for rule in rules:
             if rule not in ANSWER_RULES:
-                raise UnknownNameError.of("answer rule", rule, ANSWER_RULES)
-        object.__setattr__(self, "answer_rules", tuple(self.answer_rules))
-        if not 0 < self.threshold <= 1:
+                raise UnknownNameError.of("answer rule", str(rule), ANSWER_RULES)
+        object.__setattr__(self, "answer_rules", tuple(rules))
+        if not (_is_number(self.threshold) and 0 < self.threshold <= 1):
             raise ParameterError(f"threshold must lie in (0, 1], got {self.threshold!r}")
-        if self.slack not in range(_MOST_SLACK + 1):
-            raise ParameterError(f"slack must be 0 to {_MOST_SLACK}, got {self.slack!r}")
-        if self.max_tier not in range(1, _TIERS + 1):
-            raise ParameterError(f"max_tier must be 1 to {_TIERS}, got {self.max_tier!r}")
+        if not (_is_whole(self.slack) and 0 <= self.slack <= _MOST_SLACK):
+            raise ParameterError(
+                f"slack must be a whole number, 0 to {_MOST_SLACK}, got {self.slack!r}"
+            )
+        if not (_is_whole(self.max_tier) and 1 <= self.max_tier <= _TIERS):
+            raise ParameterError(
+                f"max_tier must be a whole number, 1 to {_TIERS}, got {self.max_tier!r}"
+            )
+        if not isinstance(self.boundary_guard, bool):
+            raise ParameterError(f"boundary_guard must be a bool, got {self.boundary_guard!r}")
+
+    @property
+    def share(self) -> float:
+        """The share of an alias's tokens without which no rule but the first finds it."""
+        return self.threshold if "token_overlap" in self.answer_rules else 1
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
@@ -89,9 +111,11 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
     open_ = codes[group] == 0
     if open_.any() and {*leniency.answer_rules} - {"substring"}:
         group, row = group[open_], row[open_]
-        tokens = once_each(texts["plain"], row, normalised)
         aliases = as_tokens(aliases.filter(open_))
-        eastern = _eastern(aliases)
+        eastern = is_eastern(aliases)
+        kept = possible(texts["plain"], row, aliases, eastern, leniency.share)
+        group, row, aliases, eastern = group[kept], row[kept], aliases.filter(kept), eastern[kept]
+        tokens = once_each(texts["plain"], row, normalised)
         if "normalized" in leniency.answer_rules:
             _close(codes, group[_tokens_in_order(tokens, aliases, eastern, leniency)], 2)
         if "token_overlap" in leniency.answer_rules:
@@ -120,7 +144,7 @@ def _tokens_in_order(
     texts: pl.Series, aliases: pl.Series, eastern: Bools, leniency: Leniency
 ) -> Bools:
     """Whether each text holds the tokens of its alias, without spaces if the alias is eastern."""
-    hits: Bools = contains(texts, aliases) & (aliases != " ").to_numpy()
+    hits = contains(texts, aliases)
     if eastern.any():
         close, parts = (_without_spaces(side.filter(eastern)) for side in (texts, aliases))
         hits[eastern] = _literal(close, parts, leniency)
@@ -129,10 +153,3 @@ def _tokens_in_order(
 
 def _without_spaces(texts: pl.Series) -> pl.Series:
     return texts.str.replace_all(" ", "", literal=True)
-
-
-def _eastern(aliases: pl.Series) -> Bools:
-    """Aliases with a Chinese, Japanese or Korean character."""
-    flags = not_ascii(aliases)
-    flags[flags] = aliases.filter(flags).str.contains(_EAST_ASIAN).to_numpy()
-    return flags

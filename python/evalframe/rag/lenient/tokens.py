@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.rag.matching import contains
-
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
 
@@ -17,7 +15,7 @@ STOP_WORDS = (
 )
 """Words that say nothing about an answer."""
 
-_NO_TOKENS = pl.Series(["", "\n", *STOP_WORDS])
+_NO_TOKENS = pl.Series(["", *STOP_WORDS])
 _CLOSE = 1e-9
 
 
@@ -36,15 +34,11 @@ def overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int) 
     """
     import numpy as np
 
-    asked, pair = _content(aliases)
+    asked, pair = content(aliases)
     size = np.bincount(pair, minlength=len(aliases))
-    needed = np.ceil(threshold * size - _CLOSE)
+    needed = least(size, threshold)
     digit = asked.str.contains("[0-9]").to_numpy()
-    # Few pairs have enough of the tokens anywhere: a literal search spares the others.
-    anywhere = contains(texts.gather(pair), pl.select(" " + asked + " ").to_series())
-    there = np.bincount(pair, anywhere, minlength=len(aliases))
-    lacking = np.bincount(pair, digit & ~anywhere, minlength=len(aliases))
-    found: Bools = (size >= 2) & (there >= needed) & (lacking == 0)
+    found: Bools = size >= 2
     chosen = np.flatnonzero(found)
     if not len(chosen):
         return found
@@ -58,7 +52,7 @@ def overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int) 
     return found
 
 
-def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
+def content(texts: pl.Series) -> tuple[pl.Series, Ints]:
     """The content tokens of normalised texts, and the text of each."""
     import numpy as np
 
@@ -67,6 +61,14 @@ def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
     owner = np.repeat(np.arange(len(texts)), split.list.len().to_numpy())
     kept = ~tokens.is_in(_NO_TOKENS.implode())
     return tokens.filter(kept), owner[kept.to_numpy()]
+
+
+def least(size: Ints, threshold: float) -> Ints:
+    """How many of so many tokens are a share of at least the threshold."""
+    import numpy as np
+
+    needed: Ints = np.ceil(threshold * size - _CLOSE).astype(np.int64)
+    return needed
 
 
 def _within_a_window(texts: pl.Series, asked: pl.DataFrame, width: Ints, needed: Ints) -> Bools:
@@ -78,7 +80,7 @@ def _within_a_window(texts: pl.Series, asked: pl.DataFrame, width: Ints, needed:
     """
     import numpy as np
 
-    said, owner = _content(texts)
+    said, owner = content(texts)
     place = np.arange(len(said)) - np.searchsorted(owner, owner)
     wanted = asked.group_by("pair", "token").agg(pl.len().alias("count"), pl.col("digit").first())
     events = (
