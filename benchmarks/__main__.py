@@ -11,9 +11,13 @@ import sys
 
 from benchmarks import (
     artifact,
+    baselines,
     bootstrap,
     calibration,
+    distributions,
     labelling,
+    leaderboards,
+    parsing,
     reading,
     selection,
     sorting,
@@ -29,6 +33,10 @@ MODULES = {
     "artifact": artifact,
     "labelling": labelling,
     "selection": selection,
+    "distributions": distributions,
+    "parsing": parsing,
+    "leaderboards": leaderboards,
+    "baselines": baselines,
     "start": start,
 }
 

@@ -44,7 +44,9 @@ def choices(metric, param):
 
 def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
-    return {"label": "groups_found"} if metric.family == "rag" else {}
+    named = {"rag": {"label": "groups_found"}, "survey": {"score": "correct"}}
+    mine = named.get(metric.family, {})
+    return {role: column for role, column in mine.items() if role in metric.roles}
 
 
 @functools.cache
@@ -87,11 +89,12 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
         "noise_rate": st.sampled_from([1.0, 1.0, 0.2, None, math.nan]),
         "factlabel": st.sampled_from([0, 1, 1, None]),
         "evaluation": st.sampled_from([None, "Yes", "No, not addressed", ""]),
+        "status": st.sampled_from(["ok", "ok", "unparsed", "failed", None]),
         "groups_found": st.sampled_from([None, [], [1], [1, 1], [1, 0], [0], [-1], [-1, 1]]),
     }
     rows = draw(st.lists(st.tuples(*columns.values()), min_size=1, max_size=40))
     floats, groups = [pl.Float64] * 5, pl.List(pl.Int8)
-    types = [pl.String, *[pl.Int64] * 5, *floats, pl.Int64, pl.String, groups]
+    types = [pl.String, *[pl.Int64] * 5, *floats, pl.Int64, pl.String, pl.String, groups]
     return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
 
 

@@ -1,6 +1,6 @@
 """The public names, re-exported one by one."""
 
-from evalframe import rag, selective
+from evalframe import rag, selective, survey
 from evalframe.comparison import compare
 from evalframe.core.errors import EvalframeError
 from evalframe.core.metric import metric, metric_set, variant
@@ -77,6 +77,12 @@ from evalframe.selective.working_points import (
     risk_at,
     selective_risk,
 )
+from evalframe.survey.metrics import mean_score, parse_rate
+from evalframe.survey.similarity import (
+    cosine_similarity,
+    earth_mover_similarity,
+    jensen_shannon_similarity,
+)
 
 __all__ = [
     "Axis",
@@ -111,8 +117,10 @@ __all__ = [
     "brier_skill",
     "brier_uncertainty",
     "compare",
+    "cosine_similarity",
     "coverage",
     "coverage_at_risk",
+    "earth_mover_similarity",
     "eaugrc",
     "eaurc",
     "error_correction_rate",
@@ -124,6 +132,7 @@ __all__ = [
     "false_positives",
     "finish",
     "generalized_risk",
+    "jensen_shannon_similarity",
     "judge_correction_rate",
     "judge_detection_rate",
     "judge_rejection_rate",
@@ -132,12 +141,14 @@ __all__ = [
     "maximum_calibration_error",
     "mean_absolute_error",
     "mean_confidence",
+    "mean_score",
     "merge",
     "metric",
     "metric_set",
     "negative_log_likelihood",
     "overconfidence",
     "own",
+    "parse_rate",
     "partial",
     "pearson_correlation",
     "precision",
@@ -151,6 +162,7 @@ __all__ = [
     "selective_risk",
     "severity_tier_accuracy",
     "squared_calibration_error",
+    "survey",
     "total",
     "true_negatives",
     "true_positives",

@@ -9,6 +9,7 @@ from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
 from evalframe.rag.sample import sample_files as rag_files
 from evalframe.selective.sample import sample_files as selective_files
+from evalframe.survey.sample import sample_files as survey_files
 
 MANIFEST = "manifest.json"
 
@@ -41,7 +42,11 @@ def write_samples(
         ['items.parquet', 'participants.parquet', 'run.json']
     """
     folder = Path(folder)
-    files = [*selective_files(participants=participants, seed=seed), *rag_files(seed=seed)]
+    files = [
+        *selective_files(participants=participants, seed=seed),
+        *rag_files(seed=seed),
+        *survey_files(seed=seed),
+    ]
     manifest = {Path(file.name).stem: file.entry() for file in files}
     contents = {folder / file.name: file.encoded() for file in files}
     contents[folder / MANIFEST] = f"{json.dumps(manifest, indent=2)}\n".encode()

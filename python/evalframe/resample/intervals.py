@@ -168,10 +168,13 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     Args:
         p_values: All of the family; NaN is no test and does not count.
         correction: `holm` (never less powerful than `bonferroni`, and as general), `bonferroni`,
-            or `none`, which leaves them as they are.
+            or `none`, which leaves them as they are. `benjamini_hochberg` bounds the expected share
+            of false ones among those below the level instead. `holm_unordered` is Holm's without
+            the running maximum, as some programs have it, and bounds nothing.
 
     References:
         Holm (1979), A simple sequentially rejective multiple test procedure.
+        Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
     tests = int((~np.isnan(p_values)).sum())
     if correction == "none":
@@ -179,9 +182,15 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     if correction == "bonferroni":
         return np.minimum(p_values * tests, 1.0)
     order = np.argsort(p_values, kind="stable")  # NaN stands last
-    remaining = tests - np.arange(len(p_values))
+    place = np.arange(len(p_values))
     adjusted = np.empty_like(p_values)
-    adjusted[order] = np.maximum.accumulate(np.minimum(p_values[order] * remaining, 1.0))
+    if correction == "benjamini_hochberg":
+        scaled = p_values[order] * tests / (place + 1)
+        scaled[:tests] = np.minimum.accumulate(scaled[:tests][::-1])[::-1]
+        adjusted[order] = scaled
+        return adjusted
+    stepped = np.minimum(p_values[order] * (tests - place), 1.0)
+    adjusted[order] = stepped if correction == "holm_unordered" else np.maximum.accumulate(stepped)
     return adjusted
 
 

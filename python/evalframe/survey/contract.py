@@ -1,0 +1,234 @@
+"""The tables of the family: distributions, long and as lists, and what models answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.contract import Column, Contract, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Unit: TypeAlias = Literal["share", "percent"]
+
+KEYS = ("round", "segment_id", "question_id")
+"""What identifies a distribution."""
+
+LOWEST, HIGHEST = 99.0, 101.0
+"""Between these lies the sum of the percentages of a distribution, both included."""
+
+_SLACK = 1e-9
+
+
+def survey_contract(
+    *,
+    round: str | None = "round",
+    segment_id: str = "segment_id",
+    question_id: str = "question_id",
+    option_index: str = "option_index",
+    share: str = "share",
+    unit: Unit = "share",
+    sample_size: str | None = "sample_size",
+) -> Contract:
+    """The contract of a long survey table: one row per question, segment and option.
+
+    Shares of a distribution sum to 1 within one per cent, options are numbered from 0 without a
+    gap, and a question has as many of them in every segment of its round.
+
+    Args:
+        round: The round of the survey; None for a table of one round.
+        segment_id: The segment, `attribute:slug`.
+        question_id: The question.
+        option_index: The option, from 0.
+        share: Who chose it, as a fraction or in per cent.
+        unit: Which of them: `"share"` or `"percent"`.
+        sample_size: Respondents; null if not known. None for a table without it.
+
+    >>> survey_contract(round=None, share="percent", unit="percent").key
+    ('segment_id', 'question_id', 'option_index')
+    """
+    distribution = [name for name in (round, segment_id, question_id) if name]
+    question = [name for name in (round, question_id) if name]
+    total = pl.col(share).sum().over(distribution) * (100 if unit == "share" else 1)
+    options = pl.len().over(distribution)
+    numbered = pl.col(option_index).rank("ordinal").over(distribution) - 1
+    columns = [Column(name, "key") for name in distribution]
+    columns += [Column(option_index, "integer"), Column(share, "number")]
+    columns += _respondents(sample_size)
+    return Contract(
+        "survey",
+        tuple(columns),
+        rules=(
+            _not_negative(share),
+            Rule(
+                f"{share} of a question and segment sum to {100 if unit == 'percent' else 1}",
+                _near_whole(total),
+                (*distribution, share),
+                "correct the shares, or add the options that are missing",
+            ),
+            Rule(
+                f"{option_index} counts from 0",
+                numbered == pl.col(option_index),
+                (*distribution, option_index),
+                "number the options of each question from 0, without gaps or repeats",
+            ),
+            Rule(
+                "a question has the same options in all segments",
+                options == options.max().over(question),
+                (*distribution, option_index),
+                "add the missing options, with a share of 0 where nobody chose them",
+            ),
+            *_sizes(sample_size),
+            *([_one_size(sample_size, distribution)] if sample_size else []),
+        ),
+        key=(*distribution, option_index),
+    )
+
+
+def distributions_contract(
+    *,
+    round: str | None = "round",
+    segment_id: str = "segment_id",
+    question_id: str = "question_id",
+    actual: str = "actual",
+    options: str | None = None,
+    n_options: str | None = None,
+    sample_size: str | None = "sample_size",
+) -> Contract:
+    """The contract of a table of distributions: one row per question and segment.
+
+    Args:
+        round: The round of the survey; None for a table of one round.
+        segment_id: The segment, `attribute:slug`.
+        question_id: The question.
+        actual: The shares of the options, as fractions or in per cent.
+        options: Labels of the options; None for a table without them.
+        n_options: Number of the options; None for a table without it.
+        sample_size: Respondents; null if not known. None for a table without it.
+
+    >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
+    ['actual has numbers only', 'actual is not negative', 'actual sums to 1 or to 100',
+     'a question has the same options in all segments']
+    """
+    distribution = [name for name in (round, segment_id, question_id) if name]
+    question = [name for name in (round, question_id) if name]
+    shares = pl.col(actual)
+    numbers = shares.list.eval(pl.element().is_finite().fill_null(value=False))
+    total, count = shares.list.sum(), shares.list.len()
+    columns = [Column(name, "key") for name in distribution]
+    columns += [Column(actual, meaning="shares of the options"), *_respondents(sample_size)]
+    rules = [
+        Rule(
+            f"{actual} has numbers only",
+            numbers.list.all() & (count > 0),
+            (*distribution, actual),
+            "replace null, NaN and infinity by shares, or drop these rows",
+        ),
+        Rule(
+            f"{actual} is not negative",
+            shares.list.min() >= 0,
+            (*distribution, actual),
+            f"correct {actual!r}",
+        ),
+        Rule(
+            f"{actual} sums to 1 or to 100",
+            _near_whole(total) | _near_whole(total * 100),
+            (*distribution, actual),
+            "correct the shares; counts are to be divided by their sum",
+        ),
+        Rule(
+            "a question has the same options in all segments",
+            count == count.max().over(question),
+            (*distribution, actual),
+            "add the missing options, with a share of 0 where nobody chose them",
+        ),
+    ]
+    if options:
+        rules.append(_as_many(pl.col(options).list.len(), options, actual))
+    if n_options:
+        rules.append(_as_many(pl.col(n_options), n_options, actual))
+    rules += _sizes(sample_size)
+    return Contract("distributions", tuple(columns), rules=tuple(rules), key=tuple(distribution))
+
+
+def predictions_contract(
+    *,
+    model: str | None = "model",
+    round: str | None = "round",
+    segment_id: str = "segment_id",
+    question_id: str = "question_id",
+    response: str | None = "response",
+    context_count: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] = (),
+) -> Contract:
+    """The contract of a table of responses: one row per model, question and segment.
+
+    Args:
+        model: Who answered; None for a table of one model.
+        round: The round of the survey; None for a table of one round.
+        segment_id: The segment that was asked about.
+        question_id: The question.
+        response: What was answered; null for a request that failed. None for a table of parsed
+            predictions.
+        context_count: How many answers the prompt showed; null if not known. None for a table
+            without it.
+        weight: How often each row counts, 0 or more.
+        by: Further columns that tell runs apart; null is a value like any other.
+
+    >>> predictions_contract(context_count="context_count", by="temperature").key
+    ('model', 'round', 'segment_id', 'question_id', 'context_count', 'temperature')
+    """
+    extra = (by,) if isinstance(by, str) else tuple(by)
+    keys = [name for name in (model, round, segment_id, question_id) if name]
+    columns = [Column(name, "key") for name in keys]
+    columns += [Column(response, "string", nullable=True)] if response else []
+    columns += [Column(context_count, "integer", nullable=True)] if context_count else []
+    columns += [Column(weight, "number", meaning="0 or more")] if weight else []
+    columns += [Column(name, nullable=True, finite=False) for name in extra]
+    first = {column.name: column for column in reversed(columns)}
+    return Contract(
+        "predictions",
+        tuple(column for column in columns if first[column.name] is column),
+        rules=tuple(_not_negative(name) for name in (context_count, weight) if name),
+        key=tuple(dict.fromkeys((*keys, *((context_count,) if context_count else ()), *extra))),
+    )
+
+
+def _respondents(sample_size: str | None) -> list[Column]:
+    if sample_size is None:
+        return []
+    return [Column(sample_size, "number", nullable=True, meaning="respondents")]
+
+
+def _sizes(sample_size: str | None) -> list[Rule]:
+    return [_not_negative(sample_size)] if sample_size else []
+
+
+def _one_size(sample_size: str, distribution: list[str]) -> Rule:
+    size = pl.col(sample_size)
+    return Rule(
+        f"{sample_size} is one number for a question and segment",
+        size.min().over(distribution) == size.max().over(distribution),
+        (*distribution, sample_size),
+        "give all options of a question and segment the same number of respondents",
+    )
+
+
+def _not_negative(name: str) -> Rule:
+    return Rule(f"{name} is not negative", pl.col(name) >= 0, (name,), f"correct {name!r}")
+
+
+def _near_whole(percent: pl.Expr) -> pl.Expr:
+    return percent.is_between(LOWEST - _SLACK, HIGHEST + _SLACK)
+
+
+def _as_many(found: pl.Expr, name: str, actual: str) -> Rule:
+    return Rule(
+        f"{name} and {actual} tell of as many options",
+        found == pl.col(actual).list.len(),
+        (name, actual),
+        f"correct {name!r}, or the shares",
+    )

@@ -1,0 +1,91 @@
+"""All leaderboards at once, from one pass for segments and one for questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.survey.leaderboards.attributes import leaders, overview
+from evalframe.survey.leaderboards.consistency import ranked_by_deviation
+from evalframe.survey.leaderboards.context import run_points, slopes, stereotypes
+from evalframe.survey.leaderboards.disparity import category_gaps, largest_gaps, question_gaps
+from evalframe.survey.leaderboards.leaderboard import board
+from evalframe.survey.leaderboards.rows import scored_rows
+from evalframe.survey.leaderboards.segments import kept_segments, run_scores
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+    from evalframe.evaluation import By
+    from evalframe.survey.similarity.rules import Rules
+
+
+def leaderboards(
+    scored: Frame,
+    *,
+    by: By = None,
+    rules: Rules = "documented",
+    baselines: bool = True,
+    attributes: Frame | None = None,
+) -> dict[str, pl.DataFrame]:
+    """All leaderboards of a table of scores, each segment counting alike.
+
+    Args:
+        scored: One row per item, see `segment_scores`.
+        by: Group keys.
+        rules: `documented`, or `reference` for the original's numbers.
+        baselines: Whether pseudo-models take part.
+        attributes: As of `leaderboard`.
+
+    Returns:
+        `overall`, `segment` and `category` as of `leaderboard`, `consistency`, `disparity`,
+        `model_disparity`, `category_leaders` and `segment_overview`; with `question_id` also
+        `question` and `question_disparity`; with `context_count` also `context_responsiveness` and
+        `stereotype_score`.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import leaderboards
+        >>> scored = pl.DataFrame(
+        ...     {"model": ["a", "b"], "segment_id": ["country:peru"] * 2, "score": [0.5, 0.75]}
+        ... )
+        >>> tables = leaderboards(scored)
+        >>> tables["overall"]["model"].to_list()
+        ['b', 'a']
+    """
+    taken = ("gap", "slope", "improvement", "overall_gap", "best_score", "worst_score")
+    rows = scored_rows(
+        "leaderboards", scored, by, rules, taken=taken, baselines=baselines
+    ).encoded()
+    runs = run_scores(replace(rows, apart=True)).collect()
+    segment = [*rows.keys.inner, "model", *rows.segment]
+    rows = replace(rows, single=not runs.select(segment).is_duplicated().any())
+    shared = runs.lazy() if rows.single or rules == "reference" else None
+    kept = kept_segments(rows, shared).collect().lazy()
+    gaps = category_gaps(rows, kept, attributes).collect().lazy()
+    made = {
+        "overall": board(rows, kept, "overall", "segment"),
+        "segment": board(rows, kept, "segment", "segment"),
+        "category": board(rows, kept, "category", "segment", attributes),
+        "consistency": ranked_by_deviation(rows, kept),
+        "disparity": gaps,
+        "model_disparity": largest_gaps(rows, gaps),
+        "category_leaders": leaders(rows, kept, attributes),
+        "segment_overview": overview(rows, kept),
+    }
+    if "question_id" in rows.columns:
+        made["question"] = board(rows, kept, "question", "segment")
+        made["question_disparity"] = question_gaps(rows, kept)
+    if "context_count" in rows.columns:
+        unknown = pl.col("context_count").null_count() > 0
+        known = not rows.frame.select(unknown).collect().item()
+        points = run_points(rows, runs.lazy() if known else None).collect().lazy()
+        made["context_responsiveness"] = slopes(rows, points)
+        made["stereotype_score"] = stereotypes(rows, points)
+    # One after the other: together, the tables that they share would be computed in each.
+    return {name: table.rename(rows.keys.restore()).collect() for name, table in made.items()}

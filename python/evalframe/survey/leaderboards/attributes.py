@@ -1,0 +1,161 @@
+"""What attributes and segments tell: scores by the values of an attribute, leaders, overviews."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.survey.leaderboards.leaderboard import board, named_attributes
+from evalframe.survey.leaderboards.rows import ROW, scored_rows, settled
+from evalframe.survey.leaderboards.segments import kept_segments
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+    from evalframe.evaluation import By
+    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.similarity.rules import Rules
+
+_TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
+
+
+def attribute_breakdown(
+    scored: Frame,
+    attributes: Frame,
+    *,
+    by: By = None,
+    rules: Rules = "documented",
+) -> pl.LazyFrame:
+    """The mean segment score of each model by the values of each attribute.
+
+    A segment of several attributes counts under each of them. The original declares such a table
+    and leaves it empty.
+
+    Args:
+        scored: One row per item, see `segment_scores`.
+        attributes: A row per attribute of a segment: `segment_id`, `attribute`, `value`, perhaps
+            `round`, such as `Survey.segment_attributes`.
+        by: Group keys.
+        rules: `documented`, or `reference` for the runs that the original keeps.
+
+    Returns:
+        by..., `model`, `attribute`, `value`, `score` (Float64), `n_segments` and `n_items` (Int64),
+        and `deviation` (Float64: the score less the mean over the values of the attribute). Sorted
+        by these keys. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import attribute_breakdown
+        >>> scored = pl.DataFrame(
+        ...     {"model": ["a", "a"], "segment_id": ["s", "t"], "score": [0.5, 0.75]}
+        ... )
+        >>> attributes = pl.DataFrame(
+        ...     {
+        ...         "segment_id": ["s", "s", "t"],
+        ...         "attribute": ["age", "gender", "age"],
+        ...         "value": ["young", "female", "young"],
+        ...     }
+        ... )
+        >>> found = attribute_breakdown(scored, attributes)
+        >>> found.select("attribute", "value", "score", "n_segments").collect().rows()
+        [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
+    """
+    rows = scored_rows("attribute_breakdown", scored, by, rules, taken=(*_TAKEN, "deviation"))
+    named = named_attributes(rows, attributes)
+    on = [name for name in rows.segment if name in named.collect_schema()]
+    kept = kept_segments(rows).drop("category").filter(pl.col("score").is_not_null())
+    group = [*rows.keys.inner, "model", "attribute"]
+    table = kept.join(named.rename({"category": "attribute"}), on=on)
+    table = table.group_by([*group, "value"]).agg(
+        score=pl.col("score").mean(),
+        n_segments=pl.len().cast(pl.Int64),
+        n_items=pl.col("n_items").sum(),
+    )
+    deviation = pl.col("score") - pl.col("score").mean().over(group)
+    table = table.with_columns(deviation=deviation).sort(*group, "value")
+    return table.rename(rows.keys.restore())
+
+
+def category_leaders(
+    scored: Frame,
+    *,
+    by: By = None,
+    rules: Rules = "documented",
+    attributes: Frame | None = None,
+) -> pl.LazyFrame:
+    """The best model of each category, by its mean segment score there.
+
+    Args:
+        scored: One row per item, see `segment_scores`.
+        by: Group keys.
+        rules: `documented`, or `reference` for the original's numbers.
+        attributes: As of `leaderboard`.
+
+    Returns:
+        by..., `category`, `model`, `score` (Float64) and `n_segments` (Int64). Tied models each
+        have a row; by the original's rules the first seen has. Sorted by category. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, segment-type leaders.
+    """
+    rows = scored_rows("category_leaders", scored, by, rules, taken=("best_score",))
+    table = leaders(rows, kept_segments(rows), attributes)
+    return table.rename(rows.keys.restore())
+
+
+def leaders(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = None) -> pl.LazyFrame:
+    """The table of `category_leaders`, under internal names of the keys."""
+    best = board(rows, kept, "category", "segment", attributes).filter(pl.col("rank") == 1)
+    return best.select(*rows.keys.inner, "category", "model", "score", "n_segments")
+
+
+def segment_overview(scored: Frame, *, by: By = None, rules: Rules = "documented") -> pl.LazyFrame:
+    """Each segment with its best model, and the mean over models.
+
+    Args:
+        scored: One row per item, see `segment_scores`.
+        by: Group keys.
+        rules: `documented`, or `reference` for the original's numbers.
+
+    Returns:
+        by..., `round` (if it tells segments apart), `segment_id`, `category`, `best_model` (of tied
+        ones the first by name, or as first seen), `best_score` and `mean_score` (Float64) and
+        `n_models` (Int64). Sorted by segment. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, segment rows.
+    """
+    rows = scored_rows("segment_overview", scored, by, rules, taken=_TAKEN)
+    table = overview(rows, kept_segments(rows))
+    return table.rename(rows.keys.restore())
+
+
+def overview(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
+    """The table of `segment_overview`, under internal names of the keys."""
+    score = settled(pl.col("score"))
+    group = [*rows.keys.inner, *rows.segment, "category"]
+    seen = ROW if rows.rules == "reference" else "model"
+    model = pl.col("model").sort_by(score, seen, descending=[True, False]).first()
+    scored = kept.filter(score.is_not_null())
+    return (
+        scored.group_by(group)
+        .agg(
+            best_model=model,
+            best_score=pl.col("score").max(),
+            mean_score=pl.col("score").mean(),
+            n_models=pl.len().cast(pl.Int64),
+        )
+        .sort(group)
+    )

@@ -1,0 +1,103 @@
+"""Consistency: how much the scores of a model differ between segments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.survey.leaderboards.rows import ROW, is_baseline, scored_rows, settled
+from evalframe.survey.leaderboards.segments import kept_segments
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+    from evalframe.evaluation import By
+    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.similarity.rules import Rules
+
+_LEAST = {"documented": 2, "reference": 1}
+
+
+def consistency(
+    scored: Frame,
+    *,
+    by: By = None,
+    rules: Rules = "documented",
+    min_segments: int | None = None,
+    baselines: bool | None = None,
+) -> pl.LazyFrame:
+    """Models by the population standard deviation of their segment scores, the smallest first.
+
+    The original ranks a model of one segment first, with 0, and pseudo-models among the others. By
+    the documented rules both have no rank. A small deviation is no merit of its own: a model that
+    always gives the same answer is consistent, too.
+
+    Args:
+        scored: One row per item, see `segment_scores`.
+        by: Group keys.
+        rules: `documented`, or `reference` for the original's numbers.
+        min_segments: Models with fewer segments have no rank; by default 2, or 1 by the original's
+            rules.
+        baselines: Whether pseudo-models have a rank; by default only by the original's rules.
+
+    Returns:
+        by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
+        (Float64) and `n_segments` (Int64). Sorted by rank. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, the consistency leaderboard.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import consistency
+        >>> scored = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a", "b", "b", "c"],
+        ...         "segment_id": ["country:chad", "country:peru"] * 2 + ["country:peru"],
+        ...         "score": [0.75, 0.25, 0.5, 0.5, 0.5],
+        ...     }
+        ... )
+        >>> consistency(scored).select("rank", "model", "sd_segments").collect().rows()
+        [(1, 'b', 0.0), (2, 'a', 0.25), (None, 'c', 0.0)]
+    """
+    rows = scored_rows("consistency", scored, by, rules)
+    if min_segments is not None and min_segments < 1:
+        raise ParameterError(f"min_segments must be 1 or more, got {min_segments!r}")
+    table = ranked_by_deviation(rows, kept_segments(rows), min_segments, baselines=baselines)
+    return table.rename(rows.keys.restore())
+
+
+def ranked_by_deviation(
+    rows: Rows,
+    kept: pl.LazyFrame,
+    min_segments: int | None = None,
+    *,
+    baselines: bool | None = None,
+) -> pl.LazyFrame:
+    """The table of `consistency`, under internal names of the keys."""
+    reference = rows.rules == "reference"
+    score, group = pl.col("score"), rows.keys.inner
+    table = kept.group_by([*group, "model"]).agg(
+        sd_segments=score.std(ddof=0),
+        score=score.mean(),
+        n_segments=score.count().cast(pl.Int64),
+        **({ROW: pl.col(ROW).min()} if reference else {}),
+    )
+    least = _LEAST[rows.rules] if min_segments is None else min_segments
+    enters = pl.col("n_segments") >= least
+    if not (reference if baselines is None else baselines):
+        enters &= ~is_baseline()
+    deviation = pl.when(enters).then(settled(pl.col("sd_segments")))
+    rank = deviation.rank("min").cast(pl.Int64)
+    last = [ROW] if reference else ["model"]
+    table = table.with_columns(rank=rank.over(group) if group else rank)
+    table = table.sort(*group, "rank", *last, nulls_last=True)
+    if reference:
+        place = pl.when(pl.col("rank").is_not_null()).then(pl.int_range(1, pl.len() + 1))
+        table = table.with_columns(rank=place.over(group) if group else place)
+    return table.select(*group, "rank", "model", "sd_segments", "score", "n_segments")

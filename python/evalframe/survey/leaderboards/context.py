@@ -1,0 +1,254 @@
+"""What context does for a model: slopes of scores by amount of context, and stereotyping."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows, settled
+from evalframe.survey.leaderboards.segments import run_scores
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+    from evalframe.evaluation import By
+    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.similarity.rules import Rules
+
+ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
+
+_TAKEN = ("slope", "std_error", "n_points", "n_levels")
+_LOWEST, _HIGHEST = ":lowest", ":highest"
+_X, _Y = ":x", ":y"
+
+
+def context_responsiveness(
+    scored: Frame,
+    *,
+    level: ContextLevel = "overall",
+    by: By = None,
+    rules: Rules = "documented",
+) -> pl.LazyFrame:
+    """How much a model gains from each further answer of its segment that the prompt shows.
+
+    A run is a point: its amount of context and its mean item score. Each segment of a model has a
+    slope by least squares, and a model the mean of the slopes of its segments, whose spread gives
+    the standard error. Runs of unknown context are left out.
+
+    Args:
+        scored: One row per item, see `segment_scores`, with `context_count` (null if not known)
+            and, if a segment was asked several times with the same context, `run_id`.
+        level: `overall`, by `category`, or by `segment`.
+        by: Group keys.
+        rules: `documented`: a segment with a single amount of context has no slope. `reference`: a
+            segment with two runs has one, 0 if their context is the same, rounds are not told
+            apart, a model without slopes has 0, and there is nothing at all if the whole table
+            knows one amount only.
+
+    Returns:
+        by..., `model`, then `category`, or `round` and `segment_id`; `slope` (Float64, score per
+        answer shown, null where there is none), `std_error` (Float64: over segments, or of the
+        least squares line for a segment; null where it is not defined), `n_segments` (Int64, not by
+        segment) and `n_points`. Overall the largest slope first; else sorted by keys. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, context analysis.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import context_responsiveness
+        >>> scored = pl.DataFrame(
+        ...     {
+        ...         "model": ["a"] * 4,
+        ...         "segment_id": ["country:chad", "country:peru"] * 2,
+        ...         "context_count": [0, 0, 5, 5],
+        ...         "score": [0.5, 0.5, 0.75, 0.5],
+        ...     }
+        ... )
+        >>> found = context_responsiveness(scored).collect()
+        >>> found.select("model", "slope", "std_error", "n_segments").rows()
+        [('a', 0.025, 0.025, 2)]
+    """
+    if level not in get_args(ContextLevel):
+        raise ParameterError(f"level must be one of {[*get_args(ContextLevel)]}, got {level!r}")
+    rows = scored_rows(
+        "context_responsiveness", scored, by, rules, needs=["context_count"], taken=_TAKEN
+    )
+    return slopes(rows, run_points(rows), level).rename(rows.keys.restore())
+
+
+def slopes(rows: Rows, points: pl.LazyFrame, level: ContextLevel = "overall") -> pl.LazyFrame:
+    """The table of `context_responsiveness`, under internal names of the keys."""
+    segments = _segment_slopes(rows, points)
+    if level == "segment":
+        shown = [*rows.keys.inner, "model", *rows.segment]
+        table = segments.filter(pl.col("n_points") > 1).sort(shown)
+        return table.select(*shown, "slope", "std_error", "n_points")
+    entry = [*rows.keys.inner, "model", *(["category"] if level == "category" else [])]
+    if level == "category":
+        segments = segments.filter(pl.col("category").is_not_null())
+    slope = pl.col("slope")
+    count = slope.count()
+    mean = slope.mean().fill_null(0.0) if rows.rules == "reference" else slope.mean()
+    table = segments.group_by(entry).agg(
+        slope=mean,
+        std_error=slope.std() / count.cast(pl.Float64).sqrt(),
+        n_segments=count.cast(pl.Int64),
+        n_points=pl.col("n_points").filter(slope.is_not_null()).sum(),
+        **({ROW: pl.col(ROW).min()} if rows.rules == "reference" else {}),
+    )
+    if level == "category":
+        ordered = table.sort(entry)
+    else:
+        last = ROW if rows.rules == "reference" else "model"
+        first = -settled(slope)
+        ordered = table.sort(*rows.keys.inner, first, last, nulls_last=True)
+    return ordered.select(*entry, "slope", "std_error", "n_segments", "n_points")
+
+
+def stereotype_score(scored: Frame, *, by: By = None, rules: Rules = "documented") -> pl.LazyFrame:
+    """How little a model gains from context: good without it and no better with it.
+
+    Args:
+        scored: As for `context_responsiveness`.
+        by: Group keys.
+        rules: `documented`: each segment's run with least context against its run with most, so
+            that both means are over the same segments. `reference`: all runs at the least and at
+            the most context of the whole table, of segments with two runs; a model that lacks
+            either is left out.
+
+    Returns:
+        by..., `model`, `lowest_context` and `highest_context` (Int64, the smallest and largest of
+        the model), `lowest_score` and `highest_score` (Float64, mean run scores there),
+        `improvement` (Float64: the difference in parts of the highest score; null where that is 0,
+        0 by the original's rules) and `n_segments` (Int64). The smallest improvement first. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, stereotype scores.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import stereotype_score
+        >>> scored = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a"],
+        ...         "segment_id": ["country:chad"] * 2,
+        ...         "context_count": [0, 5],
+        ...         "score": [0.6, 0.8],
+        ...     }
+        ... )
+        >>> stereotype_score(scored).collect()["improvement"].round(2).to_list()
+        [0.25]
+    """
+    rows = scored_rows(
+        "stereotype_score",
+        scored,
+        by,
+        rules,
+        needs=["context_count"],
+        taken=("lowest_context", "highest_context", "improvement"),
+    )
+    return stereotypes(rows, run_points(rows)).rename(rows.keys.restore())
+
+
+def stereotypes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
+    """The table of `stereotype_score`, under internal names of the keys."""
+    group = rows.keys.inner
+    segment = [*group, "model", *rows.segment]
+    context, score = pl.col(CONTEXT), pl.col("score")
+    if rows.rules == "reference":
+        points = points.filter(pl.len().over(segment) > 1)
+        low, high = pl.col(_LOWEST), pl.col(_HIGHEST)
+    else:
+        points = points.filter(context.min().over(segment) < context.max().over(segment))
+        low, high = context.min().over(segment), context.max().over(segment)
+    ends = points.with_columns(low=low, high=high)
+    if rows.rules == "documented":
+        # Repeated runs are averaged within their segment first.
+        ends = ends.filter((context == pl.col("low")) | (context == pl.col("high")))
+        ends = ends.group_by([*segment, CONTEXT, "low", "high"]).agg(score.mean())
+    at_low, at_high = context == pl.col("low"), context == pl.col("high")
+    seen = {ROW: pl.col(ROW).min()} if rows.rules == "reference" else {}
+    table = ends.group_by([*group, "model"]).agg(
+        lowest_context=pl.col("low").min(),
+        highest_context=pl.col("high").max(),
+        lowest_score=score.filter(at_low).mean(),
+        highest_score=score.filter(at_high).mean(),
+        n_segments=pl.struct(rows.segment).filter(at_low | at_high).n_unique().cast(pl.Int64),
+        **seen,
+    )
+    lowest, highest = pl.col("lowest_score"), pl.col("highest_score")
+    nothing = 0.0 if rows.rules == "reference" else None
+    gain = pl.when(highest > 0).then((highest - lowest) / highest).otherwise(nothing)
+    table = table.filter(lowest.is_not_null() & highest.is_not_null()).with_columns(
+        improvement=gain
+    )
+    last = ROW if rows.rules == "reference" else "model"
+    ordered = table.sort(*group, settled(pl.col("improvement")), last, nulls_last=True)
+    return ordered.select(
+        *group,
+        "model",
+        "lowest_context",
+        "highest_context",
+        "lowest_score",
+        "highest_score",
+        "improvement",
+        "n_segments",
+    )
+
+
+def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    """Runs with a score and a known amount of context.
+
+    By the original's rules there are none if all of them have the same.
+
+    Args:
+        rows: Scored predictions.
+        runs: The `run_scores` of all runs apart, if it is known that all amounts are known.
+    """
+    if runs is None:
+        known = rows.frame.filter(pl.col("context_count").is_not_null())
+        runs = run_scores(replace(rows, frame=known, apart=True))
+    runs = runs.filter(pl.col("n_items") > 0)
+    if rows.rules == "documented":
+        return runs
+    context, group = pl.col(CONTEXT), rows.keys.inner
+    low, high = context.min(), context.max()
+    levels = (low.over(group), high.over(group)) if group else (low, high)
+    ends = runs.with_columns(levels[0].alias(_LOWEST), levels[1].alias(_HIGHEST))
+    return ends.filter(pl.col(_LOWEST) < pl.col(_HIGHEST))
+
+
+def _segment_slopes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
+    """The least squares line of each segment of each model."""
+    x, y = pl.col(CONTEXT).cast(pl.Float64), pl.col("score")
+    reference = rows.rules == "reference"
+    segment = [*rows.keys.inner, "model", *rows.segment]
+    means = points.group_by(segment).agg(x.mean().alias(_X), y.mean().alias(_Y))
+    away = points.join(means, on=segment, nulls_equal=True).with_columns(
+        (x - pl.col(_X)).alias(_X), (y - pl.col(_Y)).alias(_Y)
+    )
+    away_x, away_y = pl.col(_X), pl.col(_Y)
+    products = away.with_columns(xx=away_x * away_x, xy=away_x * away_y, yy=away_y * away_y)
+    sums = products.group_by(segment).agg(
+        pl.col("category").first(),
+        pl.col("xx", "xy", "yy").sum(),
+        n_points=pl.len().cast(pl.Int64),
+        **({ROW: pl.col(ROW).min()} if reference else {}),
+    )
+    xx, xy, yy, count = pl.col("xx"), pl.col("xy"), pl.col("yy"), pl.col("n_points")
+    flat = pl.when(count > 1).then(0.0) if reference else None
+    slope = pl.when(xx > 0).then(xy / xx).otherwise(flat)
+    rest = (yy - xy * xy / xx).clip(0.0, None)
+    error = pl.when((count > 2) & (xx > 0)).then((rest / (count - 2) / xx).sqrt())
+    return sums.with_columns(slope=slope, std_error=error)

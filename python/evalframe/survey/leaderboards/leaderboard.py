@@ -1,0 +1,364 @@
+"""Leaderboards: models by mean score, overall, by segment, by category and by question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.rows import as_expr
+from evalframe.survey.leaderboards.rows import ROW, scored_rows, settled
+from evalframe.survey.leaderboards.segments import (
+    N_ATTEMPTED,
+    N_OK,
+    kept_rows,
+    kept_segments,
+    parse_rate,
+)
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+    from evalframe.evaluation import By
+    from evalframe.resample.methods import Bootstrap
+    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.similarity.rules import Rules
+
+Level: TypeAlias = Literal["overall", "segment", "category", "question"]
+Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
+
+CLUSTER = ":cluster"
+
+_SPREAD = (
+    "std_error",
+    "lower",
+    "upper",
+    "n_clusters",
+    "drop_rate",
+    "rank_lower",
+    "rank_upper",
+    "rank_set_lower",
+    "rank_set_upper",
+    "tied_with_best",
+)
+_ENDS = ("best_round", "best_segment", "best_score", "worst_round", "worst_segment", "worst_score")
+_SIZE = ":size"
+
+
+def leaderboard(
+    scored: Frame,
+    level: Level = "overall",
+    *,
+    by: By = None,
+    weight: Weighting = "segment",
+    rules: Rules = "documented",
+    baselines: bool = True,
+    attributes: Frame | None = None,
+    resample: Bootstrap | None = None,
+) -> pl.LazyFrame:
+    """Models by mean score, in two stages: items to segments, segments to models.
+
+    Where a segment was asked with several amounts of context, the run with the most of it counts,
+    see `segment_scores`. Rounds never overwrite each other: a segment counts once for each round
+    that it stands in. By the original's rules it counts once, with the run that was first seen
+    among those with the most context, and ties are ranked in the order in which models were first
+    seen; otherwise tied models share the better rank.
+
+    Args:
+        scored: One row per item, see `segment_scores`; `question_id` too if questions are asked
+            for. Prompts about several questions (a null one) are in no table of questions.
+        level: `overall`, or a leaderboard for each `segment`, `category` or `question`.
+        by: Group keys; each group has leaderboards of its own.
+        weight: What counts alike overall and in a category: each `segment` (as in the original,
+            where countries thereby dominate), each `question` (items to questions to models), or
+            each respondent (`sample_size`: segments weigh by it, and those of unknown size are left
+            out). Within a segment all items weigh the same; within a question, segments.
+        rules: `documented`, or `reference` for the original's numbers.
+        baselines: Whether pseudo-models such as `baseline:uniform` take part.
+        attributes: A row per attribute of a segment (`segment_id`, `attribute`, perhaps `round`),
+            for categories of segments with several attributes; by default the category is
+            `segment_attribute`, or the prefix of the id.
+        resample: `ef.Bootstrap(cluster=...)`: over segments with `cluster="segment_id"`, over
+            questions with `cluster="question_id"`. All models of a leaderboard are resampled by the
+            same draws.
+
+    Returns:
+        by..., then `category`, `segment_id` or `question_id` (with `round`), `rank` (Int64),
+        `model`, `score` (Float64, null where no item has one), `weight` (String, the one asked
+        for), `n_segments` and `n_items` (Int64, with a score), `sd_segments` (population standard
+        deviation of segment scores), `best_score`, `worst_score`, their difference `gap`, and
+        overall and in categories `best_segment` and `worst_segment` with their rounds; without
+        these in a segment. With a status there is `parse_rate`.
+
+        With `resample`: `std_error`, `lower`, `upper`, `n_clusters` and `drop_rate` of the score,
+        `rank_lower` and `rank_upper` (the central ranks of the replicates), `rank_set_lower` and
+        `rank_set_upper` (the ranks that are left after all pairs of models were compared at once
+        at the level of the bootstrap), and `tied_with_best` (no model is better beyond doubt).
+
+        Sorted by groups and rank. Lazy; the bootstrap is computed at once.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0, demographic aggregation; rank sets: Mogstad, Romano, Shaikh and Wilhelm
+        (2024), Inference for ranks.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import leaderboard
+        >>> scored = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "a", "a", "b", "b"],
+        ...         "segment_id": ["gender:male"] * 2 + ["gender:female"] * 2 + ["gender:male"],
+        ...         "score": [0.6, 0.8, 0.9, 0.75, None],
+        ...     }
+        ... )
+        >>> leaderboard(scored).select("rank", "model", "score", "n_segments", "gap").collect()
+        shape: (2, 5)
+        ┌──────┬───────┬───────┬────────────┬─────┐
+        │ rank ┆ model ┆ score ┆ n_segments ┆ gap │
+        │ ---  ┆ ---   ┆ ---   ┆ ---        ┆ --- │
+        │ i64  ┆ str   ┆ f64   ┆ i64        ┆ f64 │
+        ╞══════╪═══════╪═══════╪════════════╪═════╡
+        │ 1    ┆ a     ┆ 0.8   ┆ 2          ┆ 0.2 │
+        │ 2    ┆ b     ┆ 0.75  ┆ 1          ┆ 0.0 │
+        └──────┴───────┴───────┴────────────┴─────┘
+    """
+    known = {"level": get_args(Level), "weight": get_args(Weighting)}
+    for name, value in {"level": level, "weight": weight}.items():
+        if value not in known[name]:
+            raise ParameterError(
+                f"{name} must be one of {[*known[name]]}, got {value!r}."
+                f"{did_you_mean(str(value), known[name])}"
+            )
+    of_segments = level in ("overall", "category")
+    needs = ["question_id"] if level == "question" or (weight == "question" and of_segments) else []
+    needs += ["sample_size"] if weight == "sample_size" and level != "segment" else []
+    extra = {} if resample is None else {CLUSTER: _cluster(resample)}
+    rows = scored_rows(
+        "leaderboard",
+        scored,
+        by,
+        rules,
+        needs=needs,
+        taken=(*_SPREAD, *_ENDS),
+        baselines=baselines,
+        extra=extra,
+    )
+    kept = kept_segments(rows)
+    table = board(rows, kept, level, weight, attributes)
+    if resample is None:
+        return table.rename(rows.keys.restore())
+    from evalframe.survey.leaderboards.replicates import with_spread
+
+    detail = details(rows, kept, level, weight, attributes)
+    group = [*rows.keys.inner, *level_keys(rows, level)]
+    spread = with_spread(resample, table.collect(), detail, group, unit_of(rows, level, weight))
+    return spread.lazy().rename(rows.keys.restore())
+
+
+def level_keys(rows: Rows, level: Level) -> list[str]:
+    """What a leaderboard of the level is about."""
+    return {
+        "overall": [],
+        "segment": rows.segment,
+        "category": ["category"],
+        "question": rows.question,
+    }[level]
+
+
+def unit_of(rows: Rows, level: Level, weight: Weighting) -> list[str] | None:
+    """What is averaged last; None for items."""
+    if level == "segment":
+        return None
+    if level != "question" and weight == "question":
+        return rows.question
+    return rows.segment
+
+
+def board(
+    rows: Rows,
+    kept: pl.LazyFrame,
+    level: Level,
+    weight: Weighting,
+    attributes: Frame | None = None,
+) -> pl.LazyFrame:
+    """The leaderboard without uncertainty, under internal names of the keys.
+
+    Args:
+        rows: Scored predictions.
+        kept: The runs that count.
+        level: Of the leaderboard.
+        weight: What counts alike.
+        attributes: Attributes of segments.
+    """
+    group = [*rows.keys.inner, *level_keys(rows, level)]
+    entry = [*group, "model"]
+    if level == "question":
+        units = _by_question(rows, kept, weight)
+    else:
+        units = kept if level != "category" else with_category(rows, kept, attributes)
+        size = pl.col("sample_size") if weight == "sample_size" else pl.lit(1.0)
+        units = units.with_columns(size.alias(_SIZE))
+    if level == "segment":
+        table = units
+    else:
+        ends = _ends(rows) if level != "question" else {}
+        table = rows.decoded(units.group_by(entry).agg(**_summary(rows), **ends))
+    if level != "question" and weight == "question" and level != "segment":
+        items = details(rows, kept, level, weight, attributes)
+        questions = items.group_by([*entry, *rows.question]).agg(pl.col("score").mean())
+        means = questions.group_by(entry).agg(pl.col("score").mean())
+        table = table.drop("score").join(means, on=entry, how="left", nulls_equal=True)
+    shown = ["rank", "model", "score", "weight"]
+    shown += ["n_segments"] * (level != "segment") + ["n_items"]
+    if level != "segment":
+        shown += ["sd_segments", *(name for name in _ENDS if _is_shown(rows, level, name)), "gap"]
+        table = table.with_columns(gap=pl.col("best_score") - pl.col("worst_score"))
+    rate = [parse_rate()] if "status" in rows.columns else []
+    named = table.with_columns(*rate, weight=pl.lit(weight))
+    shown += ["parse_rate"] * len(rate)
+    return _ranked(rows, named, group).select(*group, *shown)
+
+
+def details(
+    rows: Rows,
+    kept: pl.LazyFrame,
+    level: Level,
+    weight: Weighting,
+    attributes: Frame | None = None,
+) -> pl.LazyFrame:
+    """The items behind a leaderboard, each with what it belongs to and its `:size`."""
+    items = kept_rows(rows, kept).filter(pl.col("score").is_not_null())
+    if level == "category":
+        categories = with_category(rows, kept, attributes)
+        on = [*rows.keys.inner, "model", *rows.segment]
+        items = items.join(categories.select(*on, "category"), on=on, nulls_equal=True)
+    if "question_id" in rows.columns and (level == "question" or weight == "question"):
+        items = items.filter(pl.col("question_id").is_not_null())
+    if weight == "sample_size" and level != "segment":
+        size = pl.col("sample_size").cast(pl.Float64).fill_nan(None)
+        return items.with_columns(size.alias(_SIZE)).filter(size.is_not_null())
+    return items.with_columns(pl.lit(1.0).alias(_SIZE))
+
+
+def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> pl.LazyFrame:
+    """Segments that have a category, once for each that they have.
+
+    Raises:
+        MissingColumnsError: Attributes do not say of which segment, or which.
+    """
+    if attributes is None:
+        return kept.filter(pl.col("category").is_not_null())
+    return kept.drop("category").join(
+        named_attributes(rows, attributes).select(*_attribute_keys(rows, attributes), "category"),
+        on=_attribute_keys(rows, attributes),
+    )
+
+
+def named_attributes(rows: Rows, attributes: Frame) -> pl.LazyFrame:
+    """Attributes of segments, each once, as categories.
+
+    Raises:
+        MissingColumnsError: They do not say of which segment, or which.
+    """
+    lazy = attributes.lazy()
+    names = lazy.collect_schema().names()
+    if missing := {"segment_id", "attribute"} - {*names}:
+        raise MissingColumnsError.of("the table of attributes", missing, names)
+    value = ["value"] if "value" in names else []
+    keys = _attribute_keys(rows, attributes)
+    return lazy.select(*keys, pl.col("attribute").alias("category"), *value).unique()
+
+
+def _attribute_keys(rows: Rows, attributes: Frame) -> list[str]:
+    has_round = "round" in attributes.lazy().collect_schema()
+    return rows.segment if has_round else ["segment_id"]
+
+
+def _by_question(rows: Rows, kept: pl.LazyFrame, weight: Weighting) -> pl.LazyFrame:
+    """The score of each question in each segment, repeated runs averaged."""
+    items = kept_rows(rows, kept).filter(pl.col("question_id").is_not_null())
+    size = pl.lit(1.0)
+    if weight == "sample_size":
+        size = pl.col("sample_size").cast(pl.Float64).fill_nan(None)
+    made = {"n_items": pl.lit(1, dtype=pl.Int64), _SIZE: size}
+    made["n_items"] = pl.col("score").is_not_null().cast(pl.Int64)
+    if "status" in rows.columns:
+        status = pl.col("status")
+        made |= {N_OK: (status == "ok").cast(pl.Int64)}
+        made |= {N_ATTEMPTED: status.is_not_null().cast(pl.Int64)}
+    units = items.with_columns(**made)
+    if rows.single or "run_id" not in rows.columns:
+        return units
+    key = [*rows.keys.inner, "model", *dict.fromkeys([*rows.segment, *rows.question])]
+    counts = [name for name in (N_OK, N_ATTEMPTED, "n_items") if name in made]
+    first = [pl.col(ROW).min()] if rows.rules == "reference" else []
+    return units.group_by(key).agg(pl.col("score", _SIZE).mean(), pl.col(counts).sum(), *first)
+
+
+def _summary(rows: Rows) -> dict[str, pl.Expr]:
+    """Summaries of the segments of one model."""
+    score = pl.when(pl.col(_SIZE).is_not_null()).then("score")
+    size = pl.when(score.is_not_null()).then(_SIZE)
+    made = {
+        "score": (score * size).sum() / size.sum(),
+        "n_segments": score.count().cast(pl.Int64),
+        "n_items": pl.col("n_items").sum(),
+        "sd_segments": score.std(ddof=0),
+        "best_score": score.max(),
+        "worst_score": score.min(),
+    }
+    made["score"] = pl.when(size.sum() > 0).then(made["score"])
+    if "status" in rows.columns:
+        made |= {name: pl.col(name).sum() for name in (N_OK, N_ATTEMPTED)}
+    if rows.rules == "reference":
+        made[ROW] = pl.col(ROW).min()
+    return made
+
+
+def _ends(rows: Rows) -> dict[str, pl.Expr]:
+    """The best and the worst segment, the first by name or, for the original, as it was seen."""
+    score = settled(pl.when(pl.col(_SIZE).is_not_null()).then("score"))
+    known = score.is_not_null()
+    made = {}
+    for end, sign in (("best", -1.0), ("worst", 1.0)):
+        if rows.rules == "reference":
+            order = [score * sign, pl.col(ROW).cast(pl.Int64) * int(-sign)]
+        else:
+            order = [score * sign, *map(pl.col, rows.segment)]
+        for name in rows.segment:
+            public = f"{end}_{name.removesuffix('_id')}"
+            made[public] = pl.col(name).filter(known).sort_by(*(e.filter(known) for e in order))
+            made[public] = made[public].first()
+    return made
+
+
+def _is_shown(rows: Rows, level: Level, name: str) -> bool:
+    if level == "question":
+        return name in ("best_score", "worst_score")
+    return not name.endswith("_round") or "round" in rows.segment
+
+
+def _ranked(rows: Rows, table: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
+    """Sorted by rank within groups."""
+    score = settled(pl.col("score"))
+    within = {"partition_by": group} if group else None
+    if rows.rules == "reference":
+        # Models were seen in one order, whatever the group.
+        ordered = table.sort(*group, -score, ROW, nulls_last=True)
+        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+        return ordered.with_columns(rank=place.over(group) if within else place)
+    rank = score.rank("min", descending=True).cast(pl.Int64)
+    ranked = table.with_columns(rank=rank.over(group) if within else rank)
+    return ranked.sort(*group, "rank", "model", nulls_last=True)
+
+
+def _cluster(resample: Bootstrap) -> pl.Expr:
+    from evalframe.resample.methods import Bootstrap
+
+    if not isinstance(resample, Bootstrap):
+        raise ParameterError(f"leaderboard: resample must be ef.Bootstrap(...), got {resample!r}")
+    return as_expr(resample.cluster)

@@ -1,0 +1,193 @@
+"""Scored predictions as leaderboards read them: which columns say what, under which rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr
+from evalframe.survey.similarity.rules import check_rules
+from evalframe.survey.surveys.names import category
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.core.tables import Keys
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+    from evalframe.survey.similarity.rules import Rules
+
+ROW = ":row"
+"""When a row, a run, a segment or a model was first seen; only the original's rules ask."""
+
+CONTEXT = ":context"
+
+_DECIMALS = 12
+
+_USED = (
+    "model",
+    "round",
+    "segment_id",
+    "question_id",
+    "score",
+    "context_count",
+    "run_id",
+    "sample_size",
+    "status",
+    "segment_attribute",
+)
+_TAKEN = (
+    *_USED,
+    "category",
+    "weight",
+    "rank",
+    "gap",
+    "n_segments",
+    "n_items",
+    "sd_segments",
+    "parse_rate",
+)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Scored predictions, and what tells their segments and runs apart.
+
+    Attributes:
+        frame: The columns that are used, with group keys under internal names and `score` null
+            where it is NaN.
+        keys: The group keys.
+        rules: Whose rules.
+        columns: Names of the columns there are.
+        apart: Whether runs of the same context are told apart under all rules.
+        coded: Columns of text that stand as categories, which are grouped several times faster.
+        single: Whether it is known that no segment of a model has several runs.
+    """
+
+    frame: pl.LazyFrame
+    keys: Keys
+    rules: Rules
+    columns: frozenset[str]
+    apart: bool = False
+    coded: tuple[str, ...] = ()
+    single: bool = False
+
+    def encoded(self) -> Rows:
+        """The same rows in memory, with texts as categories."""
+        schema = self.frame.collect_schema()
+        names = ("model", "round", "segment_id", "question_id", "run_id", "status")
+        coded = tuple(name for name in names if schema.get(name) == pl.String)
+        frame = self.frame.with_columns(pl.col(coded).cast(pl.Categorical))
+        return replace(self, frame=frame.collect().lazy(), coded=coded)
+
+    def decoded(self, frame: pl.LazyFrame) -> pl.LazyFrame:
+        """A table of these rows, with its categories as texts."""
+        names = [name for name in frame.collect_schema() if name in self.coded]
+        return frame.with_columns(pl.col(names).cast(pl.String)) if names else frame
+
+    @property
+    def rounds(self) -> list[str]:
+        """The round, where rounds are told apart: by the original's rules they are not."""
+        return ["round"] if "round" in self.columns and self.rules == "documented" else []
+
+    @property
+    def segment(self) -> list[str]:
+        """What names a segment."""
+        return [*self.rounds, "segment_id"]
+
+    @property
+    def question(self) -> list[str]:
+        """What names a question."""
+        return [*self.rounds, "question_id"]
+
+    @property
+    def run(self) -> list[str]:
+        """What names a run within a segment of a model: its context, for the original also its id.
+
+        Runs of the same context are one by the documented rules, so that none is preferred,
+        unless `apart` asks for each.
+        """
+        context = [CONTEXT] if "context_count" in self.columns else []
+        if self.rules == "documented" and not self.apart:
+            return context
+        further = [name for name in ("round", "run_id") if name in self.columns]
+        return [*context, *(name for name in further if name not in self.segment)]
+
+
+def scored_rows(
+    caller: str,
+    scored: Frame,
+    by: By,
+    rules: Rules,
+    *,
+    needs: Sequence[str] = (),
+    taken: Sequence[str] = (),
+    baselines: bool = True,
+    extra: Mapping[str, pl.Expr] | None = None,
+) -> Rows:
+    """The rows of a table of scores, checked.
+
+    Args:
+        caller: Who asks, for messages.
+        scored: The table.
+        by: Group keys.
+        rules: Whose rules.
+        needs: Columns beside model, segment and score that must be there.
+        taken: Further columns of the result.
+        baselines: Whether pseudo-models are kept.
+        extra: Further columns to have, by internal names.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: Unknown rules, scores that are no numbers, or a key named as a column of
+            the result.
+    """
+    check_rules(rules)
+    keys = tables.Keys.of(by, taken=(*_TAKEN, *taken))
+    lazy = tables.lazy(scored)
+    schema = lazy.collect_schema()
+    others = dict(extra or {})
+    read = [*keys.exprs, *others.values()]
+    roots = {root for expr in read for root in expr.meta.root_names()}
+    if missing := {"model", "segment_id", "score", *needs, *roots} - {*schema}:
+        raise MissingColumnsError.of(caller, missing, schema)
+    for name in ("score", "context_count", "sample_size"):
+        dtype = schema.get(name)
+        if dtype is not None and not dtype.is_numeric() and dtype != pl.Null:
+            raise ParameterError(f"{caller}: {name} must be numbers, but is {dtype}; cast it")
+    columns = frozenset(name for name in _USED if name in schema)
+    made = [pl.col("score").cast(pl.Float64).fill_nan(None)]
+    if "context_count" in columns:
+        made.append(pl.col("context_count").cast(pl.Int64).fill_null(0).alias(CONTEXT))
+    kept = [name for name in _USED if name in columns and name != "score"]
+    rows = lazy.select(*kept, *made, *keys.select(), **others)
+    if not baselines:
+        rows = rows.filter(~is_baseline())
+    if rules == "reference":
+        rows = rows.with_row_index(ROW)
+    return Rows(rows, keys, rules, columns)
+
+
+def is_baseline(model: IntoExpr = "model") -> pl.Expr:
+    """Whether a model is none, but a baseline such as `baseline:uniform`.
+
+    >>> pl.select(is_baseline(pl.lit("baseline:uniform"))).item()
+    True
+    """
+    return as_expr(model).cast(pl.String).str.starts_with("baseline:")
+
+
+def settled(score: pl.Expr) -> pl.Expr:
+    """Scores to be compared: equal ones may differ by the rounding of their sums."""
+    return score.round(_DECIMALS)
+
+
+def category_of(columns: frozenset[str]) -> pl.Expr:
+    """The category of a segment: what the table says, or else the prefix of its id."""
+    if "segment_attribute" in columns:
+        return pl.col("segment_attribute").alias("category")
+    return category("segment_id").alias("category")

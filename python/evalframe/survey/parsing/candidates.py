@@ -1,0 +1,72 @@
+"""Candidates for an answer, and which of them counts by documented rules.
+
+A frame of candidates has `row` (of the table they were found in) and `vector` (List(Float64), null
+for a number that cannot be told), in the order of the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.survey.parsing.ladder import VECTOR, per_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Finder: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
+
+Length: TypeAlias = Literal["right", "other"]
+"""Whether vectors of the right length are looked for, or those of any other."""
+
+_SLACK = 0.1
+"""How far a sum may be from 100, or from 1, relatively: whole percentages of many options."""
+
+
+def last_accepted(
+    rows: pl.DataFrame, *, find: Finder, length: Length, marked: bool = False
+) -> pl.Series:
+    """The last candidate of each row that counts as a distribution, or null.
+
+    Args:
+        rows: What `find` reads: `text`, perhaps null, and `n`, the number of options.
+        find: Gives the candidates.
+        length: Which length they must have.
+        marked: Whether the text says that this is the answer. Then one number is a vector, and
+            if its length is another its sum may be anything.
+    """
+    if rows["text"].null_count() == len(rows):
+        return per_row(no_candidates(), len(rows))
+    found = find(rows)
+    n = rows["n"].gather(found["row"])
+    counts = found.with_columns(n=n).filter(accepted("vector", length=length, marked=marked))
+    last = counts.unique("row", keep="last", maintain_order=True)
+    return per_row(last, len(rows))
+
+
+def accepted(vector: str, *, length: Length = "right", marked: bool = False) -> pl.Expr:
+    """Whether the vector counts: all finite, none negative, and a sum of about 100 or 1."""
+    size = pl.col(vector).list.len()
+    sound = pl.col(vector).list.eval(_is_share()).list.all() & (size > 0)
+    plausible = _is_plausible(pl.col(vector).list.sum(), size)
+    if length == "right":
+        return sound & (size == pl.col("n")) & plausible
+    if marked:
+        return sound & (size != pl.col("n"))
+    return sound & (size != pl.col("n")) & (size > 1) & plausible
+
+
+def no_candidates() -> pl.DataFrame:
+    """None at all."""
+    return pl.DataFrame(schema={"row": pl.Int64(), "vector": VECTOR})
+
+
+def _is_share() -> pl.Expr:
+    return (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
+
+
+def _is_plausible(total: pl.Expr, size: pl.Expr) -> pl.Expr:
+    """Percentages or fractions; a single 1 is more likely a citation."""
+    percent = total.is_between(100 * (1 - _SLACK), 100 * (1 + _SLACK))
+    return percent | (total.is_between(1 - _SLACK, 1 + _SLACK) & (size > 1))

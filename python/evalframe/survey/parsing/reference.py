@@ -1,0 +1,73 @@
+"""The rules of the original program, each with its faults: dtef-app 52d79c0."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.survey.parsing.characters import BRACKET, DIGITS, MARKER, SPACE, listed_numbers
+from evalframe.survey.parsing.common_forms import bare_form, marked_form
+from evalframe.survey.parsing.ladder import VECTOR, first_found, per_row
+from evalframe.survey.parsing.reference_individuals import individual_answers
+from evalframe.survey.parsing.reference_keyed import keyed_numbers
+
+if TYPE_CHECKING:
+    from evalframe.survey.parsing.ladder import Rule
+
+_SEPARATED = rf"{DIGITS}{SPACE}*%?{SPACE}*[,;]{SPACE}*"
+_LAST_OF_LINE = rf"[,;]{SPACE}*({DIGITS}){SPACE}*%?{SPACE}*$"
+_LABELLED = rf"[a-zA-Z]\.{SPACE}*[^:]+:{SPACE}*{DIGITS}{SPACE}*%?"
+
+
+def reference_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Vectors of any length, and the rules that found them.
+
+    Args:
+        rows: `text`, `n` (the number of options), and `key` (of a batched prompt, or null).
+    """
+    single: list[tuple[str, Rule]] = [
+        ("marker", marked_form),
+        ("bracket", bare_form),
+        ("marker", partial(_bracketed, pattern=MARKER)),
+        ("bracket", partial(_bracketed, pattern=BRACKET)),
+        ("lines", _line),
+        ("labelled", _labelled),
+        ("individuals", individual_answers),
+    ]
+    if rows["key"].null_count() == len(rows):
+        return first_found(rows, single)
+    return first_found(rows, [("keyed", keyed_numbers), *single])
+
+
+def _bracketed(rows: pl.DataFrame, pattern: str) -> pl.Series:
+    """The numbers in the first match; no second match is tried."""
+    numbers = listed_numbers(pl.col("text").str.extract(pattern)).list.drop_nulls()
+    return rows.select(pl.when(numbers.list.len() > 0).then(numbers)).to_series()
+
+
+def _line(rows: pl.DataFrame) -> pl.Series:
+    """The first line with two numbers beside commas or semicolons."""
+    line = pl.col("line")
+    separated = line.str.extract_all(_SEPARATED).list.eval(
+        pl.element().str.extract(f"^{DIGITS}", 0).cast(pl.Float64)
+    )
+    last = pl.concat_list(line.str.extract(_LAST_OF_LINE).cast(pl.Float64)).list.drop_nulls()
+    lines = (
+        rows.select(pl.int_range(pl.len()).alias("row"), line=pl.col("text").str.split("\n"))
+        .explode("line")
+        .filter(line.str.contains("[,;]"))
+        .select("row", vector=pl.concat_list(separated, last))
+        .filter(pl.col("vector").list.len() >= 2)
+        .unique("row", keep="first", maintain_order=True)
+    )
+    return per_row(lines, len(rows))
+
+
+def _labelled(rows: pl.DataFrame) -> pl.Series:
+    """The numbers of two or more `a. Label: 45%`, where any word may end in the letter."""
+    after_colon = pl.element().str.extract(f":{SPACE}*({DIGITS})").cast(pl.Float64)
+    numbers = pl.col("text").str.extract_all(_LABELLED).list.eval(after_colon)
+    found = rows.select(pl.when(numbers.list.len() >= 2).then(numbers))
+    return found.to_series().cast(VECTOR)

@@ -1,0 +1,24 @@
+"""Prompts about surveys: which questions, with which context, in which words."""
+
+from evalframe.survey.prompting.blueprints import blueprints
+from evalframe.survey.prompting.config_ids import config_id
+from evalframe.survey.prompting.curation import Curation, curate
+from evalframe.survey.prompting.marginals import population_marginals
+from evalframe.survey.prompting.prompts import prompts
+from evalframe.survey.prompting.sampling import seeded_sample
+from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
+from evalframe.survey.prompting.writing import write_prompts
+
+__all__ = [
+    "Curation",
+    "available_tokens",
+    "blueprints",
+    "config_id",
+    "curate",
+    "estimate_tokens",
+    "fitting",
+    "population_marginals",
+    "prompts",
+    "seeded_sample",
+    "write_prompts",
+]

@@ -1,0 +1,103 @@
+"""Which questions to ask, and in which order, by the votes of several models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curation:
+    """What the votes come to.
+
+    Attributes:
+        question_ids: What to ask, in this order: not the excluded ones, by mean rank.
+        exclusions: `question_id`, `votes`: what at least half of the models exclude.
+        ranking: Every question with `votes` (how many models ranked it) and `mean_rank` (from 0;
+            the number of questions if none did), by votes, then by rank.
+        unknown: Ids in the votes that are no questions; they are passed over.
+    """
+
+    question_ids: list[str]
+    exclusions: pl.DataFrame
+    ranking: pl.DataFrame
+    unknown: list[str]
+
+    @property
+    def n_ranked(self) -> int:
+        """How many of the questions to ask some model ranked."""
+        return len(self.ranking.filter(_ID.is_in(self.question_ids), pl.col("votes") > 0))
+
+
+_ID = pl.col("question_id")
+
+
+def curate(
+    question_ids: Sequence[str],
+    *,
+    exclusions: Sequence[Sequence[str]],
+    rankings: Sequence[Sequence[str]],
+) -> Curation:
+    """The consensus of several models on what to ask.
+
+    Ties keep the order of the questions.
+
+    Args:
+        question_ids: All questions.
+        exclusions: For each model, the questions that it would leave out. One vote of two suffices.
+        rankings: For each model, the questions that it would ask, the best first.
+
+    Raises:
+        ParameterError: Not as many exclusions as rankings, or a question that is there twice.
+
+    References:
+        The consensus is that of dtef-app 52d79c0.
+
+    Example:
+        >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])
+        >>> votes.question_ids, votes.exclusions["question_id"].to_list()
+        (['c', 'b'], ['a'])
+    """
+    if len(exclusions) != len(rankings):
+        raise ParameterError(
+            f"there are exclusions of {len(exclusions)} models and rankings of {len(rankings)};"
+            " give one of each for each model, be it empty"
+        )
+    if len({*question_ids}) < len(question_ids):
+        raise ParameterError("question_ids has a question twice; name each once")
+    asked = pl.DataFrame({"question_id": question_ids}, schema={"question_id": pl.String})
+    against, ranked = _votes(exclusions), _votes(rankings)
+    needed = (len(rankings) + 1) // 2
+    votes = against.group_by(_ID).agg(votes=pl.len().cast(pl.Int64))
+    excluded = asked.join(votes, on="question_id", maintain_order="left")
+    excluded = excluded.filter(pl.col("votes") >= needed)
+    ranks = ranked.group_by(_ID).agg(votes=pl.len().cast(pl.Int64), mean_rank=pl.col("rank").mean())
+    ranking = asked.join(ranks, on="question_id", how="left", maintain_order="left").with_columns(
+        pl.col("votes").fill_null(0), pl.col("mean_rank").fill_null(float(len(asked)))
+    )
+    ranking = ranking.sort("votes", "mean_rank", descending=[True, False], maintain_order=True)
+    kept = ranking.join(excluded, on="question_id", how="anti", maintain_order="left")
+    named = pl.concat([against["question_id"], ranked["question_id"]])
+    return Curation(
+        question_ids=kept.sort("mean_rank", maintain_order=True)["question_id"].to_list(),
+        exclusions=excluded,
+        ranking=ranking,
+        unknown=sorted({*named} - {*question_ids}),
+    )
+
+
+def _votes(lists: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """`model`, `question_id` and `rank`; of a question that a model names twice the first."""
+    rows = [
+        (model, name, rank) for model, names in enumerate(lists) for rank, name in enumerate(names)
+    ]
+    schema = {"model": pl.Int64, "question_id": pl.String, "rank": pl.Int64}
+    votes = pl.DataFrame(rows, schema=schema, orient="row")
+    return votes.unique(["model", "question_id"], keep="first", maintain_order=True)

@@ -1,0 +1,70 @@
+"""How prompts are made: the options, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from evalframe.core.errors import ParameterError
+from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning, known
+from evalframe.survey.prompting.wording import SYSTEMS
+
+if TYPE_CHECKING:
+    from evalframe.survey.prompting.tokens import Tokens
+
+Rules: TypeAlias = Literal["documented", "reference"]
+
+LARGEST_BATCH = 5
+
+_ONE_BY_ONE = ("synthetic-individual", "individual-answer")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `prompts` that do not choose rows, under the same names.
+
+    Raises:
+        ParameterError: An option lies outside its domain, or two do not go together.
+        UnknownNameError: A format, type, mode or set of rules that there is none of.
+    """
+
+    batch_size: int
+    context_count: int | None
+    context_format: ContextFormat
+    eval_type: EvalType
+    reasoning: Reasoning
+    tokens: Tokens
+    token_budget: int
+    n_individuals: int
+    temperature: float
+    system: str
+    rules: Rules
+
+    def __post_init__(self) -> None:
+        known("context format", self.context_format, get_args(ContextFormat))
+        known("type of evaluation", self.eval_type, get_args(EvalType))
+        known("mode of reasoning", self.reasoning, get_args(Reasoning))
+        known("rules", self.rules, get_args(Rules))
+        if not 1 <= self.batch_size <= LARGEST_BATCH:
+            raise ParameterError(f"batch_size is 1 to {LARGEST_BATCH}, got {self.batch_size!r}")
+        if self.batch_size > 1 and self.eval_type in _ONE_BY_ONE:
+            raise ParameterError(
+                f"{self.eval_type} prompts have one question each, since letters in a response do"
+                " not say which question they answer; leave out batch_size"
+            )
+        if self.context_count is not None and self.context_count < 0:
+            raise ParameterError(f"context_count is 0 or more, got {self.context_count!r}")
+        if self.n_individuals < 1:
+            raise ParameterError(f"n_individuals is 1 or more, got {self.n_individuals!r}")
+        if self.token_budget < 0:
+            raise ParameterError(f"token_budget is 0 or more, got {self.token_budget!r}")
+
+    @property
+    def reasoned(self) -> bool:
+        """Whether reasoning comes before the answer."""
+        return self.reasoning == "cot"
+
+
+def system_of(eval_type: str, system: str | None) -> str:
+    """The system prompt."""
+    return SYSTEMS.get(eval_type, "") if system is None else system

@@ -1,0 +1,147 @@
+"""The texts of groups, questions and answers, each made once and then put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, ParameterError
+from evalframe.survey.prompting import wording
+from evalframe.survey.prompting.marginals import population_marginals
+from evalframe.survey.prompting.wording import WORDINGS, filled
+from evalframe.survey.surveys.names import CATEGORIES
+
+if TYPE_CHECKING:
+    from evalframe.survey.prompting.settings import Settings
+    from evalframe.survey.surveys.tables import Survey
+
+BEFORE, AFTER = "before", "after"
+"""The parts of a prompt before and after the context."""
+
+_QUESTION = ["round", "question_id"]
+_SEGMENT = ["round", "segment_id"]
+
+
+def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
+    """`round`, `segment_id` and the description of the group in `group`."""
+    told = pl.format("{}: {}", pl.col("attribute").replace(CATEGORIES), "value")
+    attributes = survey.segment_attributes.group_by(_SEGMENT, maintain_order=True).agg(
+        attributes=told.str.join("; ")
+    )
+    count = pl.col("sample_size")
+    fields = {
+        "attributes": pl.coalesce("attributes", "segment_label"),
+        "respondents": pl.when(count.is_null())
+        .then(pl.lit("respondents"))
+        .otherwise(pl.format("{} respondents", count)),
+    }
+    return survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left").select(
+        *_SEGMENT, group=filled(WORDINGS[settings.context_format].group, fields)
+    )
+
+
+def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
+    """`round`, `question_id` and the question with its options in `asked`.
+
+    Raises:
+        ContractError: A shift is asked about without respondents of any segment.
+        ParameterError: There are more options than letters.
+    """
+    n_options = survey.responses["option_index"].n_unique()
+    if n_options > len(wording.LETTERS):
+        raise ParameterError(
+            f"a question has {n_options} options, more than there are letters; leave it out"
+        )
+    options = survey.responses.unique([*_QUESTION, "option_index"], maintain_order=True)
+    lines = options.group_by(_QUESTION, maintain_order=True).agg(
+        options=filled(wording.OPTION_LINE, _of_option()).sort_by("option_index").str.join("\n")
+    )
+    table = survey.questions.join(lines, on=_QUESTION, maintain_order="left")
+    template = wording.KEYED_QUESTION if settings.batch_size > 1 else wording.QUESTION
+    if settings.eval_type == "shift":
+        template = f"{template}\n\n{wording.SHIFT}"
+        marginals = population_marginals(survey).collect()
+        if unknown := marginals["percent"].null_count():
+            raise ContractError(
+                f"shift prompts show the answers of all, but {unknown:,} questions have no"
+                " respondents; give sample sizes, or ask for distributions"
+            )
+        table = table.join(marginals, on=_QUESTION, maintain_order="left")
+    fields = {
+        "question_id": pl.col("question_id"),
+        "question": pl.col("question_text"),
+        "options": pl.col("options_right"),
+    }
+    if settings.eval_type == "shift":
+        fields["marginal"] = pl.col("percent").list.eval(_percent(pl.element())).list.join(", ")
+    return table.select(*_QUESTION, asked=filled(template, fields))
+
+
+def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Answers as context: `round`, `segment_id`, `question_id`, `place`, the text in `item`."""
+    words = WORDINGS[settings.context_format]
+    keys = ["round", "segment_id", "question_id"]
+    texts = survey.questions.select(*_QUESTION, "question_text")
+    if settings.context_count == 0:
+        return pairs.select(*keys, "place", item=pl.lit("")).clear()
+    fields = {**_of_option(), "percent": _percent(pl.col("percent"))}
+    fields["question"] = pl.col("question_text")
+    long = (
+        survey.responses.lazy()
+        .join(pairs.lazy().select(*keys, "place"), on=keys)
+        .join(texts.lazy(), on=_QUESTION)
+    )
+    answers = filled(words.answer, fields).sort_by("option_index").str.join(words.between)
+    item = filled(words.item, {"question": pl.col("question_text"), "answers": pl.col("answers")})
+    return (
+        long.group_by(*keys, "place", "question_text")
+        .agg(answers=answers)
+        .select(*keys, "place", item=item)
+        .sort("place", *keys)
+        .collect()
+    )
+
+
+def with_texts(
+    batches: pl.DataFrame, groups: pl.DataFrame, questions: pl.DataFrame, settings: Settings
+) -> pl.DataFrame:
+    """Prompts without context: what stands before it in `before`, what after in `after`."""
+    keyed = settings.batch_size > 1
+    ending = wording.instruction(settings.eval_type, reasoned=settings.reasoned, keyed=keyed)
+    fields = {
+        "n_options": pl.col("n_options").list.first(),
+        "n_individuals": pl.lit(settings.n_individuals),
+    }
+    asked = (
+        batches.select("row", "round", "question_id")
+        .explode("question_id")
+        .join(questions, on=_QUESTION, how="left", maintain_order="left")
+        .group_by("row", maintain_order=True)
+        .agg(pl.col("asked").str.join("\n\n"))
+    )
+    return (
+        batches.join(groups, on=_SEGMENT, how="left", maintain_order="left")
+        .join(asked, on="row", how="left", maintain_order="left")
+        .with_columns(
+            pl.col("group").alias(BEFORE),
+            pl.format("{}\n\n{}", "asked", filled(ending, fields)).alias(AFTER),
+        )
+    )
+
+
+def _of_option() -> dict[str, pl.Expr]:
+    """The letter and the label of an option; one without a label goes by its number."""
+    number = pl.col("option_index")
+    letter = number.replace_strict(
+        dict(enumerate(wording.LETTERS)), default=None, return_dtype=pl.String
+    )
+    label = pl.coalesce(
+        pl.col("option_label").str.strip_chars(), pl.format("option {}", number + 1)
+    )
+    return {"letter": letter, "option": label}
+
+
+def _percent(percent: pl.Expr) -> pl.Expr:
+    """Percentages with one decimal."""
+    return percent.round(1).cast(pl.String)

@@ -1,0 +1,111 @@
+"""How many tokens a text has, and how many of them are left for context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
+
+Tokens: TypeAlias = Literal["characters"] | Callable[[pl.Series], pl.Series]
+"""What counts the tokens of a column of texts: four characters to one, or a function of columns."""
+
+BUDGET = 4096
+"""Tokens of a prompt, its system prompt and its response."""
+
+RESERVES = {"standard": 256, "cot": 1024}
+"""Tokens that are kept for the response, without and with reasoning before it."""
+
+_TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
+
+
+def estimate_tokens(text: IntoExpr) -> pl.Expr:
+    """The tokens of a text, at four UTF-16 code units to one, rounded up.
+
+    Args:
+        text: The text.
+
+    Returns:
+        Int64, under the name of the text; null where it is null.
+
+    References:
+        The estimate is that of dtef-app 52d79c0.
+
+    Example:
+        >>> texts = pl.DataFrame({"text": ["", "abcde", "😀" * 3]})
+        >>> texts.select(estimate_tokens("text")).to_series().to_list()
+        [0, 2, 2]
+    """
+    text = as_expr(text)
+    # UTF-16 has two units for characters beyond the basic plane.
+    units = text.str.len_chars() + text.str.count_matches(_TWO_UNITS)
+    return units.cast(pl.Int64).add(3).floordiv(4)
+
+
+def counted(texts: pl.Series, tokens: Tokens) -> pl.Series:
+    """The tokens of each text, as Int64.
+
+    Raises:
+        ParameterError: The function is none, or does not return a whole number for each text.
+    """
+    if tokens == "characters":
+        return pl.select(estimate_tokens(pl.lit(texts))).to_series()
+    if not callable(tokens):
+        raise ParameterError(f'tokens is "characters" or a function of a column, not {tokens!r}')
+    found = tokens(texts)
+    if not (isinstance(found, pl.Series) and found.dtype.is_integer() and len(found) == len(texts)):
+        told = f"a column of {found.dtype}" if isinstance(found, pl.Series) else repr(found)[:40]
+        raise ParameterError(
+            f"tokens must return a column of whole numbers, one for each of {len(texts):,} texts,"
+            f" but returned {told}"
+        )
+    return found.cast(pl.Int64)
+
+
+def available_tokens(
+    system: IntoExpr, core: IntoExpr, *, budget: int = BUDGET, reserve: int = RESERVES["standard"]
+) -> pl.Expr:
+    """The tokens that are left for context.
+
+    Args:
+        system: Tokens of the system prompt.
+        core: Tokens of the prompt without context.
+        budget: Tokens of everything together.
+        reserve: Tokens that are kept for the response.
+
+    Returns:
+        Int64, 0 where everything else fills the budget already.
+
+    References:
+        The rule is that of dtef-app 52d79c0.
+
+    Example:
+        >>> pl.select(available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
+        491
+    """
+    left = budget - as_expr(system) - as_expr(core) - reserve
+    return left.clip(0).cast(pl.Int64).alias("available")
+
+
+def fitting(cost: IntoExpr, available: IntoExpr) -> pl.Expr:
+    """Whether each item of context fits, with all before it; the first that does not is the end.
+
+    Args:
+        cost: Tokens of the items, in their order.
+        available: The tokens that are left for context.
+
+    Returns:
+        `fits` (Boolean). Use it with `over` for several prompts.
+
+    Example:
+        >>> items = pl.DataFrame({"cost": [3, 4, 2]})
+        >>> items.select(fitting("cost", pl.lit(6))).to_series().to_list()
+        [True, False, False]
+    """
+    return (as_expr(cost).cast(pl.Int64).cum_sum() <= as_expr(available)).alias("fits")

@@ -1,0 +1,181 @@
+"""What prompts say, and the columns that fill it in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
+"""The letters of the options."""
+
+OPTION_LINE = "  {letter}. {option}"
+"""An option of the question that is asked."""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How one format shows a group and what it answered.
+
+    Attributes:
+        group: The group, from `attributes` and `respondents`.
+        context: What stands before the answers to other questions.
+        item: One of these answers, from `question` and `answers`.
+        answer: An option of it, from `letter`, `option` and `percent`.
+        between: What stands between two options.
+        apart: What stands between two answers.
+    """
+
+    group: str
+    context: str
+    item: str
+    answer: str
+    between: str = "\n"
+    apart: str = "\n\n"
+
+
+_LISTED = Wording(
+    group="Group: {attributes}\nSurveyed: {respondents}",
+    context="What this group answered to other questions of the survey:",
+    item='Q: "{question}"\nThe answers:\n{answers}',
+    answer="  {letter}. {option}: {percent}%",
+)
+
+WORDINGS: Mapping[str, Wording] = {
+    "attribute-label": _LISTED,
+    "distribution-context": _LISTED,
+    "narrative": Wording(
+        group="A survey was answered by {respondents}. What they have in common: {attributes}.",
+        context="This is how they see other matters.",
+        item="Asked “{question}”, they were of these minds: {answers}.",
+        answer="{percent}% said “{option}”",
+        between=", ",
+    ),
+    "raw-survey": Wording(
+        group="filter: {attributes}\nbase: {respondents}",
+        context="question | option | percent of base",
+        item="{answers}",
+        answer="{question} | {option} | {percent}",
+        apart="\n",
+    ),
+    "interview": Wording(
+        group="An interviewer meets a group of {respondents} ({attributes}).",
+        context="The interview so far:",
+        item="INTERVIEWER: {question}\nGROUP: {answers}.",
+        answer="{percent} of a hundred of us say “{option}”",
+        between=", ",
+    ),
+    "first-person": Wording(
+        group="I am one of {respondents} to a survey. About me: {attributes}.",
+        context="This is what people like me answered before:",
+        item="To “{question}” we said: {answers}.",
+        answer="“{option}” ({percent}%)",
+        between=", ",
+    ),
+}
+
+QUESTION = "Question to predict:\n{question}\n{options}"
+"""The question, if it is the only one."""
+
+KEYED_QUESTION = 'Question with the key "{question_id}":\n{question}\n{options}'
+"""One of several questions."""
+
+SHIFT = "All respondents of the survey together, in the order of the options: [{marginal}]"
+"""What everybody answered, for a prompt that asks how a group differs."""
+
+SYSTEMS: Mapping[str, str] = {
+    "distribution": (
+        "You estimate how the members of a group answered the questions of a survey. Say of each"
+        " option what percentage of the group chose it: numbers from 0 to 100, in the order of the"
+        " options, which sum to 100. Start from what people in general would answer, and ask what"
+        " is particular to this group. If some of its other answers are given, let them guide you."
+        " Hardly any option is chosen by all, or by nobody."
+    ),
+    "shift": (
+        "You estimate how the answers of a group to a survey differ from those of all respondents,"
+        " which are given. Say of each option what percentage of the group chose it: numbers from 0"
+        " to 100, in the order of the options, which sum to 100. Where you see no reason for a"
+        " difference, stay with the answers of all."
+    ),
+    "synthetic-individual": (
+        "You answer a survey on behalf of different members of a group, as each of them would."
+        " Members of a group differ; so let their answers be as varied as those of real people."
+    ),
+    "individual-answer": (
+        "You answer a survey on behalf of one member of a group, and say how probable each answer"
+        " of this person is."
+    ),
+}
+
+ANSWERS: Mapping[str, str] = {
+    "distribution": (
+        "Reply with the {n_options} percentages in brackets, separated by commas, and with nothing"
+        " else."
+    ),
+    "synthetic-individual": (
+        "Choose an answer for each of {n_individuals} members of the group. Reply with their"
+        " {n_individuals} letters in brackets, each in quotes and separated by commas, and with"
+        " nothing else."
+    ),
+    "individual-answer": (
+        "Think of one member of the group, drawn at random. Reply with two lines: ANSWER: and a"
+        " letter; then PROBABILITIES: and the {n_options} probabilities of the options in brackets,"
+        " separated by commas, which sum to 1."
+    ),
+}
+
+REASONED: Mapping[str, str] = {
+    "distribution": (
+        "First reason step by step, without brackets. Then write a last line: DISTRIBUTION: and the"
+        " {n_options} percentages in brackets, separated by commas."
+    ),
+    "synthetic-individual": (
+        "First reason step by step, without brackets. Then choose an answer for each of"
+        " {n_individuals} members of the group: their {n_individuals} letters in brackets, each in"
+        " quotes and separated by commas."
+    ),
+    "individual-answer": "First reason step by step. " + ANSWERS["individual-answer"],
+}
+
+KEYED_ANSWER = (
+    "Reply with one JSON object and with nothing else: for each question its key, and a list of its"
+    " percentages."
+)
+KEYED_REASONED = (
+    "First reason step by step, without braces. Then write one JSON object: for each question its"
+    " key, and a list of its percentages."
+)
+
+PLACEHOLDER = (
+    "Question to predict:\n"
+    "A question of ordinary length, which stands for any that is asked\n"
+    "  a. The first of its options\n"
+    "  b. The second of its options\n"
+    "  c. The third of its options\n\n" + ANSWERS["distribution"]
+)
+"""What the reference rules measure instead of the question itself."""
+
+
+def instruction(eval_type: str, *, reasoned: bool, keyed: bool) -> str:
+    """What a prompt ends with."""
+    if keyed:
+        return KEYED_REASONED if reasoned else KEYED_ANSWER
+    texts = REASONED if reasoned else ANSWERS
+    return texts["distribution" if eval_type == "shift" else eval_type]
+
+
+def filled(template: str, fields: Mapping[str, pl.Expr]) -> pl.Expr:
+    """The template with columns in the places of their names in braces; other braces are text.
+
+    >>> pl.select(filled("{a} {b}", {"a": pl.lit("x")})).item()
+    'x {b}'
+    """
+    names = "|".join(map(re.escape, fields))
+    pieces = re.split(rf"\{{({names})\}}", template)
+    exprs = [fields[p] if k % 2 else pl.lit(p) for k, p in enumerate(pieces)]
+    return pl.concat_str([expr.cast(pl.String) for expr in exprs])

@@ -1,0 +1,121 @@
+"""Run results of the original: where they are, and what they say beside scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from evalframe.core.documents import decoded, read_regular
+from evalframe.core.errors import InputError
+from evalframe.survey.surveys.documents import files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Source: TypeAlias = str | Path | Mapping[str, Any]
+Sources: TypeAlias = Source | Sequence[Source]
+
+_COUNT = re.compile(r"-c([0-9]+)$")
+_CONTEXT_QUESTION = re.compile(r'Q:\s*"')
+
+
+class Result(NamedTuple):
+    """A decoded run result."""
+
+    name: str
+    """What messages call it."""
+    content: Mapping[str, Any]
+
+
+def results(sources: Sources) -> Iterator[Result]:
+    """All run results of files, globs, folders and decoded documents, one at a time.
+
+    Raises:
+        InputError: Nothing is there, or it is no JSON object.
+    """
+    each = [sources] if isinstance(sources, str | Path | Mapping) else list(sources)
+    if not each:
+        raise InputError("no run result to read; name a file, a glob or a folder")
+    for place, source in enumerate(each):
+        if isinstance(source, Mapping):
+            yield Result(f"run result {place}", source)
+            continue
+        for path in files_of(source):
+            yield Result(str(path), _read(path))
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        data = read_regular(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path of the run result") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    content = decoded(data, str(path))
+    if not isinstance(content, Mapping):
+        raise InputError(f"{path}: a run result is an object, but this is {_kind(content)}")
+    return content
+
+
+def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
+    """What stands at a path of keys, None where it is absent or null.
+
+    Raises:
+        InputError: It, or something on the way to it, is something else.
+    """
+    found: Any = result.content
+    for depth, key in enumerate(keys, 1):
+        found = found.get(key)
+        last = depth == len(keys)
+        wanted, said = (kind, name) if last else (Mapping, "an object")
+        if found is None:
+            return None
+        if not isinstance(found, wanted) or (isinstance(found, str) and wanted is Sequence):
+            raise InputError(
+                f"{result.name}: {'.'.join(keys[:depth])} must be {said}, but is {_kind(found)}"
+            )
+    return found
+
+
+def text_at(result: Result, *keys: str) -> str | None:
+    """The text at a path of keys.
+
+    Raises:
+        InputError: It is no text.
+    """
+    found: str | None = at(result, *keys, kind=str, name="text")
+    return found
+
+
+def context_count(result: Result) -> int | None:
+    """How many answers the prompts of a run show; None if that cannot be known.
+
+    The first of: the count that the context states, if it is a number of 0 or more; the digits at
+    the end of an id `...-c5`; for an id with `-ctx` the number of context questions that are
+    listed, else that are quoted in the first prompt; 0.
+
+    References:
+        dtef-app 52d79c0, `extractContextCount`.
+    """
+    context = at(result, "config", "context", "dtef") or {}
+    stated = context.get("contextQuestionCount")
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and stated >= 0:
+        return int(stated)
+    config = text_at(result, "config", "configId") or ""
+    if found := _COUNT.search(config):
+        return int(found[1])
+    if "-ctx" not in config:
+        return 0
+    listed = context.get("contextQuestionIds")
+    if isinstance(listed, list) and listed:
+        return len(listed)
+    prompts = at(result, "config", "prompts", kind=Sequence, name="a list") or []
+    first = prompts[0] if prompts and isinstance(prompts[0], Mapping) else {}
+    return len(_CONTEXT_QUESTION.findall(first.get("promptText") or "")) or None
+
+
+def _kind(value: Any) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "text", list: "a list"}
+    return "null" if value is None else names.get(type(value), "an object")

@@ -1,0 +1,325 @@
+"""Read run results of the original as tidy tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import InputError, ParameterError
+from evalframe.survey.runs.documents import at, context_count, results, text_at
+from evalframe.survey.similarity.rules import check_rules
+from evalframe.survey.surveys.names import canonical_id, canonical_value, category
+
+if TYPE_CHECKING:
+    from evalframe.survey.runs.documents import Result, Sources
+    from evalframe.survey.similarity.rules import Rules
+
+Versions: TypeAlias = Literal["all", "latest"]
+
+RUNS = {
+    "run_id": pl.Int64(),
+    "file": pl.String(),
+    "config_id": pl.String(),
+    "run_label": pl.String(),
+    "timestamp": pl.String(),
+    "round": pl.String(),
+    "segment_id": pl.String(),
+    "segment_id_given": pl.String(),
+    "segment_label": pl.String(),
+    "context_count": pl.Int64(),
+    "eval_type": pl.String(),
+    "context_format": pl.String(),
+    "reasoning_mode": pl.String(),
+    "batch_size": pl.Int64(),
+    "experiment_id": pl.String(),
+    "tags": pl.List(pl.String()),
+    "use": pl.String(),
+}
+"""Columns of the table of runs."""
+
+_CELLS = {
+    "run_id": pl.Int64(),
+    "prompt_id": pl.String(),
+    "model": pl.String(),
+    "score": pl.Float64(),
+    "n_points": pl.Int64(),
+    "error": pl.String(),
+    "response": pl.String(),
+}
+_ATTRIBUTES = {
+    "round": pl.String(),
+    "segment_id": pl.String(),
+    "attribute": pl.String(),
+    "value": pl.String(),
+}
+_TAG = "experiment:"
+_OF_RUN = (
+    "run_id",
+    "config_id",
+    "run_label",
+    "timestamp",
+    "round",
+    "segment_id",
+    "segment_attribute",
+    "context_count",
+    "eval_type",
+    "context_format",
+    "reasoning_mode",
+    "batch_size",
+    "experiment_id",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResults:
+    """Run results as tables.
+
+    Attributes:
+        runs: One row per file, see `RUNS`. `use` says what becomes of it: `counted`, `not_dtef`,
+            `no_segment`, `experiment` or `superseded`.
+        items: One row per prompt and model of the runs that are counted, see `read_runs`.
+        labels: `segment_id` and `segment_label`, as first seen.
+        attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
+    """
+
+    runs: pl.DataFrame
+    items: pl.DataFrame
+    labels: pl.DataFrame
+    attributes: pl.DataFrame
+
+
+def read_runs(
+    path: Sources,
+    *,
+    versions: Versions = "all",
+    experiments: bool = False,
+    rules: Rules = "documented",
+) -> pl.DataFrame:
+    """The item scores of run results of the original: `open_runs(...).items`.
+
+    One row per run, prompt and model, as they come: `run_id` (Int64, the place of the file among
+    all that are read), `config_id`, `run_label`, `timestamp`, `round` (the survey), `segment_id`
+    (with its present name: `country:t-rkiye` is `country:turkey`), `segment_attribute`,
+    `context_count` (Int64, null if it cannot be known), `eval_type`, `context_format`,
+    `reasoning_mode`, `batch_size`, `experiment_id`, `prompt_id`, `question_id` (null for a prompt
+    about several questions), `model` (its effective id), `score` (Float64, null for an error),
+    `n_points`, `failed` (Boolean: there is no score), `error` and `response`. The files do not say
+    how a response was read; `evalframe.survey.parse` does.
+
+    Args:
+        path: Files, globs, folders of `.json` files, or decoded documents.
+        versions: `latest` for the last run of each config by its timestamp, as the summaries of
+            the original are fed; `all` for all of them.
+        experiments: Whether runs of experiments are counted.
+        rules: `documented`, or `reference`: questions are then told by the present name of the
+            segment, so that those of renamed segments are not known.
+
+    Raises:
+        InputError: Nothing is there, it is no JSON, or something in it is of another kind; the
+            message says in which file and where.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        dtef-app 52d79c0.
+
+    Examples:
+        >>> from evalframe.survey.runs import read_runs
+        >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}, "n": {"error": "late"}}}
+        >>> run = {
+        ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
+        ...     "evaluationResults": {"llmCoverageScores": cells},
+        ... }
+        >>> items = read_runs(run)
+        >>> items.select("round", "question_id", "model", "score", "failed").rows()
+        [('gd1', 'q1', 'm', 0.75, False), ('gd1', 'q1', 'n', None, True)]
+    """
+    return open_runs(path, versions=versions, experiments=experiments, rules=rules).items
+
+
+def open_runs(
+    path: Sources,
+    *,
+    versions: Versions = "all",
+    experiments: bool = False,
+    rules: Rules = "documented",
+) -> RunResults:
+    """Run results of the original with all that was read, and why a run is not counted.
+
+    Args:
+        path: As for `read_runs`.
+        versions: Likewise.
+        experiments: Likewise.
+        rules: Likewise.
+
+    Raises:
+        InputError: As `read_runs`.
+        ParameterError: As `read_runs`.
+
+    Examples:
+        >>> from evalframe.survey.runs import open_runs
+        >>> open_runs({"config": {"tags": ["other"]}}).runs["use"].to_list()
+        ['not_dtef']
+    """
+    check_rules(rules)
+    if versions not in get_args(Versions):
+        raise ParameterError(f"versions must be one of {[*get_args(Versions)]}, got {versions!r}")
+    heads: list[dict[str, Any]] = []
+    cells: list[tuple[Any, ...]] = []
+    attributes: list[tuple[str | None, str, str, str]] = []
+    for number, result in enumerate(results(path)):
+        head = _head(result, number, experiments=experiments)
+        heads.append(head)
+        if head["use"] == "counted":
+            cells += _cells(result, number)
+            given = _attributes(result)
+            attributes += [(head["round"], head["segment_id"], *pair) for pair in given.items()]
+    runs = pl.DataFrame(heads, schema=RUNS)
+    if versions == "latest":
+        runs = _latest(runs)
+    runs = runs.with_columns(canonical_id("segment_id"), canonical_value("segment_label"))
+    counted = runs.filter(pl.col("use") == "counted")
+    known = pl.DataFrame(attributes, schema=_ATTRIBUTES, orient="row")
+    return RunResults(
+        runs=runs,
+        items=_items(pl.DataFrame(cells, schema=_CELLS, orient="row"), counted, rules),
+        labels=counted.select("segment_id", "segment_label").unique(
+            "segment_id", keep="first", maintain_order=True
+        ),
+        attributes=known.with_columns(canonical_id("segment_id"), canonical_value("value")).unique(
+            maintain_order=True
+        ),
+    )
+
+
+def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
+    """What a run says of itself."""
+    context = at(result, "config", "context", "dtef")
+    metadata = at(result, "dtefMetadata")
+    tags = at(result, "config", "tags", kind=Sequence, name="a list") or []
+    told = context or metadata or {}
+    segments = (metadata or {}).get("segmentIds") or []
+    labels = (metadata or {}).get("segmentLabels") or []
+    if context is None and segments:
+        told = {**told, "segmentId": segments[0], "segmentLabel": labels[0] if labels else None}
+    tagged = [tag for tag in tags if isinstance(tag, str)]
+    stated = [(told or {}).get("experimentId") for told in (context, metadata)]
+    named = [tag.removeprefix(_TAG) for tag in tagged if tag.startswith(_TAG)]
+    experiment = next((name for name in (*stated, *named) if name or name in named), None)
+    segment = told.get("segmentId")
+    if "dtef" not in tagged and context is None and metadata is None:
+        use = "not_dtef"
+    elif experiment is not None and not experiments:
+        use = "experiment"
+    elif segment is None:
+        use = "no_segment"
+    else:
+        use = "counted"
+    size = told.get("batchSize")
+    head = {
+        "run_id": number,
+        "file": result.name,
+        "config_id": text_at(result, "configId") or text_at(result, "config", "configId"),
+        "run_label": text_at(result, "runLabel"),
+        "timestamp": text_at(result, "timestamp"),
+        "round": told.get("surveyId"),
+        "segment_id": segment,
+        "segment_id_given": segment,
+        "segment_label": told.get("segmentLabel") or segment,
+        "context_count": context_count(result),
+        "eval_type": told.get("evalType"),
+        "context_format": told.get("contextFormat"),
+        "reasoning_mode": told.get("reasoningMode"),
+        "batch_size": size if isinstance(size, int) else None,
+        "experiment_id": experiment,
+        "tags": tagged,
+        "use": use,
+    }
+    for name, value in head.items():
+        if RUNS[name] == pl.String and not isinstance(value, str | None):
+            raise InputError(f"{result.name}: {name} must be text, but is {value!r}")
+    return head
+
+
+def _attributes(result: Result) -> Mapping[str, str]:
+    told = at(result, "config", "context", "dtef") or at(result, "dtefMetadata") or {}
+    given = told.get("segmentAttributes") or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"{result.name}: segmentAttributes must be an object, but is {given!r}")
+    return {str(name): str(value) for name, value in given.items()}
+
+
+def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
+    """Run, prompt, model, score, points, error and response of each cell."""
+    place = ("evaluationResults", "llmCoverageScores")
+    scores = at(result, *place) or {}
+    responses = at(result, "allFinalAssistantResponses") or {}
+    made = []
+    for prompt, models in scores.items():
+        if models is None:
+            continue
+        where = f"{result.name}: {'.'.join(place)}[{prompt!r}]"
+        if not isinstance(models, Mapping):
+            raise InputError(f"{where} must be an object of models, but is {models!r}")
+        texts = responses.get(prompt) or {}
+        for model, cell in models.items():
+            if cell is not None and not isinstance(cell, Mapping):
+                raise InputError(f"{where}[{model!r}] must be an object, but is {cell!r}")
+            told = cell or {"error": "no result"}
+            score, error = told.get("avgCoverageExtent"), told.get("error")
+            if isinstance(score, bool) or not isinstance(score, int | float | None):
+                raise InputError(
+                    f"{where}[{model!r}].avgCoverageExtent must be a number, but is {score!r}"
+                )
+            if score is None and error is None:
+                error = "no score"
+            value = None if score is None else float(score)
+            text = texts.get(model) if isinstance(texts, Mapping) else None
+            points = told.get("keyPointsCount")
+            made.append(
+                (
+                    number,
+                    prompt,
+                    model,
+                    value,
+                    points if isinstance(points, int) else None,
+                    None if error is None else str(error),
+                    text if isinstance(text, str) else None,
+                )
+            )
+    return made
+
+
+def _latest(runs: pl.DataFrame) -> pl.DataFrame:
+    """The runs, with those that a later one of the same config replaces marked as such."""
+    counted = pl.col("use") == "counted"
+    place = pl.struct(pl.col("timestamp").fill_null(""), "run_id")
+    config = pl.coalesce("config_id", pl.col("run_id").cast(pl.String))
+    last = place.rank("ordinal", descending=True).over(config, counted) == 1
+    use = pl.when(counted & ~last).then(pl.lit("superseded")).otherwise("use")
+    return runs.with_columns(use=use)
+
+
+def _items(cells: pl.DataFrame, runs: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """One row per cell of the runs, with what the runs say."""
+    told = runs.with_columns(category("segment_id"))
+    joined = cells.join(
+        told.select(*_OF_RUN, "segment_id_given"), on="run_id", maintain_order="left"
+    )
+    prompt = pl.col("prompt_id")
+    # Prompts carry the name that the segment had when they were made.
+    ends = [pl.concat_str(pl.lit("-"), "segment_id")]
+    if rules == "documented":
+        ends.insert(0, pl.concat_str(pl.lit("-"), "segment_id_given"))
+    question = pl.coalesce(
+        pl.when(prompt.str.ends_with(end) & (prompt.str.len_chars() > end.str.len_chars())).then(
+            prompt.str.head(prompt.str.len_chars() - end.str.len_chars())
+        )
+        for end in ends
+    )
+    asked = pl.when(~prompt.str.starts_with("batch-")).then(question).alias("question_id")
+    failed = pl.col("score").is_null().alias("failed")
+    shown = [*_OF_RUN, "prompt_id", "question_id", "model", "score", "n_points", "failed"]
+    return joined.with_columns(asked, failed).select(*shown, "error", "response")

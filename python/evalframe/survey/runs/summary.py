@@ -1,0 +1,112 @@
+"""Summaries of a survey in the format of the original."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.files import replacing
+from evalframe.survey.leaderboards.context import context_responsiveness
+from evalframe.survey.leaderboards.disparity import disparity
+from evalframe.survey.leaderboards.leaderboard import leaderboard
+from evalframe.survey.leaderboards.rows import is_baseline
+
+if TYPE_CHECKING:
+    from evalframe.survey.runs.reader import RunResults
+
+_LISTED = 10
+_BASELINES = {
+    "populationMarginal": "baseline:population-marginal",
+    "uniform": "baseline:uniform",
+}
+
+
+def summary(results: RunResults) -> dict[str, Any]:
+    """The summary that the original would write about these runs, without its wall-clock times.
+
+    Args:
+        results: What `open_runs` gave.
+
+    Returns:
+        `surveyId` (of the first run, `unknown` without one), `resultCount`, `baselines` if there
+        are, `topModels` (the first ten without baselines), `fairnessConcerns` (the first ten) and
+        `contextResponsiveness` if there are several amounts of context. The `aggregation` that the
+        original repeats in it is left out; `evalframe.survey.leaderboards` has its tables.
+
+    References:
+        dtef-app 52d79c0, its summary of a survey.
+
+    Examples:
+        >>> from evalframe.survey.runs import open_runs, summary
+        >>> summary(open_runs({"config": {"tags": []}}))["surveyId"]
+        'unknown'
+    """
+    items, counted = results.items, results.runs.filter(pl.col("use") == "counted")
+    overall = leaderboard(items, rules="reference").collect()
+    labels = dict(results.labels.iter_rows())
+    made: dict[str, Any] = {
+        "surveyId": counted["round"][0] if len(counted) else "unknown",
+        "resultCount": len(counted),
+    }
+    scores = dict(overall.select("model", "score").iter_rows())
+    baselines = {name: scores[model] for name, model in _BASELINES.items() if model in scores}
+    if baselines:
+        made["baselines"] = baselines
+    top = overall.filter(~is_baseline()).head(_LISTED)
+    made["topModels"] = top.select(
+        modelId="model",
+        modelName=display_name(),
+        overallScore="score",
+        segmentCount="n_segments",
+    ).to_dicts()
+    gaps = disparity(items, rules="reference").filter("concern").head(_LISTED).collect()
+    label = [pl.col(f"{end}_segment").replace(labels) for end in ("best", "worst")]
+    made["fairnessConcerns"] = gaps.select(
+        modelId="model",
+        category="category",
+        categoryLabel="category_label",
+        bestSegment=label[0],
+        worstSegment=label[1],
+        gap="gap",
+    ).to_dicts()
+    slopes = context_responsiveness(items, rules="reference").collect()
+    if len(slopes):
+        levels = counted["context_count"].drop_nulls().unique().sort().to_list()
+        shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")
+        made["contextResponsiveness"] = {
+            "models": shown.to_dicts(),
+            "contextLevelsFound": levels,
+        }
+    return made
+
+
+def write_summary(results: RunResults, path: str | Path) -> None:
+    """Write the summary of runs as JSON, in UTF-8.
+
+    Args:
+        results: What `open_runs` gave.
+        path: The file.
+
+    Raises:
+        OutputError: It cannot be written.
+
+    Examples:
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> from evalframe.survey.runs import open_runs, write_summary
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_summary(open_runs({"config": {}}), Path(folder) / "summary.json")
+        ...     json.loads((Path(folder) / "summary.json").read_text())["resultCount"]
+        0
+    """
+    text = json.dumps(summary(results), ensure_ascii=False, indent=2, allow_nan=False)
+    with replacing(Path(path)) as partial:
+        partial.write_text(text + "\n", encoding="utf-8")
+
+
+def display_name() -> pl.Expr:
+    """A model's id without its router."""
+    return pl.col("model").str.strip_prefix("openrouter:")

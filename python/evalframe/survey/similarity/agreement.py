@@ -1,0 +1,165 @@
+"""Whether the right options come first, and how many are about right."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evalframe.core.errors import ParameterError
+from evalframe.survey.similarity.rules import check_rules, shares
+from evalframe.survey.similarity.shapes import over_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalframe.core.segments import Floats
+    from evalframe.core.typing import IntoExpr
+    from evalframe.survey.similarity.rules import Rules
+
+_LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
+
+
+def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
+    """Kendall's tau-b over the options: whether those with more answers are predicted to have more.
+
+    Of all pairs of options, those in the same order less those in opposite orders, over the
+    geometric mean of the pairs that are not tied on either side.
+
+    Args:
+        predicted: List(number) or Array(number): shares, percentages or counts of the options.
+        actual: The same, of as many options, in the same order.
+
+    Returns:
+        Float64 in [-1, 1], named `rank_agreement`. Null where one side has all options tied or only
+        one option, where a list is null or holds a null, NaN, negative or infinite number, where
+        all are 0, and where lengths differ.
+
+    References:
+        Kendall (1945), The treatment of ties in ranking problems; `scipy.stats.kendalltau`.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> answers = pl.DataFrame({"predicted": [[5, 3, 2], [1, 2, 3]], "actual": [[7, 2, 1]] * 2})
+        >>> answers.select(ef.survey.rank_agreement()).to_series().to_list()
+        [1.0, -1.0]
+    """
+    return over_rows("rank_agreement", _tau_b, predicted, actual)
+
+
+def mode_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
+    """Whether the option predicted to be the most frequent is the most frequent one.
+
+    Ties have no order: of several predicted modes the share is taken that are modes of the actual
+    answers, so that a uniform prediction of k options gets 1 / k where one option leads.
+
+    Args:
+        predicted: List(number) or Array(number): shares, percentages or counts of the options.
+        actual: The same, of as many options, in the same order.
+
+    Returns:
+        Float64 in [0, 1], named `mode_agreement`. Null where a list is null or holds a null, NaN,
+        negative or infinite number, where all are 0, and where lengths differ.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> answers = pl.DataFrame({"predicted": [[6, 4], [5, 5]], "actual": [[9, 1]] * 2})
+        >>> answers.select(ef.survey.mode_agreement()).to_series().to_list()
+        [1.0, 0.5]
+    """
+    return over_rows("mode_agreement", _shared_modes, predicted, actual)
+
+
+def per_option_accuracy(
+    predicted: IntoExpr = "predicted",
+    actual: IntoExpr = "actual",
+    *,
+    option: int | None = None,
+    tolerance: float | None = None,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """How near predicted percentages come: 1 if they are met, 0 a tolerance away, linear between.
+
+    Args:
+        predicted: List(number) or Array(number): shares, percentages or counts of the options.
+        actual: The same, of as many options, in the same order.
+        option: Place of the one option to look at, from 0; None for the mean over all options.
+        tolerance: In percentage points; by default 30 % of the actual percentage, at least 5. At 0
+            only what is met exactly gets 1.
+        rules: `documented`: both sides are made percentages first. `reference`: the numbers are
+            taken as percentages as they are, and lists of different lengths give 0.
+
+    Returns:
+        Float64 in [0, 1], named `per_option_accuracy`. Null where there is no such option or a list
+        is null or holds a null or NaN; documented also where lengths differ, a number is negative
+        or infinite, or all are 0.
+
+    Raises:
+        ParameterError: Unknown rules, a negative option or a negative tolerance.
+
+    References:
+        dtef-app 52d79c0, `per_option_accuracy`.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> answers = pl.DataFrame({"predicted": [[44, 56]], "actual": [[40, 60]]})
+        >>> round(answers.select(ef.survey.per_option_accuracy(option=0)).item(), 4)
+        0.6667
+    """
+    check_rules(rules)
+    if option is not None and option < 0:
+        raise ParameterError(f"option must be a place from 0, or None for all, got {option!r}")
+    if tolerance is not None and not tolerance >= 0:
+        raise ParameterError(f"tolerance must be 0 or more percentage points, got {tolerance!r}")
+    kernel = partial(_near, option=option, tolerance=tolerance, rules=rules)
+    original = rules == "reference"
+    return over_rows("per_option_accuracy", kernel, predicted, actual, any_length=original)
+
+
+def _tau_b(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    p, t = shares(predicted), shares(actual)
+    unknown = np.isnan(p).any(axis=0) | np.isnan(t).any(axis=0)
+    concordant, untied_p, untied_t = (np.zeros(p.shape[1]) for _ in range(3))
+    for first in range(len(p) - 1):
+        # Signs of the raw numbers: normalising could part what is tied.
+        up = np.sign(predicted[first + 1 :] - predicted[first])
+        right = np.sign(actual[first + 1 :] - actual[first])
+        concordant += (up * right).sum(axis=0)
+        untied_p += np.abs(up).sum(axis=0)
+        untied_t += np.abs(right).sum(axis=0)
+    tau = concordant / np.sqrt(untied_p * untied_t)
+    return np.where(unknown, np.nan, tau)
+
+
+def _shared_modes(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    unknown = np.isnan(shares(predicted)).any(axis=0) | np.isnan(shares(actual)).any(axis=0)
+    modes = predicted == predicted.max(axis=0, initial=-np.inf)
+    shared = modes & (actual == actual.max(axis=0, initial=-np.inf))
+    return np.where(unknown, np.nan, shared.sum(axis=0) / modes.sum(axis=0))
+
+
+def _near(
+    predicted: Floats,
+    actual: Floats,
+    option: int | None,
+    tolerance: float | None,
+    rules: Rules,
+) -> Floats:
+    import numpy as np
+
+    if len(predicted) != len(actual):
+        return np.zeros(predicted.shape[1])
+    if not len(actual) or (option or 0) >= len(actual):
+        return np.full(predicted.shape[1], np.nan)
+    if rules == "documented":
+        predicted, actual = shares(predicted) * 100, shares(actual) * 100
+    if option is not None:
+        predicted, actual = predicted[[option]], actual[[option]]
+    usual = np.maximum(_LEAST_TOLERANCE, _TOLERANCE_SHARE * actual)
+    allowed = usual if tolerance is None else tolerance
+    error = np.abs(predicted - actual)
+    near = np.maximum(0.0, 1 - np.where(error == 0, 0.0, error / allowed))
+    return near.mean(axis=0)  # type: ignore[no-any-return]

@@ -1,0 +1,228 @@
+"""A survey from its tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.tables import lazy
+from evalframe.survey.surveys.tables import RESPONSES, Survey, as_long
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.core.typing import Frame
+    from evalframe.survey.surveys.tables import AnySurvey
+
+ROUNDS = {
+    "round": pl.String(),
+    "name": pl.String(),
+    "description": pl.String(),
+    "source": pl.String(),
+}
+QUESTIONS = {
+    "round": pl.String(),
+    "question_id": pl.String(),
+    "question_order": pl.Int64(),
+    "question_text": pl.String(),
+    "question_type": pl.String(),
+    "n_options": pl.Int64(),
+    "options": pl.List(pl.String()),
+}
+SEGMENTS = {
+    "round": pl.String(),
+    "segment_id": pl.String(),
+    "segment_label": pl.String(),
+    "segment_attribute": pl.String(),
+    "segment_value": pl.String(),
+    "sample_size": pl.Int64(),
+    "n_questions": pl.Int64(),
+}
+ATTRIBUTES = {
+    "round": pl.String(),
+    "segment_id": pl.String(),
+    "attribute": pl.String(),
+    "value": pl.String(),
+}
+WARNINGS = {"file": pl.String(), "path": pl.String(), "message": pl.String()}
+
+_EXAMPLES = 3
+
+
+def as_survey(
+    table: AnySurvey, *, questions: Frame | None = None, segments: Frame | None = None
+) -> Survey:
+    """A survey from its long table or its table of distributions.
+
+    Args:
+        table: As for `as_distributions`.
+        questions: `question_id` with any of `round`, `question_text`, `question_type`,
+            `question_order` and `options`, as far as the table lacks them. Without it questions are
+            in the order of the table, and ids stand for texts unless it has `question_text`.
+        segments: `segment_id` with any of `round`, `segment_label` and `segment_value`. Without it
+            these are made of the ids.
+
+    Raises:
+        ContractError: As for `as_distributions`; also a question or a segment that the table of
+            them lacks or repeats, or another number of options.
+        MissingColumnsError: As for `as_distributions`.
+
+    Example:
+        >>> table = pl.DataFrame(
+        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
+        ... )
+        >>> as_survey(table).segments.select("segment_id", "segment_value", "n_questions").row(0)
+        ('gender:male', 'male', 1)
+    """
+    if isinstance(table, Survey):
+        if questions is not None or segments is not None:
+            raise ParameterError("a survey has its questions and segments; leave them out")
+        return table
+    long = as_long(table).with_columns(pl.col("round", "question_id", "segment_id").cast(pl.String))
+    responses = long.collect()
+    asked = _questions(responses)
+    if questions is None:
+        questions = _texts_in(table)
+    if questions is not None:
+        asked = _described(asked, questions, "question_id", _OF_QUESTIONS)
+        _check_options(asked)
+        first = pl.col("first").min().over("round")
+        asked = asked.with_columns(pl.col("question_text").fill_null(_ID)).with_row_index("first")
+        asked = asked.sort(first, "question_order", maintain_order=True)
+    groups = _segments(responses)
+    if segments is not None:
+        groups = _described(groups, segments, "segment_id", ("segment_label", "segment_value"))
+    after_colon = pl.col("segment_id").str.extract(r":(.*)$")
+    value = pl.coalesce("segment_value", "segment_label", after_colon, "segment_id")
+    groups = groups.with_columns(segment_value=value)
+    groups = groups.with_columns(pl.coalesce("segment_label", "segment_value"))
+    prefix = pl.col("segment_id").str.extract(r"^([^:]+):")
+    attributes = groups.select(
+        "round",
+        "segment_id",
+        attribute=pl.coalesce("segment_attribute", prefix),
+        value="segment_value",
+    ).drop_nulls("attribute")
+    names = responses.select("round").unique(maintain_order=True)
+    return Survey(
+        rounds=_shaped(names.with_columns(name="round"), ROUNDS),
+        questions=_shaped(asked, QUESTIONS),
+        segments=_shaped(groups, SEGMENTS),
+        segment_attributes=_shaped(attributes, ATTRIBUTES),
+        responses=_shaped(_with_texts(responses, asked, groups), RESPONSES),
+        warnings=pl.DataFrame(schema=WARNINGS),
+    )
+
+
+_ID = pl.col("question_id")
+_OF_QUESTIONS = ("question_text", "question_type", "question_order", "options")
+
+
+def _texts_in(table: Frame) -> pl.LazyFrame | None:
+    """The texts of questions, if the table has them."""
+    names = lazy(table).collect_schema().names()
+    if "question_text" not in names:
+        return None
+    keys = [name for name in ("round", "question_id") if name in names]
+    return lazy(table).select(*keys, "question_text").unique(maintain_order=True)
+
+
+def _check_options(asked: pl.DataFrame) -> None:
+    """Check that distributions have as many options as the table of questions says.
+
+    Raises:
+        ContractError: Some have not.
+    """
+    other = asked.filter(pl.col("options").list.len() != pl.col("n_options"))
+    if len(other):
+        told, found = other["options"].list.len()[0], other["n_options"][0]
+        raise ContractError(
+            f"{len(other):,} questions have another number of options in their distributions:"
+            f" {_first_few(other, ['question_id'])}; the first has {told} options and {found}"
+            " shares. Correct the options, or the shares"
+        )
+
+
+def _questions(responses: pl.DataFrame) -> pl.DataFrame:
+    """The questions of a long table, in its order."""
+    first = responses.unique(["round", "question_id", "option_index"], maintain_order=True)
+    options = pl.col("option_label").sort_by("option_index")
+    asked = first.group_by("round", "question_id", maintain_order=True).agg(options=options)
+    labelled = pl.col("options").list.drop_nulls().list.len() > 0
+    return asked.with_columns(
+        question_order=pl.int_range(pl.len()).over("round"),
+        question_text="question_id",
+        question_type=pl.lit("single-select"),
+        n_options=pl.col("options").list.len().cast(pl.Int64),
+        options=pl.when(labelled).then("options"),
+    )
+
+
+def _segments(responses: pl.DataFrame) -> pl.DataFrame:
+    """The segments of a long table, in its order."""
+    return responses.group_by("round", "segment_id", maintain_order=True).agg(
+        pl.col("segment_attribute", "segment_value").first(),
+        pl.col("sample_size").max(),
+        segment_label=pl.lit(None, pl.String),
+        n_questions=pl.col("question_id").n_unique().cast(pl.Int64),
+    )
+
+
+def _described(
+    found: pl.DataFrame, described: Frame, key: str, columns: tuple[str, ...]
+) -> pl.DataFrame:
+    """Rows with what another table says of them; what that is silent about stays.
+
+    Raises:
+        ContractError: A row that the other table lacks or repeats.
+        MissingColumnsError: It has no ids.
+    """
+    table = lazy(described).collect()
+    if key not in table.columns:
+        raise MissingColumnsError.of("a table of questions or segments", {key}, table.columns)
+    on = [name for name in ("round", key) if name in table.columns]
+    told = [name for name in columns if name in table.columns]
+    table = table.select(pl.col(on).cast(pl.String), *told)
+    repeated = table.filter(pl.struct(on).is_duplicated())
+    if len(repeated):
+        raise ContractError(
+            f"{len(repeated):,} rows share a {key}: {_first_few(repeated, on)}; keep one of each"
+        )
+    unknown = found.join(table, on=on, how="anti")
+    if len(unknown):
+        raise ContractError(
+            f"unknown {key} in {len(unknown):,} cases: {_first_few(unknown, on)}. Add them to the"
+            " table that describes them, or drop their distributions"
+        )
+    joined = found.join(table, on=on, how="left", maintain_order="left", suffix="_told")
+    return joined.with_columns(pl.coalesce(f"{name}_told", name).alias(name) for name in told)
+
+
+def _with_texts(
+    responses: pl.DataFrame, questions: pl.DataFrame, segments: pl.DataFrame
+) -> pl.DataFrame:
+    """Responses with the labels and values that questions and segments have."""
+    labels = questions.select("round", "question_id", "options").drop_nulls("options")
+    labels = labels.with_columns(option_index=pl.int_ranges(pl.col("options").list.len()))
+    labels = labels.explode("options", "option_index", empty_as_null=False)
+    values = segments.select("round", "segment_id", "segment_value")
+    asked = responses.drop("segment_value").join(
+        labels, on=["round", "question_id", "option_index"], how="left", maintain_order="left"
+    )
+    named = asked.join(values, on=["round", "segment_id"], how="left", maintain_order="left")
+    return named.with_columns(option_label=pl.coalesce("options", "option_label"))
+
+
+def _shaped(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The table with these columns, null where it lacks one."""
+    absent = {name: pl.lit(None) for name in schema if name not in table.columns}
+    return table.with_columns(**absent).select(*schema).cast(pl.Schema(schema))
+
+
+def _first_few(rows: pl.DataFrame, columns: list[str]) -> str:
+    shown = ", ".join(
+        "/".join(map(str, row)) for row in rows.head(_EXAMPLES).select(columns).rows()
+    )
+    return shown + ", ..." * (len(rows) > _EXAMPLES)

@@ -1,0 +1,240 @@
+"""Aggregate tables of the Global Dialogues, read as a survey."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
+from evalframe.survey.surveys.assembling import WARNINGS, as_survey
+from evalframe.survey.surveys.names import LEGACY, canonical_value, segment_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.survey.surveys.tables import Survey
+
+SampleSizes: TypeAlias = Literal["question", "segment"]
+
+ONBOARDING = (
+    "preferred language",
+    "how old",
+    "your gender",
+    "where you live",
+    "country or region",
+    "religious group",
+    "feelings about AI",
+)
+"""What questions that make the segments ask for, in any case."""
+
+_FIXED = {"O1": "language", "O2": "ageGroup", "O3": "gender", "O4": "environment"}
+_CONCERNS = {
+    "equally concerned and excited",
+    "more concerned than excited",
+    "more excited than concerned",
+}
+_RELIGIONS = r"(?i)buddhis|christian|hindu|islam|judais|sikh|religious"
+
+_ID, _TYPE, _TEXT, _OPTION = "Question ID", "Question Type", "Question", "Response"
+_ASKED = "Poll Single Select"
+_MEMBERS = re.compile(r"(O\d+): *(.+)")
+
+
+def read_dialogues(
+    aggregate: str | Path,
+    counts: str | Path | None = None,
+    *,
+    round: str | None = None,
+    prefixes: Sequence[str] = tuple(LEGACY),
+    min_sample_size: int = 10,
+    sample_sizes: SampleSizes = "question",
+    excluded: Sequence[str] = ONBOARDING,
+) -> Survey:
+    """A round of the Global Dialogues from its aggregate table.
+
+    The table has a row per question and option (`Question ID`, `Question Type`, `Question`,
+    `Response`) and a column per segment, as `O3: Female`, of percentages such as `45.5%`. Questions
+    of type `Poll Single Select` are read, but not those that ask for the segments themselves. O1 to
+    O4 are language, age, gender and environment; later ones are recognised by their values as AI
+    concern or religion, else they are countries. An option without a percentage has 0.
+
+    Args:
+        aggregate: The CSV file of percentages.
+        counts: The CSV file of respondents, with `Question ID` and the same segment columns;
+            without it, sample sizes are not known.
+        round: What the round is called; by default, what the file name starts with.
+        prefixes: Which segments are read: not O1, language, unless asked for.
+        min_sample_size: Segments with fewer respondents are left out, with a warning.
+        sample_sizes: Respondents of each `question`, or one number for a `segment`, that of the
+            first question which counts it, as in the original program.
+        excluded: Patterns of texts of questions to leave out, in any case.
+
+    Returns:
+        The survey. Of a question that a segment did not answer at all there is no distribution,
+        but a warning.
+
+    Raises:
+        InputError: A file that cannot be read, or has percentages or counts that are no numbers.
+        ContractError: Percentages that are negative or do not sum to 100.
+        MissingColumnsError: A column is not there.
+        ParameterError: An unknown choice.
+
+    References:
+        Rules are those of dtef-app 52d79c0, except for `sample_sizes` and unanswered questions,
+        which it gives zeros.
+
+    Example:
+        >>> import tempfile
+        >>> kind = pl.Series("Question Type", ["Poll Single Select"] * 2)
+        >>> table = pl.DataFrame({"Question ID": ["q"] * 2, "Question": ["Hot?"] * 2})
+        >>> table = table.with_columns(kind, pl.Series("Response", ["Yes", "No"]))
+        >>> shares = {"O3: Male": ["60%", "40%"], "O3: Female": ["75%", "25%"]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "GD9_aggregate.csv")
+        ...     table.hstack(pl.DataFrame(shares)).write_csv(path)
+        ...     survey = read_dialogues(path)
+        >>> survey.distributions().select("round", "segment_id", "actual").rows()
+        [('GD9', 'gender:male', [0.6, 0.4]), ('GD9', 'gender:female', [0.75, 0.25])]
+    """
+    if sample_sizes not in get_args(SampleSizes):
+        known = ", ".join(get_args(SampleSizes))
+        raise ParameterError(f"unknown choice sample_sizes={sample_sizes!r}; known: {known}")
+    path = Path(aggregate)
+    table = _texts(path, {_ID, _TYPE, _TEXT, _OPTION})
+    members = _segments(table.columns, prefixes)
+    if not len(members):
+        raise InputError(f"{path}: no column of a segment, as 'O3: Female', for {list(prefixes)}")
+    asked = table.filter(
+        pl.col(_TYPE) == _ASKED,
+        *(~pl.col(_TEXT).str.contains(f"(?i){pattern}") for pattern in excluded),
+    )
+    percents = _long(path, asked, members, "percent")
+    if counts is not None:
+        percents = percents.join(
+            _respondents(Path(counts), members, sample_sizes),
+            on=["question_id", "column"],
+            how="left",
+            maintain_order="left",
+        )
+    else:
+        percents = percents.with_columns(sample_size=pl.lit(None, pl.Int64))
+    most = pl.col("sample_size").max().over("column")
+    few = most.fill_null(0) < min_sample_size if counts is not None else pl.lit(value=False)
+    silent = pl.col("percent").is_null().all().over("column", "question_id")
+    kept = percents.filter(~few, ~silent)
+    survey = as_survey(
+        kept.with_columns(
+            pl.col("percent").fill_null(0.0), round=pl.lit(round or path.name.split("_")[0])
+        ),
+        questions=asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True),
+    )
+    return replace(survey, warnings=_left_out(path, percents, few, silent, min_sample_size))
+
+
+def _texts(path: Path, needed: set[str]) -> pl.DataFrame:
+    """A CSV file, all of its columns as text.
+
+    Raises:
+        InputError: It cannot be read.
+        MissingColumnsError: A column is not there.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; check the path of the table")
+    try:
+        table = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    if missing := needed - {*table.columns}:
+        raise MissingColumnsError.of(path.name, missing, table.columns)
+    return table
+
+
+def _segments(columns: Sequence[str], prefixes: Sequence[str]) -> pl.DataFrame:
+    """Columns of segments: `column`, `segment_attribute`, `segment_value`, `segment_id`."""
+    found = [(name, *match.groups()) for name in columns if (match := _MEMBERS.fullmatch(name))]
+    values: dict[str, list[str]] = {}
+    for _, prefix, value in found:
+        values.setdefault(prefix, []).append(value.strip())
+    categories = {prefix: _category(prefix, values[prefix]) for prefix in values}
+    rows = [
+        (name, categories[prefix], value) for name, prefix, value in found if prefix in prefixes
+    ]
+    schema = ("column", "segment_attribute", "segment_value")
+    table = pl.DataFrame(rows, schema=dict.fromkeys(schema, pl.String), orient="row")
+    table = table.with_columns(canonical_value(pl.col("segment_value").str.strip_chars()))
+    return table.with_columns(segment_id("segment_attribute", "segment_value"))
+
+
+def _category(prefix: str, values: Sequence[str]) -> str:
+    if prefix in _FIXED:
+        return _FIXED[prefix]
+    if any(value.lower() in _CONCERNS for value in values):
+        return "aiConcern"
+    return "religion" if any(re.search(_RELIGIONS, value) for value in values) else "country"
+
+
+def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> pl.DataFrame:
+    """One row per segment, question and option, with a number from the cells of the segments.
+
+    Raises:
+        InputError: A cell that is neither empty nor a number.
+    """
+    columns = members["column"].to_list()
+    index = ["question_id", "option_index", "option_label"]
+    long = table.select(
+        question_id=_ID,
+        option_index=pl.int_range(pl.len()).over(_ID),
+        option_label=_OPTION,
+        **{name: pl.col(name).str.strip_chars() for name in columns},
+    ).unpivot(columns, index=index, variable_name="column", value_name="cell")
+    return _numbers(path, long, made).join(members, on="column", how="left", maintain_order="left")
+
+
+def _numbers(path: Path, long: pl.DataFrame, made: str) -> pl.DataFrame:
+    text = pl.col("cell").str.strip_suffix("%").str.strip_chars()
+    number = text.cast(pl.Float64, strict=False)
+    wrong = long.filter(text != "", number.is_null())
+    if len(wrong):
+        row = wrong.row(0, named=True)
+        raise InputError(
+            f"{path}: {len(wrong):,} cells are no numbers, the first {row['cell']!r} in column"
+            f" {row['column']!r} of question {row['question_id']!r}; correct or empty them"
+        )
+    return long.with_columns(number.alias(made)).drop("cell")
+
+
+def _respondents(path: Path, members: pl.DataFrame, sample_sizes: SampleSizes) -> pl.DataFrame:
+    """Respondents by question and segment column; counts of 0 say nothing."""
+    table = _texts(path, {_ID})
+    columns = [name for name in members["column"] if name in table.columns]
+    long = table.select(
+        question_id=_ID, **{name: pl.col(name).str.strip_chars() for name in columns}
+    ).unpivot(columns, index="question_id", variable_name="column", value_name="cell")
+    counted = pl.col("sample_size") > 0
+    sizes = _numbers(path, long, "sample_size").with_columns(
+        pl.when(counted).then(pl.col("sample_size")).cast(pl.Int64)
+    )
+    if sample_sizes == "segment":
+        first = pl.col("sample_size").drop_nulls().first()
+        sizes = sizes.with_columns(first.over("column"))
+    return sizes.unique(["question_id", "column"], keep="first", maintain_order=True)
+
+
+def _left_out(
+    path: Path, percents: pl.DataFrame, few: pl.Expr, silent: pl.Expr, least: int
+) -> pl.DataFrame:
+    """A warning for each segment and each distribution that is not in the survey."""
+    small = percents.filter(few).unique("column", maintain_order=True)
+    told = pl.format("left out: fewer than {} respondents", pl.lit(least))
+    lacking = percents.filter(silent, ~few)
+    lacking = lacking.unique(["column", "question_id"], maintain_order=True)
+    unanswered = pl.format("left out: no answers to question '{}'", "question_id")
+    found = [
+        small.select(path="column", message=told),
+        lacking.select(path="column", message=unanswered),
+    ]
+    return pl.concat(found).with_columns(file=pl.lit(str(path))).select(*WARNINGS)

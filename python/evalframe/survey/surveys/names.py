@@ -1,0 +1,115 @@
+"""Names of segments: categories, ids made of values, and the aliases of old rounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.core.typing import IntoExpr
+
+CATEGORIES: Mapping[str, str] = {
+    "ageGroup": "Age",
+    "gender": "Gender",
+    "environment": "Environment",
+    "aiConcern": "AI Concern",
+    "religion": "Religion",
+    "country": "Country",
+}
+"""The categories that are compared, each with its label."""
+
+LEGACY: Mapping[str, str] = dict(zip(("O2", "O3", "O4", "O5", "O6", "O7"), CATEGORIES, strict=True))
+"""The prefixes of old rounds, each with the category it stands for."""
+
+_IDS = {"country:t-rkiye": "country:turkey"}
+_VALUES = {"Türkiye": "Turkey"}
+
+
+def slug(value: IntoExpr) -> pl.Expr:
+    """A value as it stands in the id of a segment.
+
+    In lower case, each run of other characters than `a` to `z` and `0` to `9` is one `-`, and none
+    is left at the end.
+
+    Args:
+        value: Text.
+
+    Returns:
+        String, under the name of the value; null where it is null.
+
+    References:
+        Slugs are those of dtef-app 52d79c0.
+
+    Example:
+        >>> values = pl.DataFrame({"value": ["18-25", "65+", "Türkiye", "Prefer  not"]})
+        >>> values.select(slug("value")).to_series().to_list()
+        ['18-25', '65', 't-rkiye', 'prefer-not']
+    """
+    lower = as_expr(value).cast(pl.String).str.to_lowercase()
+    return lower.str.replace_all(r"[^a-z0-9]+", "-").str.strip_chars_end("-")
+
+
+def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
+    """The id of a segment of one attribute, `attribute:slug`.
+
+    Args:
+        attribute: Its category.
+        value: What it is there.
+
+    Returns:
+        `segment_id` (String), null where a part is null.
+
+    Example:
+        >>> pl.select(segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
+        'ageGroup:65'
+    """
+    parts = pl.concat_str(as_expr(attribute), slug(value), separator=":")
+    return parts.alias("segment_id")
+
+
+def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
+    """Ids of segments, with those of old names replaced: `country:t-rkiye` is `country:turkey`.
+
+    >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
+    'country:turkey'
+    """
+    return as_expr(segment_id).replace(_IDS)
+
+
+def canonical_value(value: IntoExpr) -> pl.Expr:
+    """Values and labels of segments, with old names replaced: `Türkiye` is `Turkey`.
+
+    >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
+    'Turkey'
+    """
+    return as_expr(value).replace(_VALUES)
+
+
+def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
+    """The category of a segment: what stands before the first `:` of its id, if it is known.
+
+    Args:
+        segment_id: Ids of segments.
+
+    Returns:
+        `segment_attribute` (String): a key of `CATEGORIES`, also for the prefixes O2 to O7 of old
+        rounds; null for any other, such as language, and for ids without `:`.
+
+    References:
+        Categories are those of dtef-app 52d79c0.
+
+    Example:
+        >>> ids = pl.DataFrame({"segment_id": ["gender:female", "O7:kenya", "O1:french", "young"]})
+        >>> ids.select(category()).to_series().to_list()
+        ['gender', 'country', None, None]
+    """
+    prefix = as_expr(segment_id).str.extract(r"^([^:]*):")
+    known = {**{name: name for name in CATEGORIES}, **LEGACY}
+    return prefix.replace_strict(known, default=None, return_dtype=pl.String).alias(
+        "segment_attribute"
+    )

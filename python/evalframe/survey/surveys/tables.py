@@ -1,0 +1,259 @@
+"""Surveys as tidy tables: one row per option, or one per question and segment with its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from evalframe.core.contract import validate
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.tables import lazy
+from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
+from evalframe.survey.surveys.names import category
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+
+ONE_ROUND = "survey"
+"""The round of tables that name none."""
+
+RESPONSES = {
+    "round": pl.String(),
+    "question_id": pl.String(),
+    "option_index": pl.Int64(),
+    "option_label": pl.String(),
+    "segment_id": pl.String(),
+    "segment_attribute": pl.String(),
+    "segment_value": pl.String(),
+    "sample_size": pl.Int64(),
+    "share": pl.Float64(),
+    "percent": pl.Float64(),
+}
+"""The columns of the long table: one row per question, segment and option."""
+
+DISTRIBUTIONS = {
+    "round": pl.String(),
+    "question_id": pl.String(),
+    "segment_id": pl.String(),
+    "segment_attribute": pl.String(),
+    "segment_value": pl.String(),
+    "sample_size": pl.Int64(),
+    "n_options": pl.Int64(),
+    "options": pl.List(pl.String()),
+    "actual": pl.List(pl.Float64()),
+}
+"""The columns of the table of distributions: one row per question and segment."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Survey:
+    """Rounds of a survey as tidy tables.
+
+    Attributes:
+        rounds: `round`, `name`, `description`, `source`.
+        questions: `round`, `question_id`, `question_order` (from 0), `question_text`,
+            `question_type`, `n_options`, `options` (List(String); null for a question without).
+        segments: `round`, `segment_id`, `segment_label`, `segment_attribute` (the category, null
+            if it is not known), `segment_value`, `sample_size`, `n_questions`.
+        segment_attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`,
+            `value`. A segment may have any number of them.
+        responses: The long table, see `RESPONSES`. `sample_size` is that of the question if it is
+            known, else that of the segment.
+        warnings: What validation found that is no error: `file`, `path`, `message`.
+    """
+
+    rounds: pl.DataFrame
+    questions: pl.DataFrame
+    segments: pl.DataFrame
+    segment_attributes: pl.DataFrame
+    responses: pl.DataFrame
+    warnings: pl.DataFrame
+
+    def distributions(self, *, normalised: bool = True) -> pl.DataFrame:
+        """One row per round, question and segment, see `as_distributions`."""
+        return as_distributions(self, normalised=normalised).collect()
+
+    def __str__(self) -> str:
+        """How much there is of everything."""
+        rounds, pairs = self.rounds["round"].to_list(), self.responses.select(KEYS).n_unique()
+        return (
+            f"{', '.join(rounds)}: {len(self.questions):,} questions, {len(self.segments):,}"
+            f" segments, {pairs:,} distributions, {len(self.warnings):,} warnings"
+        )
+
+
+AnySurvey: TypeAlias = "Survey | Frame"
+"""A survey, its long table or its table of distributions."""
+
+
+def as_distributions(survey: AnySurvey, *, normalised: bool = True) -> pl.LazyFrame:
+    """A survey in any of its forms as one row per question and segment.
+
+    The long table has `question_id`, `segment_id`, `option_index` (from 0) and `share` or
+    `percent`; its rows may come in any order. The table of distributions has `question_id`,
+    `segment_id` and `actual`, a list or an array. Both may have `round`, `sample_size`,
+    `segment_attribute`, `segment_value` and labels of options (`option_label`, or lists in
+    `options`). Tables are read and checked at once, since those of surveys are small.
+
+    Args:
+        survey: The survey.
+        normalised: Whether each distribution is divided by its sum; otherwise shares are as they
+            stand in the table, and a survey's in per cent.
+
+    Returns:
+        `round` (the same for all rows if the table has none), `question_id`, `segment_id`,
+        `segment_attribute` (null if the category is not known), `segment_value` and `sample_size`
+        (null if not known), `n_options`, `options` (null without labels) and `actual`
+        (List(Float64), by option index). Distributions in the order of their first row.
+
+    Raises:
+        ContractError: Shares that are null, NaN, negative or do not sum to 1 or 100, options that
+            repeat, lack one or differ between segments, repeated distributions, or no rows.
+        MissingColumnsError: It is none of the three forms.
+
+    Example:
+        >>> long = pl.DataFrame(
+        ...     {
+        ...         "question_id": ["q"] * 3,
+        ...         "segment_id": ["gender:female"] * 3,
+        ...         "option_index": [0, 1, 2],
+        ...         "percent": [50.1, 30.1, 20.0],
+        ...     }
+        ... )
+        >>> as_distributions(long).select("segment_attribute", "n_options", "actual").collect()
+        shape: (1, 3)
+        ┌───────────────────┬───────────┬───────────────────────────┐
+        │ segment_attribute ┆ n_options ┆ actual                    │
+        │ ---               ┆ ---       ┆ ---                       │
+        │ str               ┆ i64       ┆ list[f64]                 │
+        ╞═══════════════════╪═══════════╪═══════════════════════════╡
+        │ gender            ┆ 3         ┆ [0.5, 0.300399, 0.199601] │
+        └───────────────────┴───────────┴───────────────────────────┘
+    """
+    if isinstance(survey, Survey):
+        nested = _nested(survey.responses, "percent")
+    else:
+        table = _with_round(lazy(survey)).collect()
+        nested = _checked_lists(table) if "actual" in table.columns else _checked_long(table)
+    if normalised:
+        nested = nested.with_columns(pl.col("actual") / pl.col("actual").list.sum())
+    return nested.select(DISTRIBUTIONS.keys()).lazy()
+
+
+def as_long(survey: AnySurvey) -> pl.LazyFrame:
+    """A survey in any of its forms as one row per question, segment and option.
+
+    The inverse of `as_distributions`.
+
+    Args:
+        survey: As for `as_distributions`.
+
+    Returns:
+        `round`, `question_id`, `option_index` (from 0), `option_label`, `segment_id`,
+        `segment_attribute`, `segment_value`, `sample_size`, `share` and `percent`. Sums of a
+        distribution are those of the table.
+
+    Raises:
+        ContractError: As for `as_distributions`.
+        MissingColumnsError: Likewise.
+
+    Example:
+        >>> distributions = pl.DataFrame(
+        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
+        ... )
+        >>> as_long(distributions).select("option_index", "share", "percent").collect().rows()
+        [(0, 0.25, 25.0), (1, 0.75, 75.0)]
+    """
+    if isinstance(survey, Survey):
+        return survey.responses.lazy()
+    nested = as_distributions(survey, normalised=False).collect()
+    in_percent = pl.col("actual").list.sum() > _BETWEEN_UNITS
+    shares = pl.when(in_percent).then(pl.col("actual") / 100).otherwise("actual")
+    percents = pl.when(in_percent).then("actual").otherwise(pl.col("actual") * 100)
+    labels = pl.coalesce("options", pl.lit(None, pl.String).repeat_by("n_options"))
+    long = nested.with_columns(
+        option_index=pl.int_ranges("n_options"),
+        option_label=labels,
+        share=shares,
+        percent=percents,
+    ).explode("option_index", "option_label", "share", "percent")
+    return long.select(RESPONSES.keys()).lazy()
+
+
+_BETWEEN_UNITS = 10.0
+"""Sums of shares lie below, those of percentages above."""
+
+_OF_SEGMENTS = ("sample_size", "segment_attribute", "segment_value")
+
+
+def _with_round(table: pl.LazyFrame) -> pl.LazyFrame:
+    present = table.collect_schema().names()
+    if missing := {"question_id", "segment_id"} - {*present}:
+        raise MissingColumnsError.of("a survey", missing, present)
+    return table if "round" in present else table.with_columns(round=pl.lit(ONE_ROUND))
+
+
+def _checked_long(table: pl.DataFrame) -> pl.DataFrame:
+    present = table.columns
+    if missing := {"option_index"} - {*present}:
+        raise MissingColumnsError.of("a survey without 'actual'", missing, present)
+    unit = next((name for name in ("share", "percent") if name in present), None)
+    if unit is None:
+        raise MissingColumnsError.of("a long survey table", {"share"}, present)
+    size = "sample_size" if "sample_size" in present else None
+    contract = survey_contract(
+        share=unit, unit="share" if unit == "share" else "percent", sample_size=size
+    )
+    validate(table, contract)
+    return _nested(table, unit)
+
+
+def _nested(long: pl.DataFrame, share: str) -> pl.DataFrame:
+    """The long table as lists; distributions in the order of their first rows."""
+    index = pl.col("option_index")
+    have = [name for name in _OF_SEGMENTS if name in long.columns]
+    made = [pl.col(name).first() for name in have]
+    if "option_label" in long.columns:
+        made.append(pl.col("option_label").sort_by(index).alias("options"))
+    shares = pl.col(share).sort_by(index).cast(pl.Float64).alias("actual")
+    return _completed(long.group_by(KEYS, maintain_order=True).agg(*made, shares))
+
+
+def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
+    present, dtype = table.columns, table.schema["actual"]
+    if isinstance(dtype, pl.Array):
+        table, dtype = table.with_columns(pl.col("actual").arr.to_list()), pl.List(dtype.inner)
+    if not (isinstance(dtype, pl.List) and (dtype.inner.is_numeric() or dtype.inner == pl.Null)):
+        raise ParameterError(
+            f"actual must be lists of shares (List(Float64)), but is {dtype}; a table of one row"
+            " per option has 'option_index' and 'share' instead"
+        )
+    table = table.with_columns(pl.col("actual").cast(pl.List(pl.Float64)))
+    contract = distributions_contract(
+        options="options" if "options" in present else None,
+        n_options="n_options" if "n_options" in present else None,
+        sample_size="sample_size" if "sample_size" in present else None,
+    )
+    validate(table, contract)
+    return _completed(table.drop("n_options", strict=False))
+
+
+def _completed(nested: pl.DataFrame) -> pl.DataFrame:
+    """All columns of `DISTRIBUTIONS`, those that are not known as nulls."""
+    made: dict[str, pl.Expr] = {"n_options": pl.col("actual").list.len().cast(pl.Int64)}
+    if "options" not in nested.columns:
+        made["options"] = pl.lit(None, pl.List(pl.String()))
+    else:
+        labelled = pl.col("options").list.drop_nulls().list.len() > 0
+        made["options"] = pl.when(labelled).then("options")
+    if "segment_value" not in nested.columns:
+        made["segment_value"] = pl.lit(None, pl.String)
+    if "sample_size" not in nested.columns:
+        made["sample_size"] = pl.lit(None, pl.Int64)
+    elif nested.schema["sample_size"].is_integer():
+        made["sample_size"] = pl.col("sample_size").cast(pl.Int64)
+    if "segment_attribute" not in nested.columns:
+        made["segment_attribute"] = category(pl.col("segment_id").cast(pl.String))
+    return nested.with_columns(**made)

@@ -1,0 +1,323 @@
+"""Validation of survey documents, as the original program does it, and of what it passes over."""
+
+from __future__ import annotations
+
+import json
+import operator
+import reprlib
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from evalframe.survey.contract import HIGHEST, LOWEST
+from evalframe.survey.surveys.documents import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evalframe.survey.surveys.documents import Document, Sources
+
+FEW = 30
+"""Segments with fewer respondents get a warning."""
+
+_FINDINGS = {"file": pl.String, "kind": pl.String, "path": pl.String, "message": pl.String}
+_SELECT = ("single-select", "multi-select")
+_SHOWN = 5
+_LARGEST = 2**53
+
+
+class Finding(NamedTuple):
+    """Something wrong with a document: how bad, where, and what."""
+
+    kind: str
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SurveyReport:
+    """What `validate` found.
+
+    Attributes:
+        errors: What makes a file invalid: `file`, `path` (as `segments[0].responses[2]`),
+            `message`.
+        warnings: What does not.
+        conflicts: What the original program accepts although tables cannot hold it, in the same
+            columns: a question answered twice by a segment, a key twice in an object, options that
+            are no texts, numbers of respondents that are not whole.
+        questions: How many there are.
+        segments: Likewise.
+        responses: Likewise, one per question and segment.
+    """
+
+    errors: pl.DataFrame
+    warnings: pl.DataFrame
+    conflicts: pl.DataFrame
+    questions: int
+    segments: int
+    responses: int
+
+    @property
+    def valid(self) -> bool:
+        """Whether there are no errors."""
+        return not len(self.errors)
+
+    def __str__(self) -> str:
+        """The counts, then the first errors, conflicts and warnings."""
+        counts = (
+            f"{'valid' if self.valid else 'invalid'}: {self.questions:,} questions,"
+            f" {self.segments:,} segments, {self.responses:,} responses"
+        )
+        kinds = {"errors": self.errors, "conflicts": self.conflicts, "warnings": self.warnings}
+        told = (f"{len(f):,} {kind}:\n{listed(f)}" for kind, f in kinds.items() if len(f))
+        return "\n".join((counts, *told))
+
+
+def validate(path: Sources) -> SurveyReport:
+    """Check survey files against the rules of the original program.
+
+    Errors: no id, name, questions or segments; a question without text, type or (if one selects)
+    two options; a segment without id or responses, or with the id of another; a response to no
+    known question, or whose distribution is not of numbers from 0 that sum to between 99 and 101,
+    one for each option. Warnings: a segment without label or with fewer than 30 respondents, and
+    each question that it did not answer.
+
+    Args:
+        path: Files, globs, folders (with all `.json` files in them), or decoded documents.
+
+    Returns:
+        Errors and warnings in the order of the documents, each file's own together.
+
+    Raises:
+        InputError: No such file, or it is no JSON.
+
+    References:
+        Errors and warnings are those of dtef-app 52d79c0.
+
+    Example:
+        >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
+        >>> answer = {"questionId": "q", "distribution": [60, 30]}
+        >>> segment = {"id": "gender:male", "label": "Male", "sampleSize": 12}
+        >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
+        >>> print(validate({**survey, "segments": [{**segment, "responses": [answer]}]}))
+        invalid: 1 questions, 1 segments, 1 responses
+        1 errors:
+          survey: segments[0].responses[0].distribution: sums to 90, not to 99 to 101
+        1 warnings:
+          survey: segments[0].sampleSize: 12 respondents are few
+    """
+    return report_on(documents(path))
+
+
+def report_on(found: Sequence[Document]) -> SurveyReport:
+    """What is wrong with documents that are read already."""
+    findings = [
+        (document.name, kind, *(_printable(text) for text in texts))
+        for document in found
+        for kind, *texts in _findings(document)
+    ]
+    table = pl.DataFrame(findings, schema=_FINDINGS, orient="row")
+    counts = [_counts(document.content) for document in found]
+    questions, segments, responses = (sum(count) for count in zip(*counts, strict=True))
+    return SurveyReport(
+        errors=table.filter(kind="error").drop("kind"),
+        warnings=table.filter(kind="warning").drop("kind"),
+        conflicts=table.filter(kind="conflict").drop("kind"),
+        questions=questions,
+        segments=segments,
+        responses=responses,
+    )
+
+
+def _printable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+def listed(found: pl.DataFrame) -> str:
+    """The first findings, one a line."""
+    lines = [f"  {file}: {path}: {message}" for file, path, message in found.head(_SHOWN).rows()]
+    if len(found) > _SHOWN:
+        lines.append(f"  and {len(found) - _SHOWN:,} more")
+    return "\n".join(lines)
+
+
+def _counts(content: Any) -> tuple[int, int, int]:
+    """Questions, segments and responses."""
+    if not isinstance(content, dict):
+        return 0, 0, 0
+    segments = content.get("segments")
+    segments = segments if isinstance(segments, list) else []
+    answered = (s["responses"] for s in segments if isinstance(_at(s, "responses"), list))
+    return len(entries(content.get("questions"))), len(segments), sum(map(len, answered))
+
+
+def _findings(document: Document) -> Iterator[Finding]:
+    content = document.content
+    if document.escaped and _is_half(content):
+        yield Finding("conflict", "", "a text has half of a character (a lone surrogate)")
+    for key in document.repeated:
+        yield Finding("conflict", "", f"an object has the key {key!r} more than once")
+    if not isinstance(content, dict | list):
+        yield Finding("error", "", "must be an object")
+        return
+    for name in ("surveyId", "surveyName"):
+        if not _is_text(_at(content, name)):
+            yield Finding("error", name, "must be a text that is not empty")
+    questions = _at(content, "questions")
+    if not isinstance(questions, dict | list):
+        yield Finding("error", "questions", "must be an object")
+    asked = entries(questions)
+    for question_id, question in asked.items():
+        yield from _of_question(f"questions.{question_id}", question)
+    segments = _at(content, "segments")
+    if not isinstance(segments, list):
+        yield Finding("error", "segments", "must be an array")
+        return
+    seen: set[str] = set()
+    for number, segment in enumerate(segments):
+        yield from _of_segment(f"segments[{number}]", segment, asked, seen)
+    yield from _of_lengths(asked, segments)
+
+
+def _of_question(path: str, question: Any) -> Iterator[Finding]:
+    if not isinstance(question, dict | list):
+        yield Finding("error", path, "must be an object")
+        return
+    for name in ("text", "type"):
+        if not _is_text(_at(question, name)):
+            yield Finding("error", f"{path}.{name}", "must be a text that is not empty")
+    options = _at(question, "options")
+    few = not isinstance(options, list) or len(options) < 2
+    if _at(question, "type") in _SELECT and few:
+        yield Finding("error", f"{path}.options", "must be an array of two options or more")
+    if isinstance(options, list) and not all(isinstance(option, str) for option in options):
+        yield Finding("conflict", f"{path}.options", "must be texts")
+
+
+def _of_segment(
+    path: str, segment: Any, questions: Mapping[str, Any], seen: set[str]
+) -> Iterator[Finding]:
+    if not isinstance(segment, dict | list):
+        yield Finding("error", path, "must be an object")
+        return
+    segment_id = _at(segment, "id")
+    if not _is_text(segment_id):
+        yield Finding("error", f"{path}.id", "must be a text that is not empty")
+    elif segment_id in seen:
+        yield Finding("error", f"{path}.id", f"{segment_id!r} is the id of an earlier segment")
+    else:
+        seen.add(segment_id)
+    if not _is_text(_at(segment, "label")):
+        yield Finding("warning", f"{path}.label", "should be a text that is not empty")
+    yield from _of_size(f"{path}.sampleSize", _at(segment, "sampleSize"))
+    responses = _at(segment, "responses")
+    if not isinstance(responses, list):
+        yield Finding("error", f"{path}.responses", "must be an array")
+        return
+    for number, response in enumerate(responses):
+        yield from _of_response(f"{path}.responses[{number}]", response, questions)
+    answered = [_at(response, "questionId") for response in responses]
+    known = [question_id for question_id in answered if isinstance(question_id, str)]
+    if len({*known}) < len(known):
+        for question_id in dict.fromkeys(q for q in known if known.count(q) > 1):
+            message = f"{segment_id!r} answers question {question_id!r} more than once"
+            yield Finding("conflict", f"{path}.responses", message)
+    missing = questions.keys() - {*known}
+    for question_id in (q for q in questions if q in missing):
+        message = f"{segment_id!r} has no response to question {question_id!r}"
+        yield Finding("warning", f"{path}.responses", message)
+
+
+def _of_lengths(questions: Mapping[str, Any], segments: list[Any]) -> Iterator[Finding]:
+    """Questions without options, whose distributions differ in length."""
+    free = {
+        q for q, question in questions.items() if not isinstance(_at(question, "options"), list)
+    }
+    lengths: dict[str, set[int]] = {}
+    for segment in segments:
+        responses = _at(segment, "responses")
+        for response in responses if isinstance(responses, list) else ():
+            question_id, shares = _at(response, "questionId"), _at(response, "distribution")
+            if isinstance(shares, list) and isinstance(question_id, str) and question_id in free:
+                lengths.setdefault(question_id, set()).add(len(shares))
+    for question_id, found in lengths.items():
+        if len(found) > 1:
+            counts = " and ".join(map(str, sorted(found)))
+            message = f"has no options, and distributions of {counts} values"
+            yield Finding("conflict", f"questions.{question_id}", message)
+
+
+def _of_size(path: str, size: Any) -> Iterator[Finding]:
+    if not _is_number(size) or size <= 0:
+        yield Finding("warning", path, "should be a positive number")
+    elif size < FEW:
+        yield Finding("warning", path, f"{size:g} respondents are few")
+    if _is_number(size) and not _is_whole(size):
+        yield Finding("conflict", path, f"{reprlib.repr(size)} is no whole number of respondents")
+
+
+def _of_response(path: str, response: Any, questions: Mapping[str, Any]) -> Iterator[Finding]:
+    question_id = _at(response, "questionId")
+    if not _is_text(question_id):
+        yield Finding("error", f"{path}.questionId", "must be a text that is not empty")
+        return
+    if question_id not in questions:
+        yield Finding("error", f"{path}.questionId", f"there is no question {question_id!r}")
+    shares = _at(response, "distribution")
+    if complaint := _complaint(shares, _at(questions.get(question_id), "options")):
+        yield Finding("error", f"{path}.distribution", complaint)
+    if "sampleSize" in response and not _is_whole(response["sampleSize"]):
+        yield Finding("conflict", f"{path}.sampleSize", "must be a whole number")
+
+
+def _complaint(shares: Any, options: Any) -> str | None:
+    """What is wrong with a distribution."""
+    if not isinstance(shares, list):
+        return "must be an array"
+    if not shares:
+        return "is empty"
+    if not all(_is_number(share) for share in shares):
+        return "must hold numbers only"
+    if outside := [share for share in shares if not 0 <= share <= HIGHEST]:
+        return f"holds {reprlib.repr(outside[0])}"
+    # The plain sum from left to right, which later versions of `sum` do not return.
+    total = reduce(operator.add, shares)
+    if not LOWEST <= total <= HIGHEST:
+        return f"sums to {total:.6g}, not to {LOWEST:g} to {HIGHEST:g}"
+    if isinstance(options, list) and len(options) != len(shares):
+        return f"has {len(shares)} values for {len(options)} options"
+    return None
+
+
+def entries(value: Any) -> dict[str, Any]:
+    """The entries of an object; those of an array go by their numbers, as in the original."""
+    if isinstance(value, list):
+        return {str(number): entry for number, entry in enumerate(value)}
+    return value if isinstance(value, dict) else {}
+
+
+def _at(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_number(value) and abs(value) <= _LARGEST and value == value // 1
+
+
+def _is_half(text: Any) -> bool:
+    """Whether something has half of a character, which JSON can write and UTF-8 cannot."""
+    try:
+        json.dumps(text, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

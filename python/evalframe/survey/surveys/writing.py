@@ -1,0 +1,146 @@
+"""Surveys, written as files of the original program."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import OutputError
+from evalframe.core.files import replacing
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.names import slug
+
+if TYPE_CHECKING:
+    from evalframe.survey.surveys.tables import AnySurvey, Survey
+
+
+def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
+    """Write a survey as files of the original program, one for each round.
+
+    A response has a `sampleSize` of its own where that differs from its segment's; the original
+    program ignores it.
+
+    Args:
+        survey: The survey, or a table that `as_distributions` takes.
+        path: A `.json` file for a survey of one round; else a folder, in which each round is
+            `ROUND.json`, its name in lower case with `-` for other characters than letters and
+            digits. The folder must be there.
+
+    Returns:
+        The files, in the order of the rounds. All of them are written before the first replaces
+        another.
+
+    Raises:
+        ContractError: The table breaks its contract.
+        OutputError: Several rounds for one file or of the same file name, or a file that cannot be
+            written.
+
+    References:
+        Files are those of dtef-app 52d79c0.
+
+    Example:
+        >>> import tempfile
+        >>> table = pl.DataFrame(
+        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     [file] = write_survey(table, Path(folder, "survey.json"))
+        ...     json.loads(file.read_text())["segments"][0]["responses"]
+        [{'questionId': 'q', 'distribution': [25, 75]}]
+    """
+    path, survey = Path(path), as_survey(survey)
+    rounds = survey.rounds["round"].to_list()
+    if path.suffix == ".json":
+        if len(rounds) != 1:
+            raise OutputError(
+                f"cannot write {len(rounds):,} rounds to {path.name}; name a folder, for a file of"
+                " each"
+            )
+        files = {rounds[0]: path}
+    else:
+        names = survey.rounds.select(slug("round")).to_series().to_list()
+        files = {round_: path / f"{name}.json" for round_, name in zip(rounds, names, strict=True)}
+        if len({*files.values()}) < len(files):
+            raise OutputError(f"rounds {', '.join(rounds)} would share a file; rename them")
+    with ExitStack() as stack:
+        for round_, file in files.items():
+            partial = stack.enter_context(replacing(file))
+            text = json.dumps(_document(survey, round_), ensure_ascii=False, indent=1)
+            partial.write_text(text, encoding="utf-8")
+    return list(files.values())
+
+
+def _document(survey: Survey, round_: str) -> dict[str, Any]:
+    about = survey.rounds.row(by_predicate=pl.col("round") == round_, named=True)
+    document = {"surveyId": round_, "surveyName": about["name"] or round_}
+    document |= {key: about[key] for key in ("description", "source") if about[key] is not None}
+    return {
+        **document,
+        "questions": _questions(survey.questions.filter(round=round_)),
+        "segments": _segments(survey, round_),
+    }
+
+
+def _questions(questions: pl.DataFrame) -> dict[str, Any]:
+    asked: dict[str, Any] = {}
+    for question in questions.sort("question_order", maintain_order=True).iter_rows(named=True):
+        described = {"text": question["question_text"], "type": question["question_type"]}
+        if question["options"] is not None:
+            described["options"] = question["options"]
+        asked[question["question_id"]] = described
+    return asked
+
+
+def _segments(survey: Survey, round_: str) -> list[dict[str, Any]]:
+    attributes, responses = _attributes(survey, round_), _responses(survey, round_)
+    described = []
+    for segment in survey.segments.filter(round=round_).iter_rows(named=True):
+        name, size = segment["segment_id"], segment["sample_size"]
+        described.append(
+            {
+                "id": name,
+                "label": segment["segment_label"],
+                "attributes": attributes.get(name, {}),
+                **({} if size is None else {"sampleSize": size}),
+                "responses": [
+                    {
+                        "questionId": question_id,
+                        "distribution": [int(p) if p.is_integer() else p for p in percents],
+                        **({} if own is None or own == size else {"sampleSize": own}),
+                    }
+                    for question_id, own, percents in responses.get(name, ())
+                ],
+            }
+        )
+    return described
+
+
+def _attributes(survey: Survey, round_: str) -> dict[str, dict[str, str]]:
+    """The attributes of each segment."""
+    rows = survey.segment_attributes.filter(round=round_)
+    lists = rows.group_by("segment_id", maintain_order=True).agg("attribute", "value")
+    return {
+        name: dict(zip(attributes, values, strict=True))
+        for name, attributes, values in lists.iter_rows()
+    }
+
+
+def _responses(survey: Survey, round_: str) -> dict[str, list[tuple[str, int | None, list[float]]]]:
+    """What each segment answered: question, respondents and percentages."""
+    lists = (
+        survey.responses.lazy()
+        .filter(round=round_)
+        .group_by("segment_id", "question_id", maintain_order=True)
+        .agg(pl.col("sample_size").first(), pl.col("percent").sort_by("option_index"))
+        .group_by("segment_id", maintain_order=True)
+        .agg(pl.struct("question_id", "sample_size", "percent").alias("responses"))
+        .collect()
+    )
+    return {
+        name: [(r["question_id"], r["sample_size"], r["percent"]) for r in responses]
+        for name, responses in lists.iter_rows()
+    }

@@ -1,0 +1,306 @@
+"""Leaderboards: golden values, a naive program, weights, rounds, and what is refused."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.survey.leaderboards import (
+    attribute_breakdown,
+    category_leaders,
+    consistency,
+    leaderboard,
+    leaderboards,
+    segment_overview,
+    segment_scores,
+)
+
+SCHEMA = {
+    "run_id": pl.Int64,
+    "round": pl.String,
+    "model": pl.String,
+    "segment_id": pl.String,
+    "context_count": pl.Int64,
+    "question_id": pl.String,
+    "score": pl.Float64,
+}
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def records(golden):
+    """The golden records with what their runs say."""
+    content = golden("survey/aggregation")
+    rows = []
+    for record in content["records"]:
+        told = content["results"][str(record["result"])]["config"]["context"]["dtef"]
+        rows.append(
+            (
+                record["result"],
+                told["surveyId"],
+                record["model_id"],
+                told["segmentId"],
+                told["contextQuestionCount"],
+                record["question_id"],
+                record["item_score"],
+            )
+        )
+    return frame(rows)
+
+
+def naive(table):
+    """The original's steps: run scores, the kept run of each segment, models."""
+    runs = defaultdict(list)
+    for run, _, model, segment, context, _, score in table.iter_rows():
+        if score is not None:
+            runs[run, model, segment, context or 0].append(score)
+    kept = {}
+    for (_, model, segment, context), scores in runs.items():
+        mean = statistics.fmean(scores)
+        known = kept.get((model, segment))
+        if known is None or context > known[0]:
+            kept[model, segment] = (context, mean, len(scores))
+    models = defaultdict(list)
+    for (model, segment), (_, mean, count) in kept.items():
+        models[model].append((segment, mean, count))
+    made = {}
+    for model, segments in models.items():
+        means = [mean for _, mean, _ in segments]
+        ordered = sorted(segments, key=lambda each: -round(each[1], 12))
+        made[model] = (
+            statistics.fmean(means),
+            statistics.pstdev(means),
+            len(means),
+            sum(count for *_, count in segments),
+            ordered[0][0],
+            ordered[-1][0],
+            max(means) - min(means),
+        )
+    return sorted(made.items(), key=lambda each: -round(each[1][0], 12))
+
+
+def test_golden_leaderboard(golden):
+    expected = golden("survey/aggregation")["expected"]["summary_gd8"]["topModels"]
+    found = leaderboard(records(golden), rules="reference").collect()
+    assert found["model"].to_list() == [row["modelId"] for row in expected]
+    assert found["score"].to_list() == pytest.approx(
+        [row["overallScore"] for row in expected], abs=1e-12
+    )
+    assert found["n_segments"].to_list() == [row["segmentCount"] for row in expected]
+    assert found["rank"].to_list() == [1, 2, 3, 4, 5]
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.just("gd1"),
+        st.sampled_from(["a", "b", "c"]),
+        st.sampled_from(["gender:male", "gender:female", "country:peru", "odd"]),
+        st.sampled_from([None, 0, 3, 5]),
+        st.sampled_from(["q1", "q2"]),
+        st.sampled_from([None, 0.1, 0.25, 0.5, 0.8, 1.0]),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS)
+def test_the_original_rules_are_those_of_a_naive_program(rows):
+    # A run has one amount of context.
+    table = frame([(run + 10 * (context or 0), *rest[:3], context, *rest[4:])
+                   for run, *rest in rows for context in [rest[3]]])  # fmt: skip
+    table = table.sort("run_id", maintain_order=True)
+    found = leaderboard(table, rules="reference").collect()
+    shown = found.select(
+        "score", "sd_segments", "n_segments", "n_items", "best_segment", "worst_segment", "gap"
+    )
+    expected = naive(table)
+    assert found["model"].to_list() == [model for model, _ in expected]
+    for row, (_, wanted) in zip(shown.rows(), expected, strict=True):
+        assert row[:4] == pytest.approx(wanted[:4], abs=1e-12)
+        assert row[4:6] == wanted[4:6]
+        assert row[6] == pytest.approx(wanted[6], abs=1e-12)
+
+
+@settings(max_examples=30, deadline=None)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_no_documented_table_depends_on_the_order_of_rows(rows, random):
+    shuffled = [*rows]
+    random.shuffle(shuffled)
+    tables, others = leaderboards(frame(rows)), leaderboards(frame(shuffled))
+    assert tables.keys() == others.keys()
+    for name, table in tables.items():
+        assert_frame_equal(table, others[name], abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_all_at_once_are_those_one_by_one(golden, rules):
+    table = records(golden)
+    tables = leaderboards(table, rules=rules)
+    for level in ("overall", "segment", "category", "question"):
+        alone = leaderboard(table, level, rules=rules).collect()
+        assert_frame_equal(tables[level], alone, abs_tol=1e-12)
+    assert_frame_equal(tables["consistency"], consistency(table, rules=rules).collect())
+    leading = category_leaders(table, rules=rules).collect()
+    assert_frame_equal(tables["category_leaders"], leading, abs_tol=1e-12)
+    rows = segment_overview(table, rules=rules).collect()
+    assert_frame_equal(tables["segment_overview"], rows, abs_tol=1e-12)
+
+
+ROUNDS = frame(
+    [
+        (0, "gd1", "a", "gender:male", 0, "q1", 0.2),
+        (1, "gd2", "a", "gender:male", 0, "q2", 0.6),
+        (1, "gd2", "a", "gender:male", 0, "q3", 0.8),
+        (2, "gd2", "a", "gender:female", 0, "q2", 0.9),
+    ]
+)
+
+
+def test_rounds_overwrite_each_other_in_the_original_alone():
+    assert segment_scores(ROUNDS).collect()["score"].to_list() == pytest.approx([0.2, 0.9, 0.7])
+    kept = segment_scores(ROUNDS, rules="reference").collect()
+    assert kept["score"].to_list() == pytest.approx([0.2, 0.9])
+    found = leaderboard(ROUNDS).collect().row(0, named=True)
+    assert found["score"] == pytest.approx(0.6)
+    assert (found["best_round"], found["worst_round"]) == ("gd2", "gd1")
+    old = leaderboard(ROUNDS, rules="reference").collect().row(0, named=True)
+    assert old["score"] == pytest.approx(0.55)
+
+
+def test_weights_are_named():
+    sizes = ROUNDS.with_columns(sample_size=pl.Series([10, 20, 20, 70]))
+    scores = {
+        weight: leaderboard(sizes, weight=weight).select("weight", "score").collect().row(0)
+        for weight in ("segment", "question", "sample_size")
+    }
+    assert scores["segment"] == ("segment", pytest.approx(0.6))
+    assert scores["question"] == ("question", pytest.approx((0.2 + 0.75 + 0.8) / 3))
+    assert scores["sample_size"] == ("sample_size", pytest.approx((2 + 14 + 63) / 100))
+    unknown = sizes.with_columns(sample_size=pl.Series([None, 20, 20, 20]))
+    found = leaderboard(unknown, weight="sample_size").collect()
+    assert found.select("score", "n_segments").row(0) == (pytest.approx(0.8), 2)
+
+
+def test_runs_of_most_context_are_pooled():
+    rows = [(run, "gd1", "a", "odd", 5, "q1", score) for run, score in ((0, 0.2), (1, 0.8))]
+    table = frame([*rows, (2, "gd1", "a", "odd", None, "q1", 1.0)])
+    kept = segment_scores(table).select("score", "n_items", "context_count").collect()
+    assert kept.rows() == [(0.5, 2, 5)]
+    old = segment_scores(table, rules="reference").collect()
+    assert old["score"].to_list() == [0.2]
+    assert len(segment_scores(table, runs="all").collect()) == 2
+    assert len(segment_scores(table, runs="all", rules="reference").collect()) == 3
+
+
+def test_a_run_without_scores_is_no_run_but_counts_as_attempted():
+    table = frame(
+        [(0, "gd1", "a", "odd", 0, "q1", 0.4), (1, "gd1", "a", "odd", 5, "q1", None)]
+    ).with_columns(status=pl.Series(["ok", "failed"]))
+    assert segment_scores(table).collect()["score"].to_list() == [0.4]
+    lost = leaderboard(table.filter(pl.col("score").is_null())).collect()
+    assert lost.select("rank", "score", "n_segments", "parse_rate").row(0) == (None, None, 0, 0.0)
+    none = leaderboard(table.filter(pl.col("score").is_null()), rules="reference").collect()
+    assert none.is_empty()
+
+
+def test_ties_share_a_rank():
+    rows = [(0, "gd1", name, "odd", 0, "q1", score) for name, score in
+            (("b", 0.5), ("a", 0.5), ("c", 0.4), ("baseline:uniform", 0.9))]  # fmt: skip
+    table = frame(rows)
+    found = leaderboard(table, baselines=False).select("rank", "model").collect().rows()
+    assert found == [(1, "a"), (1, "b"), (3, "c")]
+    old = leaderboard(table, rules="reference").select("rank", "model").collect().rows()
+    assert old == [(1, "baseline:uniform"), (2, "b"), (3, "a"), (4, "c")]
+
+
+def test_consistency_asks_for_two_segments_unless_the_original_does():
+    table = frame(
+        [
+            (0, "gd1", "a", "odd", 0, "q1", 0.5),
+            (0, "gd1", "b", "odd", 0, "q1", 0.5),
+            (0, "gd1", "b", "even", 0, "q1", 0.7),
+            (0, "gd1", "baseline:uniform", "odd", 0, "q1", 0.6),
+            (0, "gd1", "baseline:uniform", "even", 0, "q1", 0.6),
+        ]
+    )
+    found = consistency(table).select("rank", "model").collect().rows()
+    assert found == [(1, "b"), (None, "a"), (None, "baseline:uniform")]
+    old = consistency(table, rules="reference").select("rank", "model").collect().rows()
+    assert old == [(1, "a"), (2, "baseline:uniform"), (3, "b")]
+
+
+def test_groups_have_leaderboards_of_their_own():
+    table = ROUNDS.with_columns(hot=pl.Series([True, False, False, True]))
+    found = leaderboard(table, by="hot").select("hot", "score").collect().rows()
+    assert found == [(False, pytest.approx(0.7)), (True, pytest.approx(0.55))]
+
+
+def test_segments_of_several_attributes():
+    attributes = pl.DataFrame(
+        {
+            "segment_id": ["gender:male", "gender:male", "gender:female"],
+            "attribute": ["gender", "age", "gender"],
+            "value": ["male", "young", "female"],
+        }
+    )
+    found = leaderboard(ROUNDS, "category", attributes=attributes).collect()
+    assert found.select("category", "n_segments").rows() == [("age", 2), ("gender", 3)]
+    broken = attribute_breakdown(ROUNDS, attributes).collect()
+    assert broken.select("attribute", "value", "score", "n_segments").rows() == [
+        ("age", "young", pytest.approx(0.45), 2),
+        ("gender", "female", pytest.approx(0.9), 1),
+        ("gender", "male", pytest.approx(0.45), 2),
+    ]
+    with pytest.raises(MissingColumnsError, match="the table of attributes needs column"):
+        attribute_breakdown(ROUNDS, attributes.drop("attribute"))
+
+
+def test_no_rows():
+    tables = leaderboards(ROUNDS.clear())
+    assert all(table.is_empty() for table in tables.values())
+    assert len(tables) == 12
+
+
+def test_it_stays_lazy(tmp_path):
+    ROUNDS.write_parquet(tmp_path / "scored.parquet")
+    scan = leaderboard(pl.scan_parquet(tmp_path / "scored.parquet"))
+    assert isinstance(scan, pl.LazyFrame)
+    assert_frame_equal(scan.collect(engine="streaming"), leaderboard(ROUNDS).collect())
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"level": "overal"}, ParameterError, "level must be one of .* Did you mean 'overall'"),
+        ({"weight": "n"}, ParameterError, "weight must be one of"),
+        ({"rules": "old"}, ParameterError, "unknown rules 'old'"),
+        ({"weight": "sample_size"}, MissingColumnsError, "needs column 'sample_size'"),
+        ({"by": pl.col("round").alias("rank")}, ParameterError, "a column 'rank' of its own"),
+    ],
+)
+def test_refusals(change, error, message):
+    with pytest.raises(error, match=message):
+        leaderboard(ROUNDS, **change)
+
+
+def test_scores_must_be_numbers():
+    text = ROUNDS.with_columns(pl.col("score").cast(pl.String))
+    with pytest.raises(ParameterError, match="leaderboard: score must be numbers, but is String"):
+        leaderboard(text)
+    with pytest.raises(MissingColumnsError, match="consistency needs column 'model'"):
+        consistency(ROUNDS.drop("model"))
+    with pytest.raises(ParameterError, match="min_segments must be 1 or more"):
+        consistency(ROUNDS, min_segments=0)
+    with pytest.raises(ParameterError, match="runs must be 'kept' or 'all'"):
+        segment_scores(ROUNDS, runs="best")

@@ -1,0 +1,230 @@
+"""Disparities, context responsiveness and stereotyping: by hand, golden, and by both rules."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.survey.leaderboards import (
+    context_responsiveness,
+    disparity,
+    leaderboards,
+    model_disparity,
+    question_disparity,
+    stereotype_score,
+)
+from evalframe.survey.runs import read_runs
+
+
+def records(golden):
+    """The golden item scores."""
+    return read_runs([*golden("survey/aggregation")["results"].values()])
+
+
+def scored(*rows, **columns):
+    names = ["model", "segment_id", "question_id", "score"]
+    frame = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"score": pl.Float64})
+    return frame.with_columns(**{name: pl.Series(values) for name, values in columns.items()})
+
+
+FAIR = scored(
+    ("a", "gender:male", "q1", 0.9),
+    ("a", "gender:female", "q1", 0.8),
+    ("a", "country:peru", "q1", 0.3),
+    ("a", "country:chad", "q1", 0.7),
+    ("a", "language:french", "q1", 0.0),
+    ("b", "gender:male", "q1", 0.5),
+    ("b", "gender:female", "q1", 0.5),
+    ("baseline:uniform", "gender:male", "q1", 0.1),
+    ("baseline:uniform", "gender:female", "q1", 0.9),
+)
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_gaps_within_categories(rules):
+    found = disparity(FAIR, rules=rules).collect()
+    assert found.select("model", "category", "best_segment", "worst_segment").rows() == [
+        ("baseline:uniform", "gender", "gender:female", "gender:male"),
+        ("a", "country", "country:chad", "country:peru"),
+        ("a", "gender", "gender:male", "gender:female"),
+        ("b", "gender", *{"documented": ["gender:female"] * 2}.get(
+            rules, ["gender:male", "gender:female"])),
+    ]  # fmt: skip
+    assert found["gap"].to_list() == pytest.approx([0.8, 0.4, 0.1, 0.0])
+    # 0.9 - 0.8 is a little below 0.10; a baseline is no concern.
+    assert found["concern"].to_list() == [False, True, False, False]
+    assert found["category_label"].to_list() == ["Gender", "Country", "Gender", "Gender"]
+
+
+def test_a_gap_of_a_tenth_is_no_concern():
+    rows = scored(("a", "gender:male", "q1", 0.4), ("a", "gender:female", "q1", 0.3))
+    assert 0.4 - 0.3 > 0.1
+    assert disparity(rows).collect()["concern"].to_list() == [False]
+
+
+def test_the_largest_gap_of_each_model():
+    found = model_disparity(FAIR).collect()
+    assert found.select("rank", "model", "category", "n_categories").rows() == [
+        (1, "b", "gender", 1),
+        (2, "a", "country", 2),
+        (3, "baseline:uniform", "gender", 1),
+    ]
+
+
+def test_gaps_are_within_rounds_unless_the_original_mixes_them():
+    rows = scored(
+        ("a", "gender:male", "q1", 0.9),
+        ("a", "gender:female", "q1", 0.8),
+        ("a", "gender:male", "q2", 0.2),
+        ("a", "gender:female", "q2", 0.5),
+        round=["gd1", "gd1", "gd2", "gd2"],
+    )
+    found = disparity(rows).select("round", "gap").collect().rows()
+    assert found == [("gd2", pytest.approx(0.3)), ("gd1", pytest.approx(0.1))]
+    assert disparity(rows, rules="reference").collect()["gap"].to_list() == pytest.approx([0.1])
+
+
+def test_question_gaps_of_all_runs_in_the_original():
+    rows = scored(
+        ("a", "gender:male", "q1", 0.9),
+        ("a", "gender:female", "q1", 0.8),
+        ("a", "gender:male", "q1", 0.1),
+        ("a", "gender:male", None, 0.0),
+        context_count=[5, 5, 0, 5],
+        run_id=[1, 2, 3, 4],
+    )
+    found = question_disparity(rows).select("gap", "best_segment", "n_segments").collect().rows()
+    assert found == [(pytest.approx(0.1), "gender:male", 2)]
+    old = question_disparity(rows, rules="reference").collect().row(0, named=True)
+    assert old["gap"] == pytest.approx(0.8)
+    assert (old["best_segment"], old["worst_segment"], old["n_segments"]) == (
+        "gender:male",
+        "gender:male",
+        3,
+    )
+
+
+def test_golden_slopes(golden):
+    expected = golden("survey/aggregation")["expected"]["summary_gd8"]["contextResponsiveness"]
+    found = context_responsiveness(records(golden), rules="reference").collect()
+    assert found["model"].to_list() == [row["modelId"] for row in expected["models"]]
+    slopes = [row["slope"] for row in expected["models"]]
+    assert found["slope"].to_list() == pytest.approx(slopes, abs=1e-12)
+
+
+def test_golden_slopes_of_points(golden):
+    cases = golden("survey/statistics")["slope"]
+    assert len(cases) >= 10
+    for case in cases:
+        points = [(f"r{k}", x, y) for k, (x, y) in enumerate(case["points"])]
+        rows = pl.DataFrame(
+            [*points, ("s", 1, None)],
+            schema={"run_id": pl.String, "context_count": pl.Int64, "score": pl.Float64},
+            orient="row",
+        ).with_columns(model=pl.lit("a"), segment_id=pl.lit("odd"))
+        other = rows.head(1).with_columns(
+            pl.lit(99, dtype=pl.Int64).alias("context_count"),
+            model=pl.lit("other"),
+            score=pl.lit(0.5),
+        )
+        both = pl.concat([rows, other])
+        found = context_responsiveness(both, rules="reference").collect()
+        mine = found.filter(pl.col("model") == "a")["slope"].to_list()
+        assert (mine or [0]) == pytest.approx([case["slope"]], abs=1e-12)
+
+
+CONTEXT = scored(
+    ("a", "gender:male", "q1", 0.5),
+    ("a", "gender:male", "q1", 0.7),
+    ("a", "gender:female", "q1", 0.6),
+    ("a", "gender:female", "q1", 0.6),
+    ("a", "country:peru", "q1", 0.9),
+    ("b", "gender:male", "q1", 0.4),
+    context_count=[0, 10, 0, 10, 0, 10],
+    run_id=[1, 2, 3, 4, 5, 6],
+)
+
+
+def test_slopes_have_a_standard_error_over_segments():
+    found = context_responsiveness(CONTEXT).collect()
+    assert found.select("model", "slope", "std_error", "n_segments").rows() == [
+        ("a", pytest.approx(0.01), pytest.approx(0.01), 2),
+        ("b", None, None, 0),
+    ]
+    old = context_responsiveness(CONTEXT, rules="reference").collect()
+    assert old["slope"].to_list() == pytest.approx([0.01, 0.0])
+    segments = context_responsiveness(CONTEXT, level="segment").collect()
+    assert segments["slope"].to_list() == pytest.approx([0.0, 0.02])
+    categories = context_responsiveness(CONTEXT, level="category").collect()
+    assert categories.select("model", "category", "n_segments").rows() == [
+        ("a", "country", 0),
+        ("a", "gender", 2),
+        ("b", "gender", 0),
+    ]
+
+
+def test_one_amount_of_context_is_nothing_for_the_original():
+    rows = CONTEXT.with_columns(context_count=pl.lit(3))
+    assert context_responsiveness(rows, rules="reference").collect().is_empty()
+    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
+    unknown = CONTEXT.with_columns(context_count=pl.lit(None, dtype=pl.Int64))
+    assert context_responsiveness(unknown).collect().is_empty()
+
+
+def test_a_segment_with_three_points_has_an_error_of_its_own():
+    rows = scored(
+        *[("a", "gender:male", "q1", score) for score in (0.0, 1.0, 1.0)],
+        context_count=[0, 1, 2],
+    )
+    found = context_responsiveness(rows, level="segment").collect().row(0, named=True)
+    assert found["slope"] == pytest.approx(0.5)
+    assert found["std_error"] == pytest.approx((1 / 6 / 2) ** 0.5)
+
+
+def test_stereotypes():
+    found = stereotype_score(CONTEXT).collect().rows()
+    lowest, highest = 0.55, 0.65
+    gain = (highest - lowest) / highest
+    assert found == [
+        ("a", 0, 10, pytest.approx(lowest), pytest.approx(highest), pytest.approx(gain), 2)
+    ]
+    nothing = CONTEXT.with_columns(score=pl.col("score") * 0.0)
+    assert stereotype_score(nothing).collect()["improvement"].to_list() == [None]
+    old = stereotype_score(nothing, rules="reference").collect()
+    assert old["improvement"].to_list() == [0.0]
+
+
+def test_an_odd_level_drops_models_in_the_original_alone():
+    odd = scored(("b", "gender:male", "q1", 0.5), context_count=[20], run_id=[7])
+    rows = pl.concat([CONTEXT, odd.select(CONTEXT.columns)])
+    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert set(stereotype_score(rows).collect()["model"]) == {"a", "b"}
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_all_at_once_are_those_one_by_one(golden, rules):
+    rows = records(golden)
+    tables = leaderboards(rows, rules=rules)
+    alone = {
+        "disparity": disparity,
+        "model_disparity": model_disparity,
+        "question_disparity": question_disparity,
+        "context_responsiveness": context_responsiveness,
+        "stereotype_score": stereotype_score,
+    }
+    for name, function in alone.items():
+        one = function(rows, rules=rules).collect()
+        assert (
+            tables[name].select(pl.exclude(pl.Float64)).equals(one.select(pl.exclude(pl.Float64)))
+        )
+
+
+def test_refusals():
+    with pytest.raises(MissingColumnsError, match="needs column 'context_count'"):
+        context_responsiveness(FAIR)
+    with pytest.raises(ParameterError, match="level must be one of"):
+        context_responsiveness(CONTEXT, level="question")
+    with pytest.raises(MissingColumnsError, match="question_disparity needs column 'question_id'"):
+        question_disparity(FAIR.drop("question_id"))

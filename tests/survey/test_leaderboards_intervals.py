@@ -1,0 +1,148 @@
+"""Intervals of scores and ranks: against evaluate, a naive bootstrap, and degenerate tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.resample import draws
+from evalframe.survey.leaderboards import leaderboard, segment_scores
+from evalframe.survey.leaderboards.ranks import rank_sets, ranked
+from evalframe.survey.metrics import mean_score
+
+SEGMENTS = [f"country:{name}" for name in ("chad", "fiji", "iran", "mali", "oman", "peru")]
+QUESTIONS = [f"q{k}" for k in range(12)]
+
+
+def table(models=4, seed=0, holes=0.1):
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"m{model}", segment, question, 0.9 - 0.1 * model + 0.1 * rng.standard_normal())
+        for model in range(models)
+        for segment in SEGMENTS
+        for question in QUESTIONS
+        if rng.random() >= holes
+    ]
+    return pl.DataFrame(rows, schema=["model", "segment_id", "question_id", "score"], orient="row")
+
+
+def naive_over_questions(rows, method):
+    """The two stages of each replicate, question by question."""
+    questions = rows["question_id"].unique().sort()
+    weights = np.concatenate([*draws.bootstrap_weights(method, questions).chunks(100)])
+    scores = {key: group for key, group in rows.group_by("model", "segment_id")}
+    made = {}
+    for model in rows["model"].unique():
+        values = []
+        for weight in weights:
+            by_question = dict(zip(questions, weight, strict=True))
+            means = []
+            for segment in SEGMENTS:
+                group = scores[model, segment]
+                mass = np.array([by_question[q] for q in group["question_id"]])
+                if mass.sum():
+                    means.append((mass * group["score"].to_numpy()).sum() / mass.sum())
+            values.append(np.mean(means))
+        made[model] = np.quantile(values, [0.025, 0.975])
+    return made
+
+
+def test_over_questions_as_a_naive_program():
+    rows, method = table(), ef.Bootstrap(cluster="question_id", n=60, seed=3)
+    found = leaderboard(rows, resample=method).collect()
+    expected = naive_over_questions(rows, method)
+    for model, lower, upper in found.select("model", "lower", "upper").iter_rows():
+        assert (lower, upper) == pytest.approx(tuple(expected[model]), abs=1e-12)
+    assert found["n_clusters"].to_list() == [12] * 4
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca", "normal"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_over_segments_as_evaluate(interval, weighted):
+    rows = table().with_columns(
+        sample_size=pl.col("segment_id").rank("dense").cast(pl.Float64) * 10
+    )
+    method = ef.Bootstrap(cluster="segment_id", n=200, seed=1, interval=interval)
+    weight = "sample_size" if weighted else "segment"
+    found = leaderboard(rows, weight=weight, resample=method).collect().sort("model")
+    metric = mean_score(weight="sample_size") if weighted else mean_score()
+    wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method).collect()
+    for name, other in (("score", "estimate"), ("std_error",) * 2, ("lower",) * 2, ("upper",) * 2):
+        assert found[name].to_list() == pytest.approx(wanted[other].to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize("level", ["segment", "category", "question"])
+@pytest.mark.parametrize("draws_", ["reference", "counter", "poisson"])
+def test_every_level_has_intervals_around_its_scores(level, draws_):
+    cluster = "segment_id" if level == "question" else "question_id"
+    method = ef.Bootstrap(cluster=cluster, n=100, draws=draws_)
+    found = leaderboard(table(), level, resample=method).collect()
+    assert (found["lower"] <= found["score"] + 1e-9).all()
+    assert (found["upper"] >= found["score"] - 1e-9).all()
+    assert (found["rank_set_lower"] <= found["rank"]).all()
+    assert (found["rank_set_upper"] >= found["rank"]).all()
+    assert (found["rank_lower"] <= found["rank_upper"]).all()
+
+
+def test_models_are_paired():
+    # The second model is always a little worse, though both vary much more between questions.
+    rng = np.random.default_rng(0)
+    hard = {question: rng.random() for question in QUESTIONS}
+    rows = [
+        (model, segment, question, hard[question] - loss)
+        for model, loss in (("a", 0.0), ("b", 0.001))
+        for segment in SEGMENTS
+        for question in QUESTIONS
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "segment_id", "question_id", "score"], orient="row")
+    found = leaderboard(frame, resample=ef.Bootstrap(cluster="question_id", n=200)).collect()
+    assert found["lower"][0] < found["score"][1]
+    assert found["tied_with_best"].to_list() == [True, False]
+    assert found.select("rank_lower", "rank_upper").rows() == [(1, 1), (2, 2)]
+
+
+def test_equal_models_are_tied():
+    one = table(models=1)
+    same = pl.concat([one, one.with_columns(model=pl.lit("twin"))])
+    found = leaderboard(same, resample=ef.Bootstrap(cluster="question_id", n=50)).collect()
+    assert found["tied_with_best"].to_list() == [True, True]
+    assert found.select("rank_set_lower", "rank_set_upper").rows() == [(1, 2), (1, 2)]
+
+
+def test_a_single_cluster_says_nothing():
+    rows = table().filter(pl.col("question_id") == "q1")
+    method = ef.Bootstrap(cluster="question_id", n=10)
+    with pytest.raises(ParameterError, match="needs two clusters"):
+        leaderboard(rows, resample=method)
+    with pytest.raises(ParameterError, match=r"resample must be ef.Bootstrap\(...\)"):
+        leaderboard(rows, resample=ef.Jackknife(cluster="question_id"))
+    holed = table().with_columns(question_id=pl.when(pl.col("score") > 0.5).then("question_id"))
+    with pytest.raises(ParameterError, match="the cluster of the bootstrap is null"):
+        leaderboard(holed, resample=method)
+
+
+def test_weighting_by_question_resamples_questions_whole():
+    rows, method = table(holes=0), ef.Bootstrap(cluster="question_id", n=50)
+    segment = leaderboard(rows, resample=method).collect()
+    question = leaderboard(rows, weight="question", resample=method).collect()
+    for name in ("score", "lower", "upper"):
+        assert segment[name].to_list() == pytest.approx(question[name].to_list(), abs=1e-12)
+
+
+def test_rank_sets_hold_what_is_certain():
+    rng = np.random.default_rng(0)
+    points = np.array([0.9, 0.5, 0.49, np.nan])
+    drawn = points + 0.01 * rng.standard_normal((500, 4))
+    lower, upper = rank_sets(points, drawn, np.zeros(4, dtype=np.int64), 0.95)
+    assert lower[:3].tolist() == [1, 2, 2]
+    assert upper[:3].tolist() == [1, 3, 3]
+    assert np.isnan([lower[3], upper[3]]).all()
+
+
+def test_ranks_of_ties_and_of_nothing():
+    found = ranked(np.array([[0.5, 0.5, 0.9, np.nan]]))
+    assert found[0, :3].tolist() == [2, 2, 1]
+    assert np.isnan(found[0, 3])

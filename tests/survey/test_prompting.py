@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from evalframe.core.errors import (
+    ContractError,
+    MissingColumnsError,
+    OutputError,
+    ParameterError,
+    UnknownNameError,
+)
+from evalframe.survey.prompting import blueprints, prompts, write_prompts
+from evalframe.survey.surveys import read_survey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from evalframe.survey.surveys import Survey
+
+QUESTIONS = {
+    "p": ["Hot?", ["Yes", "No\t"]],
+    "q": ["Late?", ["Now", "Later", "Never"]],
+    "r": ["Far?", ["Near", "Far"]],
+    "s": ["Why?", ["This", "That"]],
+}
+SHARES = {"p": [60, 40], "q": [20, 30.5, 49.5], "r": [10, 90], "s": [0, 100]}
+
+
+def document(*segments: tuple[str, int, str]) -> dict[str, Any]:
+    """A survey document: id, size and answered questions of each segment."""
+    return {
+        "surveyId": "MB",
+        "surveyName": "Marrowby",
+        "questions": {
+            name: {"text": text, "type": "single-select", "options": options}
+            for name, (text, options) in QUESTIONS.items()
+        },
+        "segments": [
+            {
+                "id": name,
+                "label": name,
+                "attributes": {"gender": "Male", "town": "Elm"},
+                "sampleSize": size,
+                "responses": [{"questionId": q, "distribution": SHARES[q]} for q in answered],
+            }
+            for name, size, answered in segments
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def survey() -> Survey:
+    return read_survey(document(("gender:male", 50, "pqrs"), ("few", 20, "pr")))
+
+
+def test_a_prompt_for_each_answered_question(survey: Survey) -> None:
+    asked = prompts(survey).collect()
+    assert asked["prompt_id"].to_list() == [
+        *(f"{name}-gender:male" for name in "pqrs"),
+        "p-few",
+        "r-few",
+    ]
+    assert asked["config_id"].unique().sort().to_list() == ["dtef-MB-few", "dtef-MB-gender:male"]
+    row = asked.row(1, named=True)
+    assert (row["question_id"], row["n_options"], row["actual"]) == (
+        ["q"],
+        [3],
+        [[0.2, 0.305, 0.495]],
+    )
+    assert row["prompt"].startswith("Group: Gender: Male; town: Elm\nSurveyed: 50 respondents\n\n")
+    assert "Late?\n  a. Now\n  b. Later\n  c. Never\n\nReply with the 3 percent" in row["prompt"]
+    exploded = asked.explode("question_id", "n_options", "actual")
+    assert exploded.schema["actual"] == pl.List(pl.Float64)
+
+
+def test_questions_in_the_order_asked_for(survey: Survey) -> None:
+    asked = prompts(survey, questions=["s", "p"], segments=["gender:male"]).collect()
+    assert asked["prompt_id"].to_list() == ["s-gender:male", "p-gender:male"]
+
+
+def test_batches(survey: Survey) -> None:
+    asked = prompts(survey, batch_size=3).collect()
+    assert asked["prompt_id"].to_list() == ["batch-0-gender:male", "s-gender:male", "batch-0-few"]
+    assert asked["question_id"].to_list() == [["p", "q", "r"], ["s"], ["p", "r"]]
+    assert asked["config_id"].to_list()[0] == "dtef-MB-gender:male-b3"
+    first = asked["prompt"][0]
+    assert 'Question with the key "q":\nLate?' in first
+    assert first.endswith("for each question its key, and a list of its percentages.")
+
+
+def test_context_leaves_out_what_is_asked(survey: Survey) -> None:
+    asked = prompts(survey, context_count=2, segments=["gender:male"]).collect()
+    assert asked["context_ids"].to_list() == [["q", "r"], ["p", "r"], ["p", "q"], ["p", "q"]]
+    assert asked["context_format"].unique().to_list() == ["distribution-context"]
+    assert asked["prompt"].str.count_matches(r'Q:\s*"').to_list() == [2, 2, 2, 2]
+    assert 'Q: "Hot?"\nThe answers:\n  a. Yes: 60.0%\n  b. No: 40.0%\n\nQ:' in asked["prompt"][1]
+    batched = prompts(survey, context_count=2, batch_size=3, segments=["gender:male"]).collect()
+    assert batched["context_ids"].to_list() == [["s"], ["p", "q"]]
+
+
+def test_a_pool_in_its_order_or_a_random_one(survey: Survey) -> None:
+    asked = prompts(survey, context=["s", "q"], context_count=None, questions=["q", "r"])
+    ids = asked.collect().select("segment_id", "context_ids").rows()
+    assert ids == [("gender:male", ["s"]), ("gender:male", ["s", "q"]), ("few", [])]
+    random = [
+        prompts(survey, context_count=None, questions=["p"], segments=["gender:male"], seed=seed)
+        .collect()["context_ids"]
+        .to_list()[0]
+        for seed in range(8)
+    ]
+    assert {tuple(sorted(ids)) for ids in random} == {("q", "r", "s")}
+    assert len({*map(tuple, random)}) > 2
+
+
+@pytest.mark.parametrize(
+    ("context_format", "shown"),
+    [
+        ("narrative", "Asked “Hot?”, they were of these minds: 60.0% said “Yes”, 40.0%"),
+        ("raw-survey", "\nHot? | Yes | 60.0\nHot? | No | 40.0\n"),
+        ("interview", "INTERVIEWER: Hot?\nGROUP: 60.0 of a hundred of us say “Yes”, "),
+        ("first-person", "To “Hot?” we said: “Yes” (60.0%), “No” (40.0%)."),
+    ],
+)
+def test_formats(survey: Survey, context_format: Any, shown: str) -> None:
+    asked = prompts(survey, context_count=1, context_format=context_format, questions=["q"])
+    row = asked.collect().row(0, named=True)
+    assert shown in row["prompt"]
+    assert row["config_id"] == f"dtef-MB-gender:male-{context_format.replace('-', '')}"
+
+
+def test_types_of_evaluation(survey: Survey) -> None:
+    def text(**options: Any) -> str:
+        return str(prompts(survey, questions=["p"], **options).collect()["prompt"][0])
+
+    assert "in the order of the options: [60.0, 40.0]" in text(eval_type="shift")
+    assert "their 8 letters" in text(eval_type="synthetic-individual", n_individuals=8)
+    assert "PROBABILITIES: and the 2 " in text(eval_type="individual-answer")
+    assert "DISTRIBUTION: and the 2 " in text(reasoning="cot")
+    own = prompts(survey, system="Be brief.", temperature=0).collect()
+    assert own["system"].unique().to_list() == ["Be brief."]
+    assert own["temperature"].unique().to_list() == [0.0]
+
+
+def test_unknown_sample_sizes() -> None:
+    content = document(("gender:male", 50, "pq"))
+    del content["segments"][0]["sampleSize"]
+    unknown = read_survey(content)
+    assert "Surveyed: respondents\n" in prompts(unknown).collect()["prompt"][0]
+    with pytest.raises(ContractError, match="2 questions have no respondents"):
+        prompts(unknown, eval_type="shift")
+
+
+def test_the_budget_counts_everything(survey: Survey) -> None:
+    most = prompts(survey, context_count=None, questions=["p"], segments=["gender:male"])
+    tokens = most.collect()["n_tokens"].item()
+    for budget in (tokens + 260, tokens + 200, 300, 0):
+        row = prompts(
+            survey,
+            context_count=None,
+            questions=["p"],
+            segments=["gender:male"],
+            token_budget=budget,
+        ).collect()
+        shown = row["context_count"].item()
+        assert shown == 0 or row["n_tokens"].item() + 256 <= budget
+        assert (shown == 3) == (budget == tokens + 260)
+    longest = prompts(survey, context_count=None, reasoning="cot", token_budget=tokens + 260)
+    assert longest.collect()["context_count"].max() == 0
+
+
+def test_any_tokenizer_counts_columns(survey: Survey) -> None:
+    def words(texts: pl.Series) -> pl.Series:
+        return texts.str.split(" ").list.len()
+
+    asked = prompts(survey, context_count=None, tokens=words, token_budget=400).collect()
+    counts = pl.concat_str("system", pl.lit(" "), "prompt").str.split(" ").list.len()
+    assert asked.select(counts).to_series().to_list() == asked["n_tokens"].to_list()
+    with pytest.raises(ParameterError, match="must return a column of whole numbers"):
+        prompts(survey, tokens=lambda texts: texts.cast(pl.String))
+    with pytest.raises(ParameterError, match="a function of a column, not 'words'"):
+        prompts(survey, tokens="words")  # type: ignore[arg-type]
+
+
+BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"batch_size": 6}, ParameterError, "batch_size is 1 to 5, got 6"),
+    ({"batch_size": 2, "eval_type": "individual-answer"}, ParameterError, "one question each"),
+    ({"context_count": -1}, ParameterError, "context_count is 0 or more"),
+    ({"token_budget": -1}, ParameterError, "token_budget is 0 or more"),
+    ({"n_individuals": 0}, ParameterError, "n_individuals is 1 or more"),
+    ({"context_format": "narative"}, UnknownNameError, "Did you mean 'narrative'"),
+    ({"eval_type": "x"}, UnknownNameError, "unknown type of evaluation 'x'"),
+    ({"reasoning": "x"}, UnknownNameError, "Known: cot, standard"),
+    ({"rules": "x"}, UnknownNameError, "Known: documented, reference"),
+    ({"segments": ["gender:mal"]}, UnknownNameError, "Did you mean 'gender:male'"),
+    ({"questions": ["z"]}, UnknownNameError, "unknown question 'z'"),
+    ({"questions": ["p", "p"]}, ParameterError, "named twice"),
+    ({"context_count": 2, "context_format": "attribute-label"}, ParameterError, "shows no context"),
+]
+
+
+@pytest.mark.parametrize(("options", "error", "message"), BAD)
+def test_options_outside_their_domain(
+    survey: Survey, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        prompts(survey, **options)
+
+
+@given(
+    st.permutations("pqrs"),
+    st.sets(st.sampled_from("pqrs"), min_size=1),
+    st.integers(1, 5),
+    st.none() | st.integers(0, 4),
+    st.integers(0, 700),
+)
+@settings(max_examples=25, deadline=None)
+def test_context_as_a_plain_program_chooses_it(
+    pool: list[str], answered: set[str], batch: int, count: int | None, budget: int
+) -> None:
+    survey = read_survey(document(("gender:male", 50, "".join(sorted(answered)))))
+    size = prompts(survey, context_count=None, tokens=_ten_each, token_budget=10**6)
+    assert size.collect()["n_tokens"].unique().to_list() == [20]
+    asked = prompts(
+        survey,
+        context=pool,
+        context_count=count,
+        context_format="distribution-context",
+        batch_size=batch,
+        tokens=_ten_each,
+        token_budget=budget,
+    ).collect()
+    room = max(0, budget - 20 - 256)
+    for targets, shown in asked.select("question_id", "context_ids").iter_rows():
+        eligible = [name for name in pool if name in answered and name not in targets]
+        assert shown == eligible[:count][: room // 10]
+
+
+def _ten_each(texts: pl.Series) -> pl.Series:
+    return pl.repeat(10, len(texts), eager=True)
+
+
+def test_context_as_the_original_chooses_it(golden: Callable[[str], Any]) -> None:
+    values = golden("survey/blueprint_validation")
+    content = values["context_survey"]
+    for case in values["context_selection"]:
+        answers = {s["id"]: s["responses"] for s in content["segments"]}[case["segment_id"]]
+        extra = []
+        if case["target"] not in {answer["questionId"] for answer in answers}:
+            # The original also chooses context for a question that the segment did not answer.
+            others = content["segments"][0]["responses"]
+            extra = [answer for answer in others if answer["questionId"] == case["target"]]
+        segments = [
+            {**s, "responses": s["responses"] + (extra if s["id"] == case["segment_id"] else [])}
+            for s in content["segments"]
+        ]
+        budget = {} if case["budget"] is None else {"token_budget": case["budget"]}
+        asked = prompts(
+            read_survey({**content, "segments": segments}),
+            segments=[case["segment_id"]],
+            questions=[case["target"]],
+            context=case["pool"],
+            context_count=case["requested"],
+            context_format="distribution-context",
+            rules="reference",
+            **budget,
+        ).collect()
+        assert asked["context_ids"].to_list() == [case["selected"] or []]
+
+
+def test_blueprints_as_the_original_makes_them(golden: Callable[[str], Any]) -> None:
+    values = golden("survey/blueprint_validation")
+    survey = read_survey(values["context_survey"])
+    ids = survey.questions["question_id"].to_list()
+    for case in values["blueprints"]:
+        asked = prompts(
+            survey,
+            questions=["q0", "q3", "q7", "q20"],
+            context=ids[: case["config"]["contextQuestionIds"]],
+            context_count=case["config"]["contextQuestionCount"],
+            rules="reference",
+        )
+        found = blueprints(asked).collect()
+        assert len(found) == len(case["blueprints"])
+        for row, expected in zip(found.iter_rows(named=True), case["blueprints"], strict=True):
+            assert row["config_id"] == expected["config_id"]
+            assert row["prompt_ids"] == expected["prompt_ids"] == expected["ground_truth_keys"]
+            assert row["n_questions"] == expected["points"]
+            assert row["context_count"] == expected["context_count"]
+            assert row["context_ids"] == expected["context_ids"]
+            assert row["temperature"] == expected["temperature"]
+
+
+def test_prompts_are_written(survey: Survey, tmp_path: Path) -> None:
+    asked = pl.concat([prompts(survey, batch_size=2), prompts(survey, system="", context_count=1)])
+    assert write_prompts(asked, tmp_path / "prompts.jsonl") == 9
+    lines = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text().splitlines()]
+    assert lines[0]["id"] == "dtef-MB-gender:male-b2/batch-0-gender:male"
+    assert [message["role"] for message in lines[0]["input"]] == ["system", "user"]
+    assert [message["role"] for message in lines[-1]["input"]] == ["user"]
+    assert json.loads(lines[0]["target"][1]) == [0.2, 0.305, 0.495]
+    assert lines[0]["metadata"]["question_id"] == ["p", "q"]
+    assert write_prompts(asked, tmp_path / "prompts.parquet") == 9
+    assert_frame_equal(pl.read_parquet(tmp_path / "prompts.parquet"), asked.collect())
+
+
+def test_what_cannot_be_written(survey: Survey, tmp_path: Path) -> None:
+    asked = prompts(survey)
+    with pytest.raises(ContractError, match="ids stand for several prompts"):
+        write_prompts(pl.concat([asked, asked]), tmp_path / "p.jsonl")
+    with pytest.raises(OutputError, match=r"name it \.parquet or \.jsonl"):
+        write_prompts(asked, tmp_path / "p.csv")
+    with pytest.raises(MissingColumnsError, match="'prompt'"):
+        write_prompts(asked.drop("prompt"), tmp_path / "p.jsonl")
+    with pytest.raises(MissingColumnsError, match="'config_id'"):
+        blueprints(asked.drop("config_id"))
+    assert not list(tmp_path.iterdir())

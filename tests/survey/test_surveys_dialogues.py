@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from evalframe.core.errors import (
+    ContractError,
+    InputError,
+    MissingColumnsError,
+    ParameterError,
+)
+from evalframe.survey.surveys import read_dialogues
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POLL = "Poll Single Select"
+TABLE = {
+    "Question ID": ["q1", "q1", "q2", "q2", "q2", "q3", "q4", "q4"],
+    "Question Type": [POLL, POLL, POLL, POLL, POLL, "Ask Opinion", POLL, POLL],
+    "Question": ["Hot?"] * 2 + ["Late?"] * 3 + ["Why?"] + ["How old are you?"] * 2,
+    "Response": ["Yes", "No", "Now", "Later", "Never", "Because", "18-25", "65+"],
+    "All": ["50%"] * 8,
+    "O1: English": ["50%", "50%", "20%", "30%", "50%", "1%", "50%", "50%"],
+    "O2: 65+": ["60.5%", "39.5%", "100%", "", "", "1%", "0%", "100%"],
+    "O3: Male": ["40%", "60%", "20%", "30%", "50 %", "1%", "50%", "50%"],
+    "O5: More excited than concerned": ["10", "90", "", "", "", "1", "50", "50"],
+    "O6: Islam": ["25%", "75%", "20%", "30%", "50%", "1%", "50%", "50%"],
+    "O7: Türkiye": ["25%", "75%", "20%", "30%", "50%", "1%", "50%", "50%"],
+    "Africa": ["50%"] * 8,
+}
+COUNTS = {
+    "Question ID": ["q1", "q2"],
+    "O2: 65+": ["0", "41"],
+    "O3: Male": ["100", "90"],
+    "O5: More excited than concerned": ["55", "54"],
+    "O6: Islam": ["9", "8"],
+    "O7: Türkiye": ["33", "30"],
+}
+
+
+@pytest.fixture
+def aggregate(tmp_path: Path) -> Path:
+    path = tmp_path / "GD9_aggregate_standardized.csv"
+    pl.DataFrame(TABLE).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    path = tmp_path / "GD9_segment_counts_by_question.csv"
+    pl.DataFrame(COUNTS).write_csv(path)
+    return path
+
+
+def test_questions_and_segments(aggregate: Path) -> None:
+    survey = read_dialogues(aggregate)
+    assert survey.rounds["round"].to_list() == ["GD9"]
+    assert survey.questions.select("question_id", "question_text", "options").rows() == [
+        ("q1", "Hot?", ["Yes", "No"]),
+        ("q2", "Late?", ["Now", "Later", "Never"]),
+    ]
+    assert survey.segments["segment_id"].to_list() == [
+        "ageGroup:65",
+        "gender:male",
+        "aiConcern:more-excited-than-concerned",
+        "religion:islam",
+        "country:turkey",
+    ]
+    assert survey.segments["segment_value"].to_list()[-1] == "Turkey"
+    assert survey.segments["sample_size"].null_count() == 5
+
+
+def test_an_option_without_a_percentage_has_none(aggregate: Path) -> None:
+    lists = read_dialogues(aggregate).distributions(normalised=False)
+    old = lists.filter(segment_id="ageGroup:65")["actual"].to_list()
+    assert old == [[60.5, 39.5], [100.0, 0.0, 0.0]]
+
+
+def test_what_is_left_out_is_told(aggregate: Path, counts: Path) -> None:
+    survey = read_dialogues(aggregate, counts)
+    assert "religion:islam" not in survey.segments["segment_id"]
+    assert survey.warnings.select("path", "message").rows() == [
+        ("O6: Islam", "left out: fewer than 10 respondents"),
+        ("O5: More excited than concerned", "left out: no answers to question 'q2'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sample_sizes", "expected"),
+    [("question", [None, 41, 100, 90, 55, 33, 30]), ("segment", [41, 41, 100, 100, 55, 33, 33])],
+)
+def test_sample_sizes(
+    aggregate: Path, counts: Path, sample_sizes: Any, expected: list[int | None]
+) -> None:
+    lists = read_dialogues(aggregate, counts, sample_sizes=sample_sizes).distributions()
+    places = {
+        name: place for place, name in enumerate(lists["segment_id"].unique(maintain_order=True))
+    }
+    ordered = lists.sort(pl.col("segment_id").replace_strict(places), "question_id")
+    assert ordered["sample_size"].to_list() == expected
+
+
+def test_other_segments_and_questions_on_request(aggregate: Path) -> None:
+    survey = read_dialogues(aggregate, prefixes=["O1"], excluded=[], round="X")
+    assert survey.segments.select("round", "segment_id", "segment_attribute").rows() == [
+        ("X", "language:english", "language")
+    ]
+    assert len(survey.questions) == 3
+
+
+def test_segments_that_nobody_counted_are_left_out(aggregate: Path, counts: Path) -> None:
+    pl.DataFrame(COUNTS).drop("O3: Male").write_csv(counts)
+    survey = read_dialogues(aggregate, counts)
+    assert "gender:male" not in survey.segments["segment_id"]
+    assert survey.warnings["path"].to_list()[0] == "O3: Male"
+
+
+def test_bad_tables_are_named(tmp_path: Path, aggregate: Path, counts: Path) -> None:
+    with pytest.raises(ParameterError, match="known: question, segment"):
+        read_dialogues(aggregate, sample_sizes="none")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no column of a segment"):
+        read_dialogues(aggregate, prefixes=["O9"])
+    with pytest.raises(InputError, match="no such file"):
+        read_dialogues(tmp_path / "none.csv")
+    bad = tmp_path / "bad.csv"
+
+    def write(**columns: list[str]) -> Path:
+        renamed = {name.replace("_", ": "): cells for name, cells in columns.items()}
+        pl.DataFrame(TABLE | renamed).write_csv(bad)
+        return bad
+
+    with pytest.raises(InputError, match=r"1 cells are no numbers, the first 'n/a' in column 'O3:"):
+        read_dialogues(write(O3_Male=["40%", "60%", "n/a", "30%", "50%", "", "50%", "50%"]))
+    with pytest.raises(ContractError, match="sum"):
+        read_dialogues(write(O3_Male=["40%", "20%", "20%", "30%", "50%", "", "50%", "50%"]))
+    pl.DataFrame(TABLE).drop("Response").write_csv(bad)
+    with pytest.raises(MissingColumnsError, match="'Response'"):
+        read_dialogues(bad)
+    bad.write_bytes(b"Question ID,Question Type,Question,Response,O3: Male\nq,\xff,a,b,1\n")
+    with pytest.raises(InputError, match=r"cannot read .*bad\.csv"):
+        read_dialogues(bad)
+    pl.DataFrame(COUNTS | {"O3: Male": ["x", "90"]}).write_csv(counts)
+    with pytest.raises(InputError, match="'x' in column 'O3: Male' of question 'q1'"):
+        read_dialogues(aggregate, counts)
