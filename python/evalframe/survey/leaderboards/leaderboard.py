@@ -323,7 +323,7 @@ def _ends(rows: Rows) -> dict[str, pl.Expr]:
     """The best and the worst segment, the first by name or, for the original, as it was seen."""
     score = settled(pl.when(pl.col(_SIZE).is_not_null()).then("score"))
     known = score.is_not_null()
-    made = {}
+    made: dict[str, pl.Expr] = {}
     for end, sign in (("best", -1.0), ("worst", 1.0)):
         if rows.rules == "reference":
             order = [score * sign, pl.col(ROW).cast(pl.Int64) * int(-sign)]
@@ -331,8 +331,8 @@ def _ends(rows: Rows) -> dict[str, pl.Expr]:
             order = [score * sign, *map(pl.col, rows.segment)]
         for name in rows.segment:
             public = f"{end}_{name.removesuffix('_id')}"
-            made[public] = pl.col(name).filter(known).sort_by(*(e.filter(known) for e in order))
-            made[public] = made[public].first()
+            first = pl.col(name).sort_by(order, nulls_last=True).first()
+            made[public] = pl.when(known.any()).then(first)
     return made
 
 
