@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
@@ -13,6 +14,11 @@ from evalframe.core.errors import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+
+def matching(pattern: str | Path) -> list[Path]:
+    """What a glob matches, by name; `**` descends."""
+    return [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207 (absolute too)
 
 
 @contextmanager

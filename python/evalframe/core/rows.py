@@ -11,7 +11,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.state import BEFORE, LEVEL, N_MISSING, OWN, TOTAL, WEIGHT, N, State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from evalframe.core.state import Totals
     from evalframe.core.typing import IntoExpr
@@ -30,6 +30,15 @@ def as_expr(column: IntoExpr) -> pl.Expr:
     raise ParameterError(
         f"expected a column name or a Polars expression, got {column!r}; a constant is pl.lit(...)"
     )
+
+
+def columns_read(exprs: Iterable[pl.Expr]) -> set[str]:
+    """The names of all columns that expressions read.
+
+    >>> sorted(columns_read([pl.col("x") + pl.col("y"), pl.lit(1)]))
+    ['x', 'y']
+    """
+    return {name for expr in exprs for name in expr.meta.root_names()}
 
 
 def is_row_level(expr: pl.Expr) -> bool:

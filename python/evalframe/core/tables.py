@@ -15,7 +15,7 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
-from evalframe.core.rows import as_expr, is_row_level
+from evalframe.core.rows import as_expr, columns_read, is_row_level
 from evalframe.core.sharing import finishes
 from evalframe.core.state import LEVEL, WEIGHT
 
@@ -100,7 +100,7 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
     present = frame.collect_schema().names()
     for expr in metrics:
         exprs = list(expr.bound.columns.values()) if isinstance(expr, MetricExpr) else [expr]
-        missing = {root for e in exprs for root in e.meta.root_names()} - set(present)
+        missing = columns_read(exprs) - set(present)
         if missing:
             raise MissingColumnsError.of(f"metric {expr.meta.output_name()!r}", missing, present)
         others_rows = [e for e in exprs if not is_row_level(e)]
@@ -112,7 +112,7 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
             )
         if isinstance(expr, MetricExpr):
             _check_types(frame, expr.bound)
-    missing = {root for expr in others for root in expr.meta.root_names()} - set(present)
+    missing = columns_read(others) - set(present)
     if missing:
         raise MissingColumnsError.of("the grouping", missing, present)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import columns_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ _READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.St
 
 def narrowed(rows: pl.LazyFrame, needed: Sequence[pl.Expr]) -> pl.LazyFrame:
     """The columns that rates and these expressions read, in memory: labels are made once."""
-    roots = {root for expr in needed for root in expr.meta.root_names()}
+    roots = columns_read(needed)
     names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])
     return rows.select(*names).collect().lazy()
 
@@ -73,7 +74,7 @@ def with_outcomes(
         known = ", ".join(get_args(Dropped))
         raise ParameterError(f"unknown choice dropped={dropped!r}; known: {known}")
     schema = responses.collect_schema()
-    roots = {root for expr in needed for root in expr.meta.root_names()}
+    roots = columns_read(needed)
     if missing := {"label", *roots} - {*schema}:
         raise MissingColumnsError.of(asker, missing, schema.names())
     for name, kind in _TYPES.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
-from evalframe.core.rows import as_expr, spread_literals
+from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.rag.answers import GROUPS
 from evalframe.rag.lenient.decision import REASONS, lenient_labels
 from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
@@ -155,7 +155,7 @@ def label(
     roles |= {} if fake_answers is None else {"fake_answers": fake_answers}
     exprs = {role: as_expr(column) for role, column in roles.items()}
     present = lazy.collect_schema().names()
-    needed = {root for expr in exprs.values() for root in expr.meta.root_names()}
+    needed = columns_read(exprs.values())
     if missing := needed - {*present}:
         raise MissingColumnsError.of("label", missing, present)
     dtypes = lazy.select(**exprs).collect_schema()

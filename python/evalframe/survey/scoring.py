@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
 from evalframe.survey.similarity.named import OTHERS, SIMILARITIES, metric_expression
 from evalframe.survey.similarity.rules import check_rules, shares
@@ -125,7 +125,7 @@ def score(
     lists = {_PREDICTED: as_expr(predicted), _ACTUAL: as_expr(actual)}
     schema = lazy.collect_schema()
     needed = [*lists.values(), value] if isinstance(metric, pl.Expr) else [*lists.values()]
-    if missing := {root for expr in needed for root in expr.meta.root_names()} - {*schema}:
+    if missing := columns_read(needed) - {*schema}:
         raise MissingColumnsError.of("score", missing, schema)
     rows = lazy.with_columns(**lists)
     sizes = {name: _length(name, rows.collect_schema()[name]) for name in lists}
@@ -198,7 +198,7 @@ def prompt_scores(
     lazy, point = points.lazy(), as_expr(score)
     present = lazy.collect_schema().names()
     exprs = [*keys.exprs, point]
-    if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of("prompt_scores", missing, present)
     known = point.cast(pl.Float64).fill_nan(None)
     mean = known.mean()

@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.core.documents import read_regular
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.rag.documents.prompting import KEYS, check_ids, first_few
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _answered(
 ) -> pl.DataFrame:
     roles = {"prompt_id": as_expr(id), "response": as_expr(response), "model": as_expr(model)}
     present = responses.collect_schema().names()
-    needed = {root for expr in roles.values() for root in expr.meta.root_names()}
+    needed = columns_read(roles.values())
     if missing := needed - {*present}:
         raise MissingColumnsError.of("read_responses", missing, present)
     # As columns added, not selected, constants are as long as the table.

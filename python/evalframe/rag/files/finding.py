@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from evalframe.core.errors import InputError
+from evalframe.core.files import matching
 from evalframe.rag.files.names import is_named_as_run, is_scores, settings_of
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def _found(given: Path, *, scores: bool) -> list[Path]:
         raise InputError(f"{given} is not a regular file; copy its content into one")
     if not glob.has_magic(str(given)):
         raise InputError(f"no file or folder {str(given)!r}")
-    matching = [Path(name) for name in sorted(glob.glob(str(given), recursive=True))]  # noqa: PTH207 (absolute too)
-    files = [path for path in matching if path.is_file() and is_scores(path) == scores]
+    files = [path for path in matching(given) if path.is_file() and is_scores(path) == scores]
     if not files:
         raise InputError(f"no {kind} file matches {str(given)!r}")
     return files

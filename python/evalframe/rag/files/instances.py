@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import InputError
+from evalframe.core.files import matching
 from evalframe.rag.files.records import FILE, INSTANCES, INTEGRATION, read_records
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def _files(given: Paths) -> list[Path]:
     found: list[Path] = []
     for entry in map(str, each):
         # os.path says of a name that is too long that it is no file; Path raises.
-        names = [entry] if os.path.isfile(entry) else sorted(glob.glob(entry, recursive=True))  # noqa: PTH113, PTH207
-        if not (files := [Path(name) for name in names if os.path.isfile(name)]):  # noqa: PTH113
+        paths = [Path(entry)] if os.path.isfile(entry) else matching(entry)  # noqa: PTH113
+        if not (files := [path for path in paths if path.is_file()]):
             raise InputError(f"no file {entry!r}; name a data file, or several by a glob")
         found += files
     if not found:

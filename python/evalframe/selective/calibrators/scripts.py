@@ -14,7 +14,7 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
@@ -179,7 +179,7 @@ def train(
     schema = items.collect_schema()
     present = {*schema}
     inputs = [_input(column, schema, rules) for column in features]
-    needed = {root for expr in inputs for root in expr.meta.root_names()}
+    needed = columns_read(inputs)
     if folds is not None:
         needed |= {*as_expr(cluster).meta.root_names()}
         inputs.append(as_expr(cluster).alias(_CLUSTER))

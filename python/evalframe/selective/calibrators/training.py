@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.selective.calibrators.grouped import Grouped
 from evalframe.selective.calibrators.maps import Fitted
 
@@ -155,9 +155,7 @@ def _check_columns(
     keys: tables.Keys,
 ) -> None:
     present = rows.collect_schema().names()
-    needed = {
-        root for expr in (*inputs, goal, mass, *keys.exprs) for root in expr.meta.root_names()
-    }
+    needed = columns_read((*inputs, goal, mass, *keys.exprs))
     if missing := needed - {*present}:
         raise MissingColumnsError.of(fit, missing, present)
     numbers = {f"{place}": expr for place, expr in enumerate((*inputs, goal, mass))}

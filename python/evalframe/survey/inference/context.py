@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.percentiles import check_draws
@@ -93,7 +93,7 @@ def context_test(
     count, value = as_expr(context_count).cast(pl.Float64), as_expr(score).cast(pl.Float64)
     present = rows.collect_schema().names()
     exprs = [*keys.exprs, *of, count, value]
-    if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of("context_test", missing, present)
     point = {":on": pl.struct(of), "x": count, "y": value.fill_nan(None)}
     known = rows.select(*keys.select(), **point).drop_nulls(["x", "y"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.similarity.rules import check_rules
 
@@ -93,7 +93,7 @@ def welch_test(
     side, column = as_expr(between), as_expr(value).cast(pl.Float64).fill_nan(None)
     present = rows.collect_schema().names()
     exprs = [*keys.exprs, side, column]
-    if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of("welch_test", missing, present)
     known = rows.select(*keys.select(), side.alias(":side"), column.alias(":value"))
     found = known.select(pl.col(":side").unique().sort()).collect()[":side"].to_list()

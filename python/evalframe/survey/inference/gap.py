@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.similarity.rules import check_rules
 
@@ -90,7 +90,7 @@ def gap_decomposition(
     rows = lazy(predictions)
     names = {":p": as_expr(predicted), ":t": as_expr(actual), ":m": as_expr(marginal)}
     present = rows.collect_schema().names()
-    if missing := {root for expr in names.values() for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(names.values()) - {*present}:
         raise MissingColumnsError.of("gap_decomposition", missing, present)
     lists = {name: expr.cast(pl.List(pl.Float64)) for name, expr in names.items()}
     of_one_length = (pl.col(":p").list.len() == pl.col(":t").list.len()) & (
@@ -154,7 +154,7 @@ def gap_summary(
     keys, rows = Keys.of(by, taken=_SUMMARY), lazy(gaps)
     present = rows.collect_schema().names()
     needed = {*GAP} - {"model_shift"}
-    needed |= {root for expr in keys.exprs for root in expr.meta.root_names()}
+    needed |= columns_read(keys.exprs)
     if missing := needed - {*present}:
         raise MissingColumnsError.of("gap_summary", missing, present)
     known = rows.with_columns(keys.select()).drop_nulls("truth_shift")

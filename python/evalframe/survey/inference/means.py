@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.inference.percentiles import check_draws, percentiles
 from evalframe.survey.similarity.rules import check_rules
@@ -156,7 +156,7 @@ def weighted_means(
 
 def _check_columns(needed_by: str, rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> None:
     present = rows.collect_schema().names()
-    if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of(needed_by, missing, present)
 
 

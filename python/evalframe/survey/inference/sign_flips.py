@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
@@ -158,7 +158,7 @@ class _Scores(NamedTuple):
         keys = [as_expr(key) for key in ([on] if isinstance(on, str | pl.Expr) else on)]
         exprs = [as_expr(between), *keys, as_expr(score)]
         present = rows.collect_schema().names()
-        if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+        if missing := columns_read(exprs) - {*present}:
             raise MissingColumnsError.of("sign_flip_test", missing, present)
         known = rows.select(
             as_expr(between).alias("model"),

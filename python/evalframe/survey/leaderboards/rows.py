@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.survey.similarity.rules import check_rules
 from evalframe.survey.surveys.names import category
 
@@ -152,7 +152,7 @@ def scored_rows(
     schema = lazy.collect_schema()
     others = dict(extra or {})
     read = [*keys.exprs, *others.values()]
-    roots = {root for expr in read for root in expr.meta.root_names()}
+    roots = columns_read(read)
     if missing := {"model", "segment_id", "score", *needs, *roots} - {*schema}:
         raise MissingColumnsError.of(caller, missing, schema)
     for name in ("score", "context_count", "sample_size"):

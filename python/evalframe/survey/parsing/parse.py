@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
-from evalframe.core.rows import as_expr, spread_literals
+from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.survey.parsing.statuses import PARSED, parsed
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def parse(
     roles |= {} if options is None or rules == "reference" else {"options": options}
     exprs = {role: as_expr(column) for role, column in roles.items()}
     present = lazy.collect_schema().names()
-    needed = {root for expr in exprs.values() for root in expr.meta.root_names()}
+    needed = columns_read(exprs.values())
     if missing := needed - {*present}:
         raise MissingColumnsError.of("parse", missing, present)
     dtypes = lazy.select(**exprs).collect_schema()

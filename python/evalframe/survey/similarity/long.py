@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
 from evalframe.survey.similarity.named import OTHERS, SIMILARITIES, metric_expression
 
@@ -86,7 +86,7 @@ def similarity_table(
     read = {_PREDICTED: as_expr(predicted), _ACTUAL: as_expr(actual), _OPTION: as_expr(option)}
     present = lazy.collect_schema().names()
     exprs = [*keys.exprs, *read.values()]
-    if missing := {root for expr in exprs for root in expr.meta.root_names()} - {*present}:
+    if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of("similarity_table", missing, present)
     rows = lazy.select(*keys.select(), **read).sort([*keys.inner, _OPTION])
     lists = rows.group_by(keys.inner, maintain_order=True).agg(_PREDICTED, _ACTUAL, _OPTION)

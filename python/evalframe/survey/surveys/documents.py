@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
+from evalframe.core.files import matching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,8 +58,7 @@ def files_of(given: str | Path, suffix: str = ".json") -> list[Path]:
         return found
     if path.exists() or not glob.has_magic(str(path)):
         return [path]
-    found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]  # noqa: PTH207 (absolute too)
-    if not found:
+    if not (found := matching(path)):
         raise InputError(f"no file matches {str(path)!r}")
     return found
 
