@@ -12,6 +12,7 @@ import sys
 from benchmarks import (
     artifact,
     baselines,
+    bayes_factors,
     bootstrap,
     calibration,
     distributions,
@@ -19,6 +20,7 @@ from benchmarks import (
     leaderboards,
     parsing,
     reading,
+    replication,
     selection,
     sorting,
     start,
@@ -37,6 +39,8 @@ MODULES = {
     "parsing": parsing,
     "leaderboards": leaderboards,
     "baselines": baselines,
+    "bayes_factors": bayes_factors,
+    "replication": replication,
     "start": start,
 }
 

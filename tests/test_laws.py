@@ -27,6 +27,8 @@ def choices(metric, param):
     if param == "convention":
         declared = inspect.signature(metric.define).parameters[param].annotation
         return get_args(getattr(conventions, declared))
+    if metric.name == "concordance_correlation":
+        return ("documented",)  # the original counts pairs: one of weight 2 is not two
     if param == "bins":
         return (None, 4) if metric.params[param] is None else (4,)
     known = {
@@ -44,7 +46,11 @@ def choices(metric, param):
 
 def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
-    named = {"rag": {"label": "groups_found"}, "survey": {"score": "correct"}}
+    named = {
+        "rag": {"label": "groups_found"},
+        "survey": {"score": "correct"},
+        "replication": {"pas": "correct", "x": "score", "y": "confidence"},
+    }
     mine = named.get(metric.family, {})
     return {role: column for role, column in mine.items() if role in metric.roles}
 

@@ -1,7 +1,8 @@
 """The public names, re-exported one by one."""
 
-from evalframe import rag, selective, survey
+from evalframe import rag, replication, selective, survey
 from evalframe.comparison import compare
+from evalframe.core.contract import Column, Contract, Report, Rule, validate
 from evalframe.core.errors import EvalframeError
 from evalframe.core.metric import metric, metric_set, variant
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
@@ -15,6 +16,33 @@ from evalframe.rag.metrics import (
     judge_detection_rate,
     judge_rejection_rate,
     rejection_rate,
+)
+from evalframe.replication.agreement import (
+    concordance_correlation,
+    mean_pas,
+    pas,
+    pooled_pas,
+    posterior,
+    regression_intercept,
+    regression_slope,
+)
+from evalframe.replication.bayes_factors import (
+    bayes_factor_binomial,
+    bayes_factor_bound,
+    bayes_factor_chi2,
+    bayes_factor_f,
+    bayes_factor_r,
+    bayes_factor_t,
+    bayes_factor_u,
+    bayes_factor_variance_ratio,
+    log_bayes_factor_binomial,
+    log_bayes_factor_bound,
+    log_bayes_factor_chi2,
+    log_bayes_factor_f,
+    log_bayes_factor_r,
+    log_bayes_factor_t,
+    log_bayes_factor_u,
+    log_bayes_factor_variance_ratio,
 )
 from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
 from evalframe.selective.areas import (
@@ -77,7 +105,7 @@ from evalframe.selective.working_points import (
     risk_at,
     selective_risk,
 )
-from evalframe.survey.metrics import mean_score, parse_rate
+from evalframe.survey.metrics import generation_rate, mean_score, parse_rate
 from evalframe.survey.similarity import (
     cosine_similarity,
     earth_mover_similarity,
@@ -87,9 +115,13 @@ from evalframe.survey.similarity import (
 __all__ = [
     "Axis",
     "Bootstrap",
+    "Column",
+    "Contract",
     "EvalframeError",
     "Jackknife",
     "Linearized",
+    "Report",
+    "Rule",
     "State",
     "accuracy",
     "achievable_gain_pct",
@@ -110,6 +142,14 @@ __all__ = [
     "aurc_normalized",
     "aurc_optimal",
     "auroc",
+    "bayes_factor_binomial",
+    "bayes_factor_bound",
+    "bayes_factor_chi2",
+    "bayes_factor_f",
+    "bayes_factor_r",
+    "bayes_factor_t",
+    "bayes_factor_u",
+    "bayes_factor_variance_ratio",
     "before",
     "brier_reliability",
     "brier_resolution",
@@ -117,6 +157,7 @@ __all__ = [
     "brier_skill",
     "brier_uncertainty",
     "compare",
+    "concordance_correlation",
     "cosine_similarity",
     "coverage",
     "coverage_at_risk",
@@ -132,15 +173,25 @@ __all__ = [
     "false_positives",
     "finish",
     "generalized_risk",
+    "generation_rate",
     "jensen_shannon_similarity",
     "judge_correction_rate",
     "judge_detection_rate",
     "judge_rejection_rate",
     "level",
+    "log_bayes_factor_binomial",
+    "log_bayes_factor_bound",
+    "log_bayes_factor_chi2",
+    "log_bayes_factor_f",
+    "log_bayes_factor_r",
+    "log_bayes_factor_t",
+    "log_bayes_factor_u",
+    "log_bayes_factor_variance_ratio",
     "macro_mean_absolute_error",
     "maximum_calibration_error",
     "mean_absolute_error",
     "mean_confidence",
+    "mean_pas",
     "mean_score",
     "merge",
     "metric",
@@ -150,12 +201,18 @@ __all__ = [
     "own",
     "parse_rate",
     "partial",
+    "pas",
     "pearson_correlation",
+    "pooled_pas",
+    "posterior",
     "precision",
     "rag",
     "ratio",
     "recall",
+    "regression_intercept",
+    "regression_slope",
     "rejection_rate",
+    "replication",
     "risk_at",
     "root_mean_squared_error",
     "selective",
@@ -166,5 +223,6 @@ __all__ = [
     "total",
     "true_negatives",
     "true_positives",
+    "validate",
     "variant",
 ]

@@ -35,7 +35,7 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"family": "survey"}, r"unknown family 'survey'\. Known: rag, selective"),
+        ({"family": "surveys"}, r"unknown family 'surveys'\. Did you mean 'survey'\? Known: rag"),
         (
             {"bye": ["model"]},
             r"unknown entry of job 'bye'\. Did you mean 'by'",

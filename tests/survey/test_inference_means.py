@@ -13,8 +13,8 @@ from evalframe.survey.inference import (
     mean_intervals,
     means,
     respondent_differences,
+    respondent_draws,
     respondent_intervals,
-    respondents,
     weighted_means,
 )
 from evalframe.survey.metrics import mean_score
@@ -150,7 +150,7 @@ def test_intervals_of_leaderboard_means():
 def test_draws_hang_on_the_seed_alone(monkeypatch):
     scored = scored_sample()
     whole = respondent_intervals(scored, n=30).collect()
-    monkeypatch.setattr(respondents, "_CELLS", 500)
+    monkeypatch.setattr(respondent_draws, "_CELLS", 500)
     assert_frame_equal(respondent_intervals(scored, n=30).collect(), whole)
     mixed = scored.sample(fraction=1, shuffle=True, seed=1)
     assert_frame_equal(respondent_intervals(mixed, n=30).collect(), whole)

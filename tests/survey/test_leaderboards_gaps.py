@@ -57,6 +57,19 @@ def test_gaps_within_categories(rules):
     assert found["category_label"].to_list() == ["Gender", "Country", "Gender", "Gender"]
 
 
+def test_the_original_orders_questions_by_gaps_as_they_are():
+    rows = scored(
+        ("a", "gender:male", "q1", 0.75),
+        ("a", "gender:female", "q1", 0.65),
+        ("a", "gender:male", "q2", 0.4),
+        ("a", "gender:female", "q2", 0.3),
+    )
+    assert 0.75 - 0.65 < 0.4 - 0.3
+    found = question_disparity(rows, rules="reference").collect()
+    assert found["question_id"].to_list() == ["q2", "q1"]
+    assert question_disparity(rows).collect()["question_id"].to_list() == ["q1", "q2"]
+
+
 def test_a_gap_of_a_tenth_is_no_concern():
     rows = scored(("a", "gender:male", "q1", 0.4), ("a", "gender:female", "q1", 0.3))
     assert 0.4 - 0.3 > 0.1

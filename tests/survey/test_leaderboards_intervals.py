@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
@@ -72,6 +73,87 @@ def test_over_segments_as_evaluate(interval, weighted):
     wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method).collect()
     for name, other in (("score", "estimate"), ("std_error",) * 2, ("lower",) * 2, ("upper",) * 2):
         assert found[name].to_list() == pytest.approx(wanted[other].to_list(), abs=1e-12)
+
+
+@pytest.mark.parametrize("cluster", ["name", "region"])
+@pytest.mark.parametrize("draws_", ["reference", "poisson"])
+def test_over_whole_segments_by_any_name_as_evaluate(cluster, draws_):
+    region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aaabbc", strict=True)))
+    named = {"name": pl.col("segment_id"), "region": region}
+    rows = table().with_columns(**named)
+    method = ef.Bootstrap(cluster=cluster, n=200, seed=1, draws=draws_)
+    found = leaderboard(rows, resample=method).collect().sort("model")
+    segments = segment_scores(rows).with_columns(**named)
+    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
+    for name in ("std_error", "lower", "upper", "drop_rate"):
+        assert found[name].to_list() == pytest.approx(wanted[name].to_list(), abs=1e-12)
+    assert found["n_clusters"].to_list() == wanted["n_clusters"].to_list()
+
+
+def test_over_regions_as_a_naive_program():
+    region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aabbcc", strict=True)))
+    rows = table(models=2).with_columns(region=region)
+    method = ef.Bootstrap(cluster="region", n=40, seed=2)
+    found = leaderboard(rows, resample=method).collect()
+    regions = pl.Series(["a", "b", "c"])
+    weights = np.concatenate([*draws.bootstrap_weights(method, regions).chunks(40)])
+    means = segment_scores(rows).with_columns(region=region).collect()
+    for model, lower, upper in found.select("model", "lower", "upper").iter_rows():
+        part = means.filter(model=model)
+        mass = weights[:, part["region"].rank("dense").to_numpy() - 1]
+        scores = (mass * part["score"].to_numpy()).sum(axis=1) / mass.sum(axis=1)
+        assert (lower, upper) == pytest.approx(tuple(np.quantile(scores, [0.025, 0.975])))
+
+
+def test_whole_segments_of_one_group_do_not_change_another():
+    rows = table(models=2).with_columns(half=pl.lit("x"), part=pl.col("segment_id"))
+    cut = rows.with_columns(half=pl.lit("y"), part=pl.col("question_id"))
+    method = ef.Bootstrap(cluster="part", n=50, draws="counter")
+    both = leaderboard(pl.concat([rows, cut]), by="half", resample=method).collect()
+    for half, alone in (("x", rows), ("y", cut)):
+        expected = leaderboard(alone, by="half", resample=method).collect()
+        assert_frame_equal(both.filter(half=half), expected, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("draws_", ["reference", "counter", "poisson"])
+def test_of_a_model_with_one_cluster_nothing_is_known(draws_):
+    rows = pl.DataFrame(
+        {
+            "model": ["a"] * 4 + ["one"],
+            "segment_id": [*(f"country:{k}" for k in range(4)), "country:0"],
+            "score": [0.5, 0.6, 0.7, 0.8, 0.99],
+        }
+    )
+    method = ef.Bootstrap(cluster="segment_id", n=300, seed=1, draws=draws_)
+    found = leaderboard(rows, resample=method).collect()
+    assert found["model"].to_list() == ["one", "a"]
+    one, other = found.rows(named=True)
+    assert (one["std_error"], one["lower"], one["upper"], one["n_clusters"]) == (None,) * 3 + (1,)
+    assert (one["rank_lower"], one["rank_upper"]) == (None, None)
+    assert (other["n_clusters"], other["lower"] < other["score"] < other["upper"]) == (4, True)
+    assert found.select("rank_set_lower", "rank_set_upper").rows() == [(1, 2)] * 2
+    assert found["tied_with_best"].to_list() == [True, True]
+    wanted = ef.evaluate(rows, mean_score(), by="model", resample=method).collect()
+    assert wanted.select("std_error", "lower", "n_clusters").row(1) == (None, None, 1)
+
+
+def test_repeated_items_weigh_no_more_where_questions_do():
+    rows = table(models=1, holes=0)
+    halves = [rows.with_columns(score=pl.col("score") + step) for step in (-0.01, 0.01)]
+    few = rows["segment_id"] == SEGMENTS[0]
+    repeated = pl.concat([rows.filter(~few), *(half.filter(few) for half in halves)])
+    method = ef.Bootstrap(cluster="question_id", n=50)
+    expected = leaderboard(rows, weight="question", resample=method).collect()
+    found = leaderboard(repeated, weight="question", resample=method).collect()
+    for name in ("score", "std_error", "lower", "upper"):
+        assert found[name].to_list() == pytest.approx(expected[name].to_list(), abs=1e-12)
+
+
+def test_nothing_to_resample():
+    method = ef.Bootstrap(cluster="question_id", n=10)
+    for rows in (table().clear(), table().with_columns(score=pl.lit(None))):
+        with pytest.raises(ParameterError, match="nothing to resample, as no item has a score"):
+            leaderboard(rows, resample=method)
 
 
 @pytest.mark.parametrize("level", ["segment", "category", "question"])

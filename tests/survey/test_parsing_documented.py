@@ -65,6 +65,8 @@ def one(text, n, key=None, options=None):
         ("[45 | 30 | 25]", [45, 30, 25], "bracket"),
         ("```json\n[\n  45,\n  30,\n  25\n]\n```", [45, 30, 25], "bracket"),
         ('{"distribution": [45, 30, 25]}', [45, 30, 25], "marker"),
+        ("a] DISTRIBUTION: [45, 30, 25] b]", [45, 30, 25], "marker"),
+        ("[1] DISTRIBUTION: [45, 30, 25] [2]", [45, 30, 25], "marker"),
         (
             "| Option | % |\n|---|---|\n| Yes | 60% |\n| No | **30%** |\n| ? | 10 |\n| Sum | 100 |",
             [60, 30, 10],

@@ -197,6 +197,9 @@ def test_white_space_is_that_of_ecmascript():
         ('{"Q1": [60, 40], }', "Q1", [60, 40], "keyed"),
         ('["a", "\u212a", "b"]', None, [50, 50], "individuals"),
         ("DISTRIBUTION: [60, 40", None, [60, 40], "lines"),
+        ("a] DISTRIBUTION: [60, 40]", None, [60, 40], "marker"),
+        ("[1] DISTRIBUTION: [60, 40] [2]", None, [60, 40], "marker"),
+        ("distribution [60, 40] b]", None, [60, 40], "bracket"),
     ],
 )
 def test_by_hand(text, key, predicted, rule):

@@ -192,6 +192,11 @@ def test_any_tokenizer_counts_columns(survey: Survey) -> None:
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"batch_size": 6}, ParameterError, "batch_size is 1 to 5, got 6"),
     ({"batch_size": 2, "eval_type": "individual-answer"}, ParameterError, "one question each"),
+    ({"batch_size": 2.0}, ParameterError, "batch_size is 1 or more, and a whole number, got 2.0"),
+    ({"context_count": 2.5}, ParameterError, "context_count is 0 or more, and a whole number"),
+    ({"context_count": True}, ParameterError, "a whole number, got True"),
+    ({"temperature": "x"}, ParameterError, "temperature is a number of 0 or more, got 'x'"),
+    ({"temperature": float("nan")}, ParameterError, "temperature is a number of 0 or more"),
     ({"context_count": -1}, ParameterError, "context_count is 0 or more"),
     ({"token_budget": -1}, ParameterError, "token_budget is 0 or more"),
     ({"n_individuals": 0}, ParameterError, "n_individuals is 1 or more"),

@@ -68,6 +68,12 @@ def test_config_ids(values: Any) -> None:
         assert pl.select(found).item() == case["id"]
 
 
+def test_config_ids_of_counts_as_fractions() -> None:
+    config = pl.DataFrame({"round": "A", "segment_id": "s", "context_count": [5.0, 0.0, None]})
+    found = config.select(config_id())["config_id"].to_list()
+    assert found == ["dtef-A-s-c5", "dtef-A-s", None]
+
+
 def test_config_ids_of_other_numbers() -> None:
     config = pl.DataFrame({"round": ["A"] * 2, "segment_id": ["s"] * 2, "context_count": [0, 12]})
     counted = config.select(config_id(context_format="distribution-context", batch_size=2))

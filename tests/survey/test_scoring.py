@@ -16,7 +16,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNa
 from evalframe.core.metric import registered
 from evalframe.evaluation import evaluate, finish, merge
 from evalframe.evaluation import partial as partial_state
-from evalframe.survey.metrics import mean_score, parse_rate
+from evalframe.survey.metrics import generation_rate, mean_score, parse_rate
 from evalframe.survey.scoring import STATUSES, prompt_scores, rounded, score
 from evalframe.survey.similarity import (
     earth_mover_similarity,
@@ -104,7 +104,13 @@ def test_statuses_are_added_where_there_are_none():
     expected = ["ok", "unparsed", "unparsed", "length_mismatch", "length_mismatch", "unparsed"]
     assert made["status"].to_list()[:6] == expected
     assert set(made["status"]) <= {*STATUSES}
-    assert_frame_equal(score(FAILED).collect().drop("score"), FAILED)
+    told = score(FAILED).collect()
+    assert told.drop("score", "status").equals(FAILED.drop("status"))
+    stated = pl.col("status").is_not_null() & (pl.col("status") != "ok")
+    assert told.filter(FAILED.select(stated).to_series())["status"].equals(
+        FAILED.filter(stated)["status"]
+    )
+    assert not told["status"].null_count()
     again = score(FAILED.with_columns(score=pl.lit("old")).lazy(), rules="reference").collect()
     assert again.columns == ["predicted", "actual", "status", "score"]
 
@@ -227,11 +233,13 @@ def test_metrics_of_scored_tables():
     )
     expected = [value for row in ok.iter_rows() for value in row[1:]]
     assert result["estimate"].to_list() == pytest.approx(expected)
-    assert result.filter(metric="parse_rate")["n_missing"].to_list() == [0, 1]
+    assert result.filter(metric="parse_rate")["n_missing"].to_list() == [0, 0]
     assert result.filter(metric="mean_score")["n_missing"].to_list() == [2, 2]
     shards = [partial_state(part, [mean_score()], by="model") for part in (scored[:5], scored[5:])]
     merged = finish(merge(*shards)).collect()
     whole = result.filter(metric="mean_score")
     assert_frame_equal(merged.select("model", "estimate"), whole.select("model", "estimate"))
-    check_laws([mean_score(), parse_rate()], scored, by="model", cluster=None)
-    assert {registered()[name].family for name in ("mean_score", "parse_rate")} == {"survey"}
+    metrics = [mean_score(), parse_rate(), generation_rate()]
+    check_laws(metrics, scored, by="model", cluster=None)
+    names = [metric.meta.output_name() for metric in metrics]
+    assert {registered()[name].family for name in names} == {"survey"}

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.contract import validate
-from evalframe.core.errors import ContractError, MissingColumnsError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.survey.contract import (
     distributions_contract,
     predictions_contract,
@@ -87,3 +87,16 @@ def test_rows_can_be_set_apart(tmp_path) -> None:  # type: ignore[no-untyped-def
     )
     assert report.rejected == 1
     assert report.breaches["rule"].to_list() == ["actual sums to 1 or to 100"]
+
+
+def test_units_and_sizes_and_numbers_of_options() -> None:
+    with pytest.raises(ParameterError, match="unit must be 'share' or 'percent', got 'pct'"):
+        survey_contract(unit="pct")  # type: ignore[arg-type]
+    part = LONG.with_columns(sample_size=pl.lit(33.5))
+    with pytest.raises(ContractError, match="sample_size is a whole number: not so in 4 of 4 rows"):
+        validate(part, survey_contract())
+    lists = pl.DataFrame({"segment_id": ["a", "b"], "question_id": "q", "actual": [[0.5, 0.5]] * 2})
+    contract = distributions_contract(round=None, sample_size=None, n_options="n_options")
+    assert validate(lists.with_columns(n_options=2), contract).rows == 2
+    with pytest.raises(ContractError, match="n_options is present: not so in 1 of 2 rows"):
+        validate(lists.with_columns(n_options=pl.Series([2, None])), contract)

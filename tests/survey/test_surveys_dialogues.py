@@ -55,6 +55,38 @@ def counts(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("cell", ["NaN", "inf", "33.5", "1e30", "few"])
+def test_counts_are_whole_numbers(aggregate: Path, counts: Path, cell: str) -> None:
+    pl.DataFrame({**COUNTS, "O3: Male": [cell, "90"]}).write_csv(counts)
+    with pytest.raises(InputError, match=f"1 cells are no whole numbers, the first '{cell}'"):
+        read_dialogues(aggregate, counts)
+
+
+def test_percentages_are_finite(aggregate: Path) -> None:
+    pl.DataFrame({**TABLE, "O3: Male": ["NaN", *TABLE["O3: Male"][1:]]}).write_csv(aggregate)
+    with pytest.raises(InputError, match="1 cells are no numbers, the first 'NaN'"):
+        read_dialogues(aggregate)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"excluded": ["("]}, r"'\(' in excluded is no pattern"),
+        ({"excluded": "hot"}, r"excluded is a list of texts, got 'hot'; write \['hot'\]"),
+        ({"prefixes": "O3"}, "prefixes is a list of texts, got 'O3'"),
+    ],
+)
+def test_lists_of_patterns(aggregate: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        read_dialogues(aggregate, **options)
+
+
+def test_the_header_is_utf_8_too(aggregate: Path) -> None:
+    aggregate.write_bytes(aggregate.read_bytes().replace("ü".encode(), b"\xfc"))
+    with pytest.raises(InputError, match=r"not UTF-8 text in 1 lines \(line 1; the first is byte"):
+        read_dialogues(aggregate)
+
+
 def test_questions_and_segments(aggregate: Path) -> None:
     survey = read_dialogues(aggregate)
     assert survey.rounds["round"].to_list() == ["GD9"]

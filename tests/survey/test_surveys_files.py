@@ -4,11 +4,19 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.core.errors import ContractError, InputError, OutputError
-from evalframe.survey.surveys import as_distributions, as_long, read_survey, validate, write_survey
+from evalframe.core.errors import ContractError, InputError, OutputError, ParameterError
+from evalframe.survey.surveys import (
+    as_distributions,
+    as_long,
+    as_survey,
+    read_survey,
+    validate,
+    write_survey,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -309,3 +317,71 @@ def test_numbers_beyond_measure(size: float) -> None:
     with pytest.raises(InputError, match="no whole number of respondents"):
         read_survey(changed(*SEGMENT, "sampleSize", to=size))
     assert not validate(changed(*ANSWER, "distribution", to=[size, 10**400])).valid
+
+
+def test_a_table_without_labels_can_be_read_again(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[25.0, 75.0]]})
+    [file] = write_survey(table, tmp_path / "n.json")
+    assert validate(file).valid
+    survey = read_survey(file)
+    assert survey.questions["question_type"].to_list() == ["open-ended"]
+    assert survey.distributions()["actual"].to_list() == [[0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"options": [["a"]], "actual": [[1.0]]}, "must be an array of two options or more"),
+        ({"options": [["a", None]]}, "questions.q.options: must be texts"),
+        ({"question_id": [""]}, "questions..text: must be a text that is not empty"),
+        ({"segment_id": [""]}, r"segments\[0\].id: must be a text that is not empty"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    table = {"question_id": ["q"], "segment_id": ["s"], "options": [["a", "b"]]}
+    table |= {"actual": [[0.25, 0.75]], **change}
+    with pytest.raises(ContractError, match=f"(?s)the format cannot hold this survey.*{message}"):
+        write_survey(pl.DataFrame(table), tmp_path / "n.json")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_round_without_a_name_for_a_file(tmp_path: Path) -> None:
+    table = {"round": ["Ä"], "question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]}
+    with pytest.raises(OutputError, match="round 'Ä' has no letter from a to z and no digit"):
+        write_survey(pl.DataFrame(table), tmp_path)
+    [file] = write_survey(pl.DataFrame(table), tmp_path / "a.JSON")
+    assert read_survey(file).rounds["round"].to_list() == ["Ä"]
+
+
+def test_texts_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "survey.CSV"
+    head = "question_id,segment_id,segment_value,option_index,option_label,share"
+    path.write_text(f"{head}\n1,2,01,0,01,0.5\n1,2,01,1,02,0.5\n")
+    found = read_survey(path).responses.select("segment_value", "option_label")
+    assert found.rows() == [("01", "01"), ("01", "02")]
+    path.write_text(f"{head}\n")
+    with pytest.raises(InputError, match=r"survey.CSV: the table has no rows"):
+        read_survey(path)
+    path.write_bytes(f"{head}\n1,2,x,0,a,0.5\n1,2,".encode() + b"\xff,1,b,0.5\n3,\xfe,,,,\n")
+    with pytest.raises(InputError, match=r"not UTF-8 text in 2 lines \(line 3, 4; .* byte 87 of"):
+        read_survey(path)
+
+
+def test_suffixes_in_any_case(tmp_path: Path) -> None:
+    table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
+    table.write_parquet(tmp_path / "X.PARQUET")
+    assert str(read_survey(tmp_path / "X.PARQUET")).startswith("survey: 1 questions")
+    with pytest.raises(InputError, match=r"X.PARQUET is a table.* as_survey checks a table"):
+        validate(tmp_path / "X.PARQUET")
+    (tmp_path / "Y.JSON").write_text(json.dumps(GOOD))
+    assert validate(tmp_path).valid
+
+
+def test_what_is_no_source() -> None:
+    table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
+    for source in (None, 5, table, as_survey(table), [GOOD, 5]):
+        for read in (validate, read_survey):
+            with pytest.raises(ParameterError, match="expected files, globs, folders or decoded"):
+                read(source)  # type: ignore[arg-type]

@@ -25,6 +25,10 @@ from evalframe.jobs.options import (
 from evalframe.jobs.parsing import load, parse
 from evalframe.jobs.rag.commands import rag, run_rag
 from evalframe.jobs.rag.job import RagJob
+from evalframe.jobs.replication.commands import replication, run_replication
+from evalframe.jobs.replication.job import ReplicationJob
+from evalframe.jobs.survey.commands import run_survey, survey
+from evalframe.jobs.survey.job import SurveyJob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +58,8 @@ def cli() -> None:
 
     Reads Parquet, CSV, JSON lines and Arrow files, computes the metrics of a family per group, with
     cluster bootstrap intervals if asked for, and writes tables. Reads run documents of
-    ai-psychiatrist and prediction files of RGB, too, and writes the artifacts of the former.
+    ai-psychiatrist, prediction files of RGB, surveys and run results of DTEF, and evaluation
+    results of HumanStudy-Bench, too, and writes the artifacts of the first.
     """
 
 
@@ -200,13 +205,15 @@ def calibrate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
 
 
 cli.add_command(rag)
+cli.add_command(survey)
+cli.add_command(replication)
 
 
 @cli.command("run")
 @click.argument("job", type=click.Path(path_type=Path))
 @click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
 def run_file(job: Path, quiet: bool) -> None:
-    """Run a job from a TOML file, which says what the flags of `selective` say.
+    """Run a job from a TOML file, which says what the flags of its family's command say.
 
     Relative paths in the file are relative to its folder.
     """
@@ -258,6 +265,12 @@ def metrics(family: str | None) -> None:
 def _run(job: Job, folder: Path, quiet: bool) -> None:
     if isinstance(job, RagJob):
         run_rag(job, folder, quiet=quiet)
+        return
+    if isinstance(job, SurveyJob):
+        run_survey(job, folder, quiet=quiet)
+        return
+    if isinstance(job, ReplicationJob):
+        run_replication(job, folder, quiet=quiet)
         return
     from evalframe.jobs.metrics import has_default_convention
     from evalframe.jobs.run import run

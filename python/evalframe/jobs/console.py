@@ -43,6 +43,10 @@ _IN_FLAGS = (
         r"fill_null\(\.\.\.\)",
         "leave such rows out; for a missing signal --rules reference takes the original's default",
     ),
+    (r'context_format="attribute-label"', "--context-format attribute-label"),
+    (r"leave it out, or context_count", "leave it out, or --context-count"),
+    (r"leave out batch_size", "leave out --batch-size"),
+    (r"on_invalid quarantine", "--on-invalid quarantine"),
     (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
 )
 """What the library advises to those who call it, for those who run it."""
@@ -50,6 +54,8 @@ _IN_FLAGS = (
 _COLUMNS = "Name the column to use, or rename it"
 _COLUMN_FLAGS = {
     "rag": "Rename the column in the file, or name another by --by, --key, --weight or --cluster",
+    "survey": "Rename the column in the file, or name another by --by, --key or --cluster",
+    "replication": "Rename the column in the file, or name another by --by, --key or --cluster",
 }
 _SELECTIVE_FLAGS = (
     "Name the column to use (--confidence, --prediction, --label, --participant, --item, "

@@ -10,6 +10,8 @@ Examples:
   evalframe calibrate --from-run data/run.json --mode few_shot --method verbalized \\
       -o calibration.json
   evalframe rag data/rag_responses.parquet -o rates.parquet
+  evalframe survey data/survey_responses.parquet --truth data/survey.parquet -o tables
+  evalframe replication data/replication_tests.parquet -o scores
   evalframe run report.toml
   evalframe metrics --family selective
 
@@ -97,4 +99,81 @@ Examples:
       -o prompts.parquet
   evalframe rag documents facts.parquet --correct 0.4 --order seeded --seed 7 \\
       -o prompts.jsonl
+"""
+
+SURVEY_EPILOG = """\b
+Examples:
+  evalframe survey data/survey_responses.parquet --truth data/survey.parquet \\
+      -o tables
+  evalframe survey answers/ --truth 'rounds/*.json' -o overall.md \\
+      --weight question --bootstrap 2000 --cluster question_id
+  evalframe survey --from-runs results/ --versions latest --rules reference -o tables
+
+\b
+The last as a job file, for `evalframe run`:
+  family = "survey"
+  items = ["results/"]
+  runs = true
+  versions = "latest"
+  rules = "reference"
+  output = "tables"
+
+\b
+A folder as output gets the leaderboards (overall, category, segment, question), consistency,
+disparity, model_disparity, question_disparity, category_leaders, segment_overview,
+segment_scores, attribute_breakdown, context_responsiveness and stereotype_score, and the
+scores themselves, as Parquet. --bootstrap N puts intervals into overall and category, and
+adds pairwise: a test of each pair of models by N sign flips.
+
+\b
+Further commands:
+  evalframe survey prompts --help      prompts from a survey
+  evalframe survey baselines --help    what knows nothing of the segments scores
+  evalframe survey validate --help     a survey checked
+"""
+
+SURVEY_PROMPTS_EPILOG = """\b
+Examples:
+  evalframe survey prompts data/survey.parquet -o prompts.jsonl
+  evalframe survey prompts round.json --context-count 10 --batch-size 5 \\
+      -o prompts.parquet --blueprints blueprints.parquet
+  evalframe survey prompts survey.parquet --questions-from questions.parquet \\
+      --context-count all --context-format interview --reasoning cot -o prompts.parquet
+"""
+
+SURVEY_BASELINES_EPILOG = """\b
+Examples:
+  evalframe survey baselines data/survey.parquet -o baselines.parquet
+  evalframe survey baselines round5.json --prior round4.json --permutations 1000 \\
+      -o baselines.parquet
+  evalframe survey baselines.parquet -o leaderboards
+"""
+
+REPLICATION_EPILOG = """\b
+Examples:
+  evalframe replication data/replication_tests.parquet -o scores --bootstrap 2000
+  evalframe replication data/replication_tests.parquet -o models.md --bootstrap 1000 \\
+      --participants data/replication_responses.parquet \\
+      --design data/replication_designs.parquet --cluster participant
+  evalframe replication --from-results results/ -o scores --rules reference
+
+\b
+The last as a job file, for `evalframe run`:
+  family = "replication"
+  items = ["results/"]
+  results = true
+  rules = "reference"
+  output = "scores"
+
+\b
+A folder as output gets models, domains, studies and findings with their PAS, the tests with
+all that was made of them, and ecs, with the concordance of effects at every level, as
+Parquet. --bootstrap N puts intervals beside PAS and ECS of models and domains, and adds
+differences: of each pair of models, over the studies that they share. --cluster says for
+what: other studies (study), other findings of these (finding), or the same agents asked
+again (participant), which has no differences, but intervals of studies.
+
+\b
+A further command:
+  evalframe replication validate --help    tests checked, and what a model lacks
 """

@@ -46,7 +46,7 @@ def _joined(
     return [name for names in given for name in names] if given else None
 
 
-def resampling(cluster: str) -> Callable[[Command], Command]:
+def resampling(cluster: str, text: str = "Resampled together.") -> Callable[[Command], Command]:
     """The options of a bootstrap; `cluster` is what is resampled together by default."""
     return options(
         click.option(
@@ -57,9 +57,7 @@ def resampling(cluster: str) -> Callable[[Command], Command]:
         click.option(
             "--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"
         ),
-        click.option(
-            "--cluster", metavar="COLUMN", help=f"Resampled together.  [default: {cluster}]"
-        ),
+        click.option("--cluster", metavar="COLUMN", help=f"{text}  [default: {cluster}]"),
         click.option(
             "--draws", type=click.Choice(DRAWS), help="The generator.  [default: reference]"
         ),

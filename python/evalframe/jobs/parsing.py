@@ -11,15 +11,35 @@ import msgspec
 from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
 from evalframe.jobs.job import LOSSES, Columns, Loss, SelectiveJob
 from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.replication.job import (
+    FINDING_KEYS,
+    FINDING_RULES,
+    MISSING_AGENT,
+    STUDY_RULES,
+    ReplicationJob,
+)
 from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
+from evalframe.jobs.survey.job import (
+    BASELINES,
+    METRIC_NAMES,
+    RULES,
+    VERSIONS,
+    WEIGHTINGS,
+    SurveyJob,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Job: TypeAlias = SelectiveJob | RagJob
+Job: TypeAlias = SelectiveJob | RagJob | SurveyJob | ReplicationJob
 
-FAMILIES: dict[str, type[Job]] = {"selective": SelectiveJob, "rag": RagJob}
+FAMILIES: dict[str, type[Job]] = {
+    "selective": SelectiveJob,
+    "rag": RagJob,
+    "survey": SurveyJob,
+    "replication": ReplicationJob,
+}
 
 
 def load(path: Path) -> Job:
@@ -55,7 +75,7 @@ def parse(document: Mapping[str, Any]) -> Job:
     if "family" not in document:
         raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
     try:
-        job: Job = msgspec.convert(document, SelectiveJob | RagJob)
+        job: Job = msgspec.convert(document, SelectiveJob | RagJob | SurveyJob | ReplicationJob)
         return job
     except msgspec.ValidationError as error:
         if isinstance(error.__cause__, EvalframeError):
@@ -74,6 +94,15 @@ _CHOICES = {
     "$.dropped": DROPPED,
     "$.intervals": RATE_INTERVALS,
     "$.answers": ANSWER_TEXTS,
+    "$.metric": METRIC_NAMES,
+    "$.rules": RULES,
+    "$.weight": WEIGHTINGS,
+    "$.baselines": BASELINES,
+    "$.versions": VERSIONS,
+    "$.finding_rule": FINDING_RULES,
+    "$.study_rule": STUDY_RULES,
+    "$.finding_key": FINDING_KEYS,
+    "$.missing_agent": MISSING_AGENT,
 }
 
 
@@ -88,5 +117,6 @@ def _explained(message: str, family: str) -> EvalframeError:
     if found := re.fullmatch(r"Object missing required field `(.*)`", what):
         return InputError(f"{table} lacks its entry {found[1]!r}")
     if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
-        return UnknownNameError.of(place.removeprefix("$."), found[1], _CHOICES[place])
+        entry = re.sub(r"\[.*\]$", "", place)
+        return UnknownNameError.of(entry.removeprefix("$."), found[1], _CHOICES[entry])
     return InputError(message)

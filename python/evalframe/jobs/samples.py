@@ -8,6 +8,7 @@ from pathlib import Path
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
 from evalframe.rag.sample import sample_files as rag_files
+from evalframe.replication.sample import sample_files as replication_files
 from evalframe.selective.sample import sample_files as selective_files
 from evalframe.survey.sample import sample_files as survey_files
 
@@ -46,6 +47,7 @@ def write_samples(
         *selective_files(participants=participants, seed=seed),
         *rag_files(seed=seed),
         *survey_files(seed=seed),
+        *replication_files(seed=seed),
     ]
     manifest = {Path(file.name).stem: file.entry() for file in files}
     contents = {folder / file.name: file.encoded() for file in files}

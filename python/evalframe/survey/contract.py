@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,8 @@ def survey_contract(
     """The contract of a long survey table: one row per question, segment and option.
 
     Shares of a distribution sum to 1 within one per cent, options are numbered from 0 without a
-    gap, and a question has as many of them in every segment of its round.
+    gap, and a question has as many of them in every segment of its round. A distribution has one
+    number of respondents, which need not stand in all of its rows.
 
     Args:
         round: The round of the survey; None for a table of one round.
@@ -44,11 +46,16 @@ def survey_contract(
         option_index: The option, from 0.
         share: Who chose it, as a fraction or in per cent.
         unit: Which of them: `"share"` or `"percent"`.
-        sample_size: Respondents; null if not known. None for a table without it.
+        sample_size: Respondents, a whole number; null if not known. None for a table without it.
+
+    Raises:
+        ParameterError: An unknown unit.
 
     >>> survey_contract(round=None, share="percent", unit="percent").key
     ('segment_id', 'question_id', 'option_index')
     """
+    if unit not in ("share", "percent"):
+        raise ParameterError(f"unit must be 'share' or 'percent', got {unit!r}")
     distribution = [name for name in (round, segment_id, question_id) if name]
     question = [name for name in (round, question_id) if name]
     total = pl.col(share).sum().over(distribution) * (100 if unit == "share" else 1)
@@ -106,7 +113,7 @@ def distributions_contract(
         actual: The shares of the options, as fractions or in per cent.
         options: Labels of the options; None for a table without them.
         n_options: Number of the options; None for a table without it.
-        sample_size: Respondents; null if not known. None for a table without it.
+        sample_size: Respondents, a whole number; null if not known. None for a table without it.
 
     >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
     ['actual has numbers only', 'actual is not negative', 'actual sums to 1 or to 100',
@@ -119,6 +126,8 @@ def distributions_contract(
     total, count = shares.list.sum(), shares.list.len()
     columns = [Column(name, "key") for name in distribution]
     columns += [Column(actual, meaning="shares of the options"), *_respondents(sample_size)]
+    columns += [Column(options, "texts", nullable=True)] if options else []
+    columns += [Column(n_options, "integer")] if n_options else []
     rules = [
         Rule(
             f"{actual} has numbers only",
@@ -204,7 +213,16 @@ def _respondents(sample_size: str | None) -> list[Column]:
 
 
 def _sizes(sample_size: str | None) -> list[Rule]:
-    return [_not_negative(sample_size)] if sample_size else []
+    if sample_size is None:
+        return []
+    size = pl.col(sample_size)
+    whole = Rule(
+        f"{sample_size} is a whole number",
+        size == size.round(),
+        (sample_size,),
+        f"round {sample_size!r}, or set it to null",
+    )
+    return [_not_negative(sample_size), whole]
 
 
 def _one_size(sample_size: str, distribution: list[str]) -> Rule:

@@ -63,3 +63,28 @@ def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
         sums={"ok": pl.when(status == "ok").then(weight).otherwise(0.0), "rows": weight},
         finish=lambda totals: ratio(totals.ok, totals.rows),
     )
+
+
+@metric(family="survey", direction="maximize", range=(0.0, 1.0), labels=("status",))
+def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
+    """Share of the attempted predictions for which there was a response, whatever it said.
+
+    `parse_rate` divided by it is the share of responses that could be read.
+
+    Args:
+        status: As for `parse_rate`.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 1], null where nothing was attempted.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
+        >>> parsed.select(ef.generation_rate()).item()
+        0.75
+    """
+    return State(
+        sums={"made": pl.when(status != "failed").then(weight).otherwise(0.0), "rows": weight},
+        finish=lambda totals: ratio(totals.made, totals.rows),
+    )

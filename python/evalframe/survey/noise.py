@@ -41,8 +41,10 @@ def noise_ceiling(
     that divergence is `(k - 1) / (8 n ln 2)`. The original takes `(k - 1) / (2 n ln 2)`, which is
     the expected Kullback-Leibler divergence, and so doubles the distance.
 
-    The expansion takes all options as chosen now and then; options that nobody chooses make the
-    ceiling too low, and very few respondents make it inexact.
+    The root of a mean is above the mean of roots, so samples are on average a little more similar
+    than the ceiling says: with two options and 30 respondents 0.937, not 0.922; with four options
+    and 50 respondents 0.902, not 0.896. The expansion takes all options as chosen now and then;
+    options that nobody chooses make the ceiling too low, and very few respondents make it inexact.
 
     Args:
         n_options: Number of options k, 1 or more.

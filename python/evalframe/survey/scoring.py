@@ -83,8 +83,8 @@ def score(
             halves up. None for none; `by_rules` for 2 with `rules="reference"` and else none.
 
     Returns:
-        The columns of `predictions`, the status (String) where the table has none, and `score`
-        (Float64), which replaces a column of that name. Null where the status is `failed`, and
+        The columns of `predictions`, the status (String, never null) and `score` (Float64), which
+        replace columns of these names. The score is null where the status is `failed`, and
         where there is no actual distribution (by the original's rules only if the status is `ok`).
         Lazy; rows keep their order.
 
@@ -150,8 +150,9 @@ def score(
         .then(pl.lit(mismatch, dtype=pl.Float64))
     )
     with_status = rows.with_columns(known.alias(_STATUS), value.cast(pl.Float64).alias(_VALUE))
-    added = {"score": worth} if status in schema else {status: came_of, "score": worth}
-    scored = with_status.with_columns(**added).drop(_STATUS, _VALUE, _PREDICTED, _ACTUAL)
+    scored = with_status.with_columns(**{status: came_of, "score": worth}).drop(
+        _STATUS, _VALUE, _PREDICTED, _ACTUAL
+    )
     return scored if decimals is None else scored.with_columns(rounded("score", decimals))
 
 
@@ -256,9 +257,8 @@ def rounded(value: IntoExpr, decimals: int = 2) -> pl.Expr:
 def _decimals(round_items: Rounding, rules: Rules) -> int | None:
     if round_items == "by_rules":
         return _DECIMALS[rules]
-    if isinstance(round_items, str) or (
-        round_items is not None and not 0 <= round_items <= _MOST_DECIMALS
-    ):
+    whole = isinstance(round_items, int) and not isinstance(round_items, bool)
+    if round_items is not None and not (whole and 0 <= round_items <= _MOST_DECIMALS):
         raise ParameterError(
             f'round_items must be 0 to {_MOST_DECIMALS}, None or "by_rules", got {round_items!r}'
         )

@@ -16,8 +16,9 @@ from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.rag.inputs import open_responses
 from evalframe.jobs.rag.job import KEYS
-from evalframe.jobs.rag.outputs import check_targets, tables_of, targets_of
+from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
+from evalframe.jobs.targets import check_targets, targets_of
 from evalframe.rag.contract import responses_contract
 from evalframe.rag.rates import RATES
 
@@ -84,8 +85,8 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
     """
     output = None if job.output is None else folder / job.output
-    rejects = check_targets(job, output)
-    targets = targets_of(output) + ([] if rejects is None else [rejects])
+    rejects = check_targets(output, TABLES, job.on_invalid)
+    targets = targets_of(output, TABLES) + ([] if rejects is None else [rejects])
     opened = open_responses(job, folder, targets)
     schema = opened.table.collect_schema()
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]

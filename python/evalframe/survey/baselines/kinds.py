@@ -10,7 +10,7 @@ from evalframe.core.errors import ParameterError, did_you_mean
 from evalframe.survey.baselines.dirichlet import dirichlet_scores
 from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.baselines.prior import prior_answers
-from evalframe.survey.inference.percentiles import check_draws
+from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
 from evalframe.survey.surveys.tables import as_distributions

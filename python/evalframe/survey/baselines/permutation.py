@@ -9,11 +9,13 @@ import polars as pl
 from evalframe.core import segments
 from evalframe.core.errors import ParameterError
 from evalframe.survey.baselines.pairwise import Pairwise
-from evalframe.survey.inference.percentiles import check_draws, percentiles
+from evalframe.survey.contract import KEYS
+from evalframe.survey.inference.arguments import check_draws
+from evalframe.survey.inference.percentiles import percentiles
 from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
@@ -57,7 +59,9 @@ def permutation_baseline(
     Returns:
         `round` (unless `all`), `model` (`baseline:permutation`), `mean`, `lower`, `upper` of the
         permuted means, `expected` (the exact mean over all permutations), `n_pairs` (segments times
-        questions), in the order of the rounds. Pairs whose similarity is undefined add nothing.
+        questions), sorted by round. The permutations of a round hang on the seed and on its own
+        rows, whatever their order and the other rounds. Pairs whose similarity is undefined add
+        nothing.
 
     Raises:
         ContractError: As for `as_distributions`.
@@ -81,7 +85,7 @@ def permutation_baseline(
     if by not in ("round", "all"):
         raise ParameterError(f'by must be "round" or "all", got {by!r}')
     check_draws(n, seed, level)
-    distributions = as_distributions(survey).collect()
+    distributions = as_distributions(survey).collect().sort(KEYS)
     pairwise = Pairwise.of(distributions, metric, rules)
     keyed = distributions.select(
         round="round" if by == "round" else pl.lit("all"),
@@ -93,7 +97,8 @@ def permutation_baseline(
     first = pairwise.order[segments.starts_of(pairwise.sizes)[:-1]]
     number = pl.int_range(len(groups), eager=True)
     group_of = keyed["round"].gather(first).replace_strict(groups["round"], number)
-    permuted = permuted_means(pairwise, group_of.to_numpy(), n, seed)
+    own = distributions["round"].gather(first).to_list()
+    permuted = permuted_means(pairwise, group_of.to_numpy(), own, n, seed)
     lower, upper = percentiles(permuted, level, rules)
     table = groups.with_columns(
         pl.lit("baseline:permutation").alias("model"),
@@ -105,12 +110,15 @@ def permutation_baseline(
     return table.select(*(["round"] if by == "round" else []), *shown).lazy()
 
 
-def permuted_means(pairwise: Pairwise, group_of: Ints, n: int, seed: int) -> Floats:
+def permuted_means(
+    pairwise: Pairwise, group_of: Ints, rounds: Sequence[str], n: int, seed: int
+) -> Floats:
     """Means of permuted similarities, permutations by groups of questions.
 
     Args:
         pairwise: The similarities.
         group_of: The group of each question, from 0.
+        rounds: The round of each question, whose permutations are drawn apart.
         n: Number of permutations.
         seed: Of the permutations. The numbers do not depend on how many are drawn at a time.
     """
@@ -122,18 +130,17 @@ def permuted_means(pairwise: Pairwise, group_of: Ints, n: int, seed: int) -> Flo
     known = ~np.isnan(pairwise.cells)
     whole = bool(known.all())
     cells = np.where(known, pairwise.cells, 0.0)
-    for size in np.unique(pairwise.sizes):
-        questions = np.flatnonzero(pairwise.sizes == size)
-        inside = np.zeros((len(questions), totals.shape[1]))
-        inside[np.arange(len(questions)), group_of[questions]] = 1.0
+    asked: dict[tuple[str, int], list[int]] = {}
+    for question, kind in enumerate(zip(rounds, pairwise.sizes.tolist(), strict=True)):
+        asked.setdefault(kind, []).append(question)
+    for (name, size), questions in asked.items():
+        group = group_of[questions[0]]
         lines = corners[questions][:, None] + size * np.arange(size)
-        rng = np.random.default_rng([seed, int(size)])
-        for rows, chosen in _permutations(rng, n, len(questions), int(size)):
+        rng = np.random.default_rng([seed, size, *name.encode()])
+        for rows, chosen in _permutations(rng, n, len(questions), size):
             places = lines + chosen
-            totals[rows] += cells[places].sum(axis=2) @ inside
-            counts[rows] += (
-                size * inside.sum(axis=0) if whole else known[places].sum(axis=2) @ inside
-            )
+            totals[rows, group] += cells[places].sum(axis=(1, 2))
+            counts[rows, group] += places[0].size if whole else known[places].sum(axis=(1, 2))
     with np.errstate(invalid="ignore"):
         return totals / counts
 

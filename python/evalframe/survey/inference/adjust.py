@@ -26,7 +26,8 @@ def adjusted_p_value(
     """P-values adjusted for all tests of the column, or of a group by `.over(...)`.
 
     Args:
-        p_value: One for each test; null or NaN is no test and does not count.
+        p_value: One for each test; null, NaN and numbers outside [0, 1] are no tests and do not
+            count.
         correction: `holm` bounds the chance of any false finding; `benjamini_hochberg` the expected
             share of false findings, if tests are independent or depend positively; `bonferroni`;
             `none`.
@@ -68,7 +69,8 @@ def adjusted_p_value(
     def adjusted(column: pl.Series) -> pl.Series:
         from evalframe.resample.intervals import adjusted_p_values
 
-        values = column.cast(pl.Float64).to_numpy()
+        known = column.cast(pl.Float64)
+        values = known.set(~known.is_between(0, 1), None).to_numpy()
         return pl.Series(values=adjusted_p_values(values, how), nan_to_null=True)
 
     made = as_expr(p_value).map_batches(adjusted, return_dtype=pl.Float64)

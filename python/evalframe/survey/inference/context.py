@@ -11,7 +11,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.inference.adjust import adjusted_p_value
-from evalframe.survey.inference.percentiles import check_draws
+from evalframe.survey.inference.arguments import check_draws, shared_keys
 from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def context_test(
     """
     check_rules(rules)
     check_draws(n, seed)
-    keys, of = Keys.of(by, taken=_TAKEN), [as_expr(k) for k in _listed(on)]
+    keys, of = Keys.of(by, taken=_TAKEN), shared_keys(on)
     rows = lazy(scored)
     count, value = as_expr(context_count).cast(pl.Float64), as_expr(score).cast(pl.Float64)
     present = rows.collect_schema().names()
@@ -124,10 +124,6 @@ def context_test(
         tested = tested.with_columns(context_levels=pl.lit(points["x"].n_unique(), dtype=pl.Int64))
     adjusted = adjusted_p_value(correction=correction, rules=rules)
     return tested.with_columns(adjusted).select(*keys.inner, *_TAKEN).rename(keys.restore()).lazy()
-
-
-def _listed(on: IntoExpr | Sequence[IntoExpr]) -> Sequence[IntoExpr]:
-    return [on] if isinstance(on, str | pl.Expr) else on
 
 
 def _tested(

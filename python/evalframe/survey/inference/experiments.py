@@ -22,6 +22,9 @@ _POLYNOMIAL = (0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429
 _STEP = 0.2316419
 """Constants of Abramowitz and Stegun, 26.2.17."""
 
+_ROUNDING = 1e-28
+"""Squared standard errors below it, relative to the squared means, are rounding."""
+
 _LABELS = {"negligible": 0.2, "small": 0.5, "medium": 0.8}
 """Effects below these numbers are called so; others are large."""
 
@@ -63,7 +66,7 @@ def welch_test(
         conditions: The left and the right one; by default the two that there are, in sorted order.
         rules: `documented`: p-values of Student's t, null where a side has fewer than two runs or
             nothing varies. `reference`: of the normal distribution, which is too small for few
-            runs; then t is 0 and p is 1.
+            runs; then t is 0 and p is 1, also for a condition in `conditions` without runs.
 
     Returns:
         by..., `left`, `right`, `mean_left`, `mean_right`, `delta` (right minus left), `t` (of
@@ -96,9 +99,11 @@ def welch_test(
     if missing := columns_read(exprs) - {*present}:
         raise MissingColumnsError.of("welch_test", missing, present)
     known = rows.select(*keys.select(), side.alias(":side"), column.alias(":value"))
-    found = known.select(pl.col(":side").unique().sort()).collect()[":side"].to_list()
+    sides = known.select(pl.col(":side").drop_nulls().unique().sort()).collect()
+    found = sides[":side"].to_list()
     left, right = conditions or (found if len(found) == 2 else (None, None))
-    if left not in found or right not in found or left == right:
+    of_original = rules == "reference" and left is not None is not right
+    if left == right or not (of_original or {left, right} <= {*found}):
         raise ParameterError(
             f"welch_test compares two conditions, found {found}; name two of them in conditions"
         )
@@ -130,10 +135,12 @@ def _difference() -> list[pl.Expr]:
 def _tests(rules: Rules) -> list[pl.Expr]:
     left, right, delta = pl.col(":left"), pl.col(":right"), pl.col("delta")
     spare = [pl.col(f"n_{side}").cast(pl.Float64) - 1 for side in ("left", "right")]
-    varies = left + right > 0
+    varies = left + right > _ROUNDING * (pl.col("mean_left") ** 2 + pl.col("mean_right") ** 2)
+    if rules == "reference":
+        varies = left + right > 0
     t = pl.when(varies).then(delta / (left + right).sqrt())
     df = pl.when(varies).then((left + right) ** 2 / (left**2 / spare[0] + right**2 / spare[1]))
-    d = pl.when(pl.col(":pooled") > 0).then(delta / pl.col(":pooled"))
+    d = pl.when((pl.col(":pooled") > 0) & varies).then(delta / pl.col(":pooled"))
     if rules == "reference":
         p = 2 * (1 - _normal_cdf(t.abs()))
         exprs = [t.fill_null(0.0), df.fill_null(0.0), p.fill_null(1.0), d.fill_null(0.0)]

@@ -67,7 +67,8 @@ def gap_decomposition(
         percentage points), `direction` (cosine of a and b, -1 to 1; null where either is nothing),
         `magnitude` (length of a over that of b; null where b is nothing). By the original's rules
         the direction is 0 where it is undefined, and the magnitude 1 where both are nothing,
-        infinite where b alone is. All null where a list is, or where lengths differ. Columns of
+        infinite where b alone is. All null where a list is, or is no distribution (a null, NaN,
+        infinite or negative number, or nothing but zeros), or where lengths differ. Columns of
         these names are replaced. Lazy; rows keep their order.
 
     Raises:
@@ -100,7 +101,7 @@ def gap_decomposition(
         pl.when(of_one_length).then(name).alias(name) for name in names
     )
     if rules == "documented":
-        usable = usable.with_columns(pl.col(name) / pl.col(name).list.sum() * 100 for name in names)
+        usable = usable.with_columns(_percentages(name) for name in names)
     shifts = usable.with_columns((pl.col(":p") - pl.col(":m")).alias(":a"), _b())
     product = (pl.col(":a") * pl.col(":b")).list.sum()
     lengths = [(pl.col(name) * pl.col(name)).list.sum().sqrt() for name in (":a", ":b")]
@@ -173,6 +174,16 @@ def gap_summary(
     made |= {"n": counts.sum().cast(pl.Int64), "n_skipped": (~counts).sum().cast(pl.Int64)}
     summed = known.group_by(keys.inner).agg(**made) if keys.names else known.select(**made)
     return summed.sort(keys.inner).rename(keys.restore()) if keys.names else summed
+
+
+def _percentages(name: str) -> pl.Expr:
+    """Numbers that sum to 100; null where they are no distribution."""
+    values = pl.col(name)
+    usable = values.list.eval(
+        (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
+    )
+    total = values.list.sum()
+    return pl.when(usable.list.all() & (total > 0)).then(values / total * 100)
 
 
 def _b() -> pl.Expr:

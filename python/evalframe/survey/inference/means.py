@@ -9,7 +9,8 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy, starts_of_groups
-from evalframe.survey.inference.percentiles import check_draws, percentiles
+from evalframe.survey.inference.arguments import check_draws
+from evalframe.survey.inference.percentiles import percentiles
 from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def weighted_means(
         between: The models.
         score: Null or NaN is missing.
         sample_size: Respondents of the segment.
-        rules: `documented`: rows whose sample size is not known stand out of the weighted mean.
+        rules: `documented`: rows without a sample size above 0 stand out of the weighted mean.
             `reference`: they count as segments of 30.
 
     Returns:
@@ -132,7 +133,10 @@ def weighted_means(
     rows, size = lazy(scored), as_expr(sample_size).cast(pl.Float64)
     value = as_expr(score).cast(pl.Float64).fill_nan(None)
     _check_columns("weighted_means", rows, [*keys.exprs, value, size])
-    size = size.fill_null(_UNKNOWN_SIZE) if rules == "reference" else size
+    if rules == "reference":
+        size = size.fill_null(_UNKNOWN_SIZE)
+    else:
+        size = pl.when(size.is_finite() & (size > 0)).then(size)
     known = rows.select(*keys.select(), value.alias(":value"), size.sqrt().alias(":weight"))
     valued, weight = pl.col(":value"), pl.col(":weight")
     weighed = pl.when(weight.is_not_null()).then(valued)

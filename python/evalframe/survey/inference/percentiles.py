@@ -1,10 +1,9 @@
-"""Intervals from replicates, by both rules, and what draws must be."""
+"""Intervals from replicates, by both rules."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.core.errors import ParameterError
 from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
@@ -36,17 +35,3 @@ def percentiles(replicates: Floats, level: float, rules: Rules) -> tuple[Floats,
     # Up to rounding, 0.975 n is whole for the usual numbers of replicates.
     places = [int(p * len(ordered) + 1e-9) for p in (tail, 1.0 - tail)]
     return ordered[places[0]], ordered[min(places[1], len(ordered) - 1)]
-
-
-def check_draws(n: int, seed: int, level: float | None = None) -> None:
-    """Raise where a number of draws, a seed or a level is none.
-
-    Raises:
-        ParameterError: It names which, and its domain.
-    """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ParameterError(f"n must be a whole number of draws, 1 or more, got {n!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParameterError(f"seed must be a whole number, 0 or more, got {seed!r}")
-    if level is not None and not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")

@@ -7,31 +7,23 @@ distribution of each segment and question, the same for all models.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.core.tables import lazy
-from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
-from evalframe.survey.inference.percentiles import check_draws, percentiles
-from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
+from evalframe.survey.inference.arguments import check_draws
+from evalframe.survey.inference.percentiles import percentiles
+from evalframe.survey.inference.respondent_draws import Drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.inference.adjust import Correction
+    from evalframe.survey.inference.respondent_draws import Average
     from evalframe.survey.similarity.named import Metric
     from evalframe.survey.similarity.rules import Rules
-
-Average: TypeAlias = Literal["segments", "items"]
-
-_CELLS = 1 << 22
-_READ = ("predicted", "actual", "sample_size", "score")
 
 
 def respondent_intervals(
@@ -54,8 +46,10 @@ def respondent_intervals(
     Args:
         scored: One row per model, segment and question, as `evalframe.survey.score` gives them:
             `round`, `segment_id`, `question_id`, `predicted`, `actual`, `sample_size`, `score`.
-            Rows without score are missing. Answers that could not be read, and others of which the
-            metric is undefined, keep their score.
+            Rows without score are missing; several of one model for the same question and segment
+            are averaged. Answers that could not be read or have another length than the truth,
+            others of which the metric is undefined, and rows whose truth is no distribution, keep
+            their score.
         between: The models.
         average: `segments`: the mean of the means of segments, as on leaderboards; `items`: the
             mean of all rows.
@@ -72,7 +66,8 @@ def respondent_intervals(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: A sample size is not known, or an argument lies outside its domain.
+        ParameterError: A sample size is not known, models were held against different truths, or
+            an argument lies outside its domain.
 
     References:
         dtef-app 52d79c0, `bootstrapGroundTruth`, for one distribution.
@@ -97,7 +92,7 @@ def respondent_intervals(
     import numpy as np
 
     check_draws(n, seed, level)
-    drawn = _Drawn.of(scored, between, average, metric, n, seed, rules)
+    drawn = Drawn.of(scored, between, average, metric, n, seed, rules)
     mean = drawn.means.mean(axis=0)
     lower, upper = percentiles(drawn.means, level, rules)
     if rules == "documented":
@@ -177,7 +172,7 @@ def respondent_differences(
     from evalframe.resample.intervals import p_values
 
     check_draws(n, seed, level)
-    drawn = _Drawn.of(scored, between, average, metric, n, seed, rules)
+    drawn = Drawn.of(scored, between, average, metric, n, seed, rules)
     if len(drawn.models) < 2:
         found = drawn.models.to_list()
         raise ParameterError(f"respondent_differences needs two models, found {found}")
@@ -200,127 +195,3 @@ def respondent_differences(
     noise = ((pl.col("lower") <= 0) & (pl.col("upper") >= 0)).alias("within_noise")
     floats = pl.col("std_error", "p_value").fill_nan(None)
     return pl.DataFrame(made).with_columns(floats).with_columns(adjusted, noise).lazy()
-
-
-class _Drawn(NamedTuple):
-    """Mean scores of models against the actual and against drawn answers.
-
-    Attributes:
-        models: The models, sorted.
-        estimates: Their mean scores.
-        means: Draws by models.
-        rows: How many rows each model has.
-    """
-
-    models: pl.Series
-    estimates: Floats
-    means: Floats
-    rows: Ints
-
-    @classmethod
-    def of(
-        cls,
-        scored: Frame,
-        between: IntoExpr,
-        average: Average,
-        metric: Metric,
-        n: int,
-        seed: int,
-        rules: Rules,
-    ) -> _Drawn:
-        """Draw answers for all rows, and score them.
-
-        Raises:
-            MissingColumnsError: A column is not there.
-            ParameterError: A sample size is not known, or there is no such average.
-        """
-        import numpy as np
-
-        if average not in ("segments", "items"):
-            raise ParameterError(f'average must be "segments" or "items", got {average!r}')
-        value = metric_expression(metric, "predicted", "actual", rules, SIMILARITIES)
-        rows, truths = _rows(scored, between, average)
-        models = rows["model"].unique(maintain_order=True)
-        number, weight = rows[":model"].to_numpy(), rows[":weight"].to_numpy()
-        own = rows["score"].to_numpy()
-        means = np.zeros((n, len(models)))
-        for part, first, answers in _drawn_answers(rows, truths, n, seed):
-            count = len(answers) // len(part)
-            predicted = rows["predicted"].gather(np.tile(part, count))
-            pairs = pl.DataFrame({"predicted": predicted, "actual": answers})
-            values = pairs.select(value.cast(pl.Float64).alias("value"))["value"].to_numpy()
-            values = values.reshape(count, len(part))
-            values = np.where(np.isnan(values), own[part], values) * weight[part]
-            place = number[part] + len(models) * np.arange(count)[:, None]
-            sums = np.bincount(place.ravel(), values.ravel(), count * len(models))
-            means[first : first + count] += sums.reshape(count, -1)
-        estimates = np.bincount(number, own * weight, len(models)).astype(np.float64)
-        return cls(models, estimates, means, np.bincount(number, minlength=len(models)))
-
-
-def _rows(scored: Frame, between: IntoExpr, average: Average) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Rows with a score, with number and weight in their model, and the distributions they are of.
-
-    Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A sample size is not known.
-    """
-    table, model = lazy(scored), as_expr(between)
-    present = table.collect_schema().names()
-    if missing := {*KEYS, *_READ, *model.meta.root_names()} - {*present}:
-        raise MissingColumnsError.of("respondent intervals", missing, present)
-    known = table.select(
-        model.alias("model"),
-        *KEYS,
-        pl.col("predicted", "actual").cast(pl.List(pl.Float64)),
-        "sample_size",
-        pl.col("score").cast(pl.Float64).fill_nan(None),
-    ).drop_nulls("score")
-    segment = ["model", "round", "segment_id"]
-    per_item = 1 / pl.len().over("model")
-    per_segment = 1 / (pl.len().over(segment) * pl.struct(segment).n_unique().over("model"))
-    rows = (
-        known.with_columns((per_segment if average == "segments" else per_item).alias(":weight"))
-        .sort("model", *KEYS)
-        .with_columns((pl.col("model").rank("dense") - 1).cast(pl.Int64).alias(":model"))
-        .collect()
-    )
-    truths = (
-        rows.unique(KEYS, keep="first", maintain_order=True).sort(KEYS).with_row_index(":truth")
-    )
-    bad = truths.filter(~(pl.col("sample_size") >= 1).fill_null(value=False))
-    if len(bad):
-        raise ParameterError(
-            f"sample_size must be 1 or more respondents, but is not for {len(bad):,} distributions,"
-            f" such as {bad.row(0, named=True)['sample_size']!r} of {bad.select(KEYS).row(0)}; drop"
-            " their rows or add it"
-        )
-    joined = rows.join(truths.select(*KEYS, ":truth"), on=KEYS, how="left", maintain_order="left")
-    return joined, truths
-
-
-def _drawn_answers(
-    rows: pl.DataFrame, truths: pl.DataFrame, n: int, seed: int
-) -> Iterator[tuple[Ints, int, Floats]]:
-    """Rows of equally many options, the number of the first draw, and the answers of some draws.
-
-    Answers are draws times rows by options. The draws hang on the seed and on the distributions.
-    """
-    import numpy as np
-
-    of_row = rows[":truth"].cast(pl.Int64).to_numpy()
-    lengths = truths["actual"].list.len().cast(pl.Int64).to_numpy()
-    sizes = truths["sample_size"].cast(pl.Int64).to_numpy()
-    for length in np.unique(lengths):
-        chosen = np.flatnonzero(lengths == length)
-        part = np.flatnonzero(lengths[of_row] == length)
-        place = np.searchsorted(chosen, of_row[part])
-        shares = truths["actual"].gather(chosen).explode(empty_as_null=False).to_numpy()
-        shares = shares.reshape(-1, length)
-        shares = shares / shares.sum(axis=1, keepdims=True)
-        rng = np.random.default_rng([seed, int(length)])
-        step = max(1, _CELLS // int(len(part) * length))
-        for first in range(0, n, step):
-            count = min(step, n - first)
-            drawn = rng.multinomial(sizes[chosen], shares, size=(count, len(chosen)))
-            yield part, first, drawn[:, place].reshape(-1, length).astype(np.float64)

@@ -11,7 +11,7 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
-from evalframe.survey.inference.percentiles import check_draws
+from evalframe.survey.inference.arguments import check_draws, shared_keys
 from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _LEAST = {"documented": 2, "reference": 3}
 """Shared keys that a test needs."""
 
 _ROUNDING = 1e-12
-"""A tie is no farther off than this, relative to the sum of absolute differences."""
+"""A tie is no farther off, relative to the sum of absolute differences, or to the scores."""
 
 
 def sign_flip_test(
@@ -104,7 +104,7 @@ def sign_flip_test(
         raise ParameterError("the original corrects by Holm alone; leave out rules or correction")
     table = _Scores.of(scored, between, on, score)
     left, right = np.triu_indices(len(table.models), 1)
-    pairs = _Pairs.of(table.values, left, right)
+    pairs = _Pairs.of(table.values, left, right, rules)
     keys = len(pairs.differences)
     if rules == "documented" and 2**keys <= n:
         p_value = _as_far(pairs, _all_signs(keys), rules) / 2**keys
@@ -155,7 +155,7 @@ class _Scores(NamedTuple):
         import numpy as np
 
         rows = lazy(scored)
-        keys = [as_expr(key) for key in ([on] if isinstance(on, str | pl.Expr) else on)]
+        keys = shared_keys(on)
         exprs = [as_expr(between), *keys, as_expr(score)]
         present = rows.collect_schema().names()
         if missing := columns_read(exprs) - {*present}:
@@ -165,6 +165,11 @@ class _Scores(NamedTuple):
             pl.struct(keys).alias("key"),
             as_expr(score).cast(pl.Float64).fill_nan(None).alias("score"),
         ).drop_nulls("score")
+        if unnamed := known.select(pl.col("model").null_count()).collect().item():
+            raise ParameterError(
+                f"sign_flip_test: the model is null in {unnamed:,} rows with a score; name it, or "
+                "drop these rows"
+            )
         means = known.group_by("model", "key", maintain_order=True).agg(pl.col("score").mean())
         numbered = means.with_columns(
             column=pl.col("key").rank("dense") - 1, line=pl.col("model").rank("dense") - 1
@@ -194,7 +199,7 @@ class _Pairs(NamedTuple):
     right: Floats
 
     @classmethod
-    def of(cls, values: Floats, left: Ints, right: Ints) -> _Pairs:
+    def of(cls, values: Floats, left: Ints, right: Ints, rules: Rules) -> _Pairs:
         """Pairs of the lines of a matrix, models by keys."""
         import numpy as np
 
@@ -202,6 +207,8 @@ class _Pairs(NamedTuple):
         filled, flags = np.where(known, values, 0.0), known.astype(np.float64)
         shared, totals = flags @ flags.T, filled @ flags.T
         differences = np.nan_to_num(values[left] - values[right], nan=0.0)
+        if rules == "documented":
+            differences[np.abs(differences) <= _ROUNDING * np.abs(filled[left])] = 0.0
         with np.errstate(invalid="ignore"):
             means = totals / shared
         return cls(

@@ -63,9 +63,11 @@ def leaderboards(
         "leaderboards", scored, by, rules, taken=taken, baselines=baselines
     ).encoded()
     runs = run_scores(replace(rows, apart=True)).collect()
-    segment = [*rows.keys.inner, "model", *rows.segment]
-    rows = replace(rows, single=not runs.select(segment).is_duplicated().any())
-    shared = runs.lazy() if rows.single or rules == "reference" else None
+    alone = not runs.select(*rows.keys.inner, "model", *rows.segment).is_duplicated().any()
+    # The original leaves out runs without a score.
+    counted = rules == "documented" or (runs["n_items"] > 0).all()
+    rows = replace(rows, single=alone and counted)
+    shared = runs.lazy() if alone or rules == "reference" else None
     kept = kept_segments(rows, shared).collect().lazy()
     gaps = category_gaps(rows, kept, attributes).collect().lazy()
     made = {

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.errors import ParameterError
+from evalframe.core.tables import lazy
 from evalframe.survey.leaderboards.leaderboard import board, named_attributes
 from evalframe.survey.leaderboards.rows import ROW, scored_rows, settled
 from evalframe.survey.leaderboards.segments import kept_segments
@@ -45,7 +47,8 @@ def attribute_breakdown(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        ParameterError: An argument lies outside its domain, or a segment has other values in each
+            round while the scores are not told apart by round.
 
     Examples:
         >>> import polars as pl
@@ -65,8 +68,8 @@ def attribute_breakdown(
         [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
     """
     rows = scored_rows("attribute_breakdown", scored, by, rules, taken=(*_TAKEN, "deviation"))
-    named = named_attributes(rows, attributes)
-    on = [name for name in rows.segment if name in named.collect_schema()]
+    named, on = named_attributes(rows, attributes, "value")
+    _check_rounds(rows, attributes)
     kept = kept_segments(rows).drop("category").filter(pl.col("score").is_not_null())
     group = [*rows.keys.inner, "model", "attribute"]
     table = kept.join(named.rename({"category": "attribute"}), on=on)
@@ -78,6 +81,27 @@ def attribute_breakdown(
     deviation = pl.col("score") - pl.col("score").mean().over(group)
     table = table.with_columns(deviation=deviation).sort(*group, "value")
     return table.rename(rows.keys.restore())
+
+
+def _check_rounds(rows: Rows, attributes: Frame) -> None:
+    """Check that values of a segment are the same in all rounds, unless scores tell these apart.
+
+    Raises:
+        ParameterError: They are not.
+    """
+    table = lazy(attributes)
+    if rows.rounds or "round" not in table.collect_schema():
+        return
+    stated, rounds = ["segment_id", "attribute"], pl.col("round").n_unique()
+    differs = rounds.over([*stated, "value"]) < rounds.over(stated)
+    found = table.filter(differs).select(pl.col(*stated).cast(pl.String)).head(1).collect()
+    if len(found):
+        segment, attribute = found.row(0)
+        raise ParameterError(
+            f"attribute_breakdown: {attribute!r} of segment {segment!r} has other values in each"
+            " round, but scores of rounds are not told apart; give the scores their round, or the"
+            " attributes of one round"
+        )
 
 
 def category_leaders(

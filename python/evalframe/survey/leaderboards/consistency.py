@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.survey.leaderboards.rows import ROW, is_baseline, scored_rows, settled
+from evalframe.survey.leaderboards.rows import ROW, deviation, is_baseline, scored_rows, settled
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def ranked_by_deviation(
     reference = rows.rules == "reference"
     score, group = pl.col("score"), rows.keys.inner
     table = kept.group_by([*group, "model"]).agg(
-        sd_segments=score.std(ddof=0),
+        sd_segments=deviation(score),
         score=score.mean(),
         n_segments=score.count().cast(pl.Int64),
         **({ROW: pl.col(ROW).min()} if reference else {}),
@@ -92,9 +92,9 @@ def ranked_by_deviation(
     enters = pl.col("n_segments") >= least
     if not (reference if baselines is None else baselines):
         enters &= ~is_baseline()
-    deviation = pl.when(enters).then(settled(pl.col("sd_segments")))
-    rank = deviation.rank("min").cast(pl.Int64)
-    last = [ROW] if reference else ["model"]
+    rank = pl.when(enters).then(settled(pl.col("sd_segments"))).rank("min").cast(pl.Int64)
+    # The original sorts its leaderboard again, so that ties stand as they do there.
+    last = [-settled(pl.col("score")), pl.col(ROW)] if reference else [pl.col("model")]
     table = table.with_columns(rank=rank.over(group) if group else rank)
     table = table.sort(*group, "rank", *last, nulls_last=True)
     if reference:

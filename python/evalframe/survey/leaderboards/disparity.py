@@ -81,7 +81,7 @@ def category_gaps(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = Non
     """The table of `disparity`, under internal names of the keys."""
     segments = with_category(rows, kept, attributes).filter(pl.col("score").is_not_null())
     entry = [*rows.keys.inner, "model", *rows.rounds, "category"]
-    gaps = _gaps(rows, segments, entry)
+    gaps = _gaps(rows, segments, entry, _settled("score"))
     label = pl.col("category").replace(CATEGORIES).alias("category_label")
     limit = CONCERN if rows.rules == "reference" else CONCERN + _ROUNDING
     concern = ((pl.col("gap") > limit) & ~is_baseline()).alias("concern")
@@ -201,6 +201,7 @@ def question_disparity(
         [('q1', 0.25)]
     """
     rows = scored_rows("question_disparity", scored, by, rules, needs=["question_id"], taken=_GAPS)
+    rows = rows if rules == "reference" else rows.checked(scored)
     return question_gaps(rows, kept_segments(rows)).rename(rows.keys.restore())
 
 
@@ -210,19 +211,31 @@ def question_gaps(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
     asked = rows.frame if reference else kept_rows(rows, kept)
     asked = asked.filter(pl.col("score").is_not_null() & pl.col("question_id").is_not_null())
     entry = [*rows.keys.inner, "model", *rows.question]
-    if not (reference or rows.single) and "run_id" in rows.columns:
-        asked = asked.group_by([*entry, "segment_id"]).agg(pl.col("score").mean())
-    gaps = _gaps(rows, asked, entry)
+    if not (reference or rows.unrepeated):
+        asked = asked.group_by(rows.asked).agg(pl.col("score").mean())
+    # The original compares item scores, which are no sums, as they are.
+    compared = pl.col if reference else _settled
+    gaps = _gaps(rows, asked, entry, compared("score"))
     order = [ROW] if reference else ["model", *rows.question]
-    ordered = gaps.sort(*rows.keys.inner, -settled(pl.col("gap")), *order)
+    ordered = gaps.sort(*rows.keys.inner, -compared("gap"), *order)
     return ordered.select(*entry, *_GAPS[:-1], "n_segments")
 
 
-def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
+def _settled(name: str) -> pl.Expr:
+    return settled(pl.col(name))
+
+
+def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str], compared: pl.Expr) -> pl.LazyFrame:
     """Best and worst of the segments of each entry, where there are two.
 
     Of equal ones the first is best and the last is worst, in the order in which they were seen by
     the original's rules; else the first by name is both.
+
+    Args:
+        rows: Scored predictions.
+        segments: Scores of segments.
+        entry: What has a gap.
+        compared: The scores to be compared.
     """
     score, segment = pl.col(_SETTLED), pl.col("segment_id")
     is_best, is_worst = score == pl.col(_BEST), score == pl.col(_WORST)
@@ -236,7 +249,7 @@ def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
     else:
         best, worst = best.min(), worst.min()
     # Few rows are at either end, so that the segments are looked for in these alone.
-    ends = segments.with_columns(settled(pl.col("score")).alias(_SETTLED)).with_columns(
+    ends = segments.with_columns(compared.alias(_SETTLED)).with_columns(
         score.max().over(entry).alias(_BEST),
         score.min().over(entry).alias(_WORST),
         pl.len().over(entry).cast(pl.Int64).alias(_COUNT),

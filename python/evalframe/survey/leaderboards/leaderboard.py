@@ -8,7 +8,8 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr
-from evalframe.survey.leaderboards.rows import ROW, scored_rows, settled
+from evalframe.core.tables import lazy
+from evalframe.survey.leaderboards.rows import ROW, deviation, scored_rows, settled
 from evalframe.survey.leaderboards.segments import (
     N_ATTEMPTED,
     N_OK,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
 
-CLUSTER = ":cluster"
+CLUSTER, SIZE, MASS = ":cluster", ":size", ":mass"
 
 _SPREAD = (
     "std_error",
@@ -42,7 +43,6 @@ _SPREAD = (
     "tied_with_best",
 )
 _ENDS = ("best_round", "best_segment", "best_score", "worst_round", "worst_segment", "worst_score")
-_SIZE = ":size"
 
 
 def leaderboard(
@@ -71,16 +71,19 @@ def leaderboard(
         by: Group keys; each group has leaderboards of its own.
         weight: What counts alike overall and in a category: each `segment` (as in the original,
             where countries thereby dominate), each `question` (items to questions to models), or
-            each respondent (`sample_size`: segments weigh by it, and those of unknown size are left
-            out). Within a segment all items weigh the same; within a question, segments.
+            each respondent (`sample_size`: segments weigh by it, and those of unknown size, or of
+            none above 0, are left out). Within a segment all items weigh the same; within a
+            question, segments.
         rules: `documented`, or `reference` for the original's numbers.
         baselines: Whether pseudo-models such as `baseline:uniform` take part.
         attributes: A row per attribute of a segment (`segment_id`, `attribute`, perhaps `round`),
             for categories of segments with several attributes; by default the category is
             `segment_attribute`, or the prefix of the id.
         resample: `ef.Bootstrap(cluster=...)`: over segments with `cluster="segment_id"`, over
-            questions with `cluster="question_id"`. All models of a leaderboard are resampled by the
-            same draws.
+            questions with `cluster="question_id"`, or over anything else. All models of a
+            leaderboard are resampled by the same draws. Where each segment (or what else counts
+            alike) lies in one cluster, one that is drawn twice counts twice; where clusters cut
+            through segments, their means are drawn.
 
     Returns:
         by..., then `category`, `segment_id` or `question_id` (with `round`), `rank` (Int64),
@@ -88,12 +91,15 @@ def leaderboard(
         for), `n_segments` and `n_items` (Int64, with a score), `sd_segments` (population standard
         deviation of segment scores), `best_score`, `worst_score`, their difference `gap`, and
         overall and in categories `best_segment` and `worst_segment` with their rounds; without
-        these in a segment. With a status there is `parse_rate`.
+        these in a segment. In a question repeated items of a segment are averaged first. With a
+        status there is `parse_rate`.
 
-        With `resample`: `std_error`, `lower`, `upper`, `n_clusters` and `drop_rate` of the score,
-        `rank_lower` and `rank_upper` (the central ranks of the replicates), `rank_set_lower` and
-        `rank_set_upper` (the ranks that are left after all pairs of models were compared at once
-        at the level of the bootstrap), and `tied_with_best` (no model is better beyond doubt).
+        With `resample`: `std_error`, `lower`, `upper`, `n_clusters` (those with items of the model)
+        and `drop_rate` of the score, `rank_lower` and `rank_upper` (the central ranks of the
+        replicates), `rank_set_lower` and `rank_set_upper` (the ranks that are left after all pairs
+        of models were compared at once at the level of the bootstrap), and `tied_with_best` (no
+        model is better beyond doubt). Nothing is known of the spread of a model with one cluster:
+        its error and its limits are null, and any rank may be its own.
 
         Sorted by groups and rank. Lazy; the bootstrap is computed at once.
 
@@ -147,6 +153,8 @@ def leaderboard(
         baselines=baselines,
         extra=extra,
     )
+    if level == "question" or weight == "question":
+        rows = rows.checked(scored)
     kept = kept_segments(rows)
     table = board(rows, kept, level, weight, attributes)
     if resample is None:
@@ -201,7 +209,7 @@ def board(
     else:
         units = kept if level != "category" else with_category(rows, kept, attributes)
         size = pl.col("sample_size") if weight == "sample_size" else pl.lit(1.0)
-        units = units.with_columns(size.alias(_SIZE))
+        units = units.with_columns(size.alias(SIZE))
     if level == "segment":
         table = units
     else:
@@ -209,7 +217,8 @@ def board(
         table = rows.decoded(units.group_by(entry).agg(**_summary(rows), **ends))
     if level != "question" and weight == "question" and level != "segment":
         items = details(rows, kept, level, weight, attributes)
-        questions = items.group_by([*entry, *rows.question]).agg(pl.col("score").mean())
+        score = (pl.col("score") * pl.col(MASS)).sum() / pl.col(MASS).sum()
+        questions = items.group_by([*entry, *rows.question]).agg(score=score)
         means = questions.group_by(entry).agg(pl.col("score").mean())
         table = table.drop("score").join(means, on=entry, how="left", nulls_equal=True)
     shown = ["rank", "model", "score", "weight"]
@@ -230,18 +239,25 @@ def details(
     weight: Weighting,
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
-    """The items behind a leaderboard, each with what it belongs to and its `:size`."""
+    """The items behind a leaderboard, each with what it belongs to, its `:size` and `:mass`.
+
+    Repeated items of a segment have less mass where questions count alike.
+    """
     items = kept_rows(rows, kept).filter(pl.col("score").is_not_null())
+    size, mass = pl.lit(1.0), pl.lit(1.0)
+    if weight == "sample_size" and level != "segment":
+        size = pl.col("sample_size")
+    if weight == "question" and level != "segment":
+        items = items.filter(pl.col("question_id").is_not_null())
+        mass = mass if rows.unrepeated else 1.0 / pl.len().over(rows.asked)
+    elif level == "question":
+        items = items.filter(pl.col("question_id").is_not_null())
+    items = items.with_columns(size.alias(SIZE), mass.alias(MASS))
     if level == "category":
         categories = with_category(rows, kept, attributes)
         on = [*rows.keys.inner, "model", *rows.segment]
-        items = items.join(categories.select(*on, "category"), on=on, nulls_equal=True)
-    if "question_id" in rows.columns and (level == "question" or weight == "question"):
-        items = items.filter(pl.col("question_id").is_not_null())
-    if weight == "sample_size" and level != "segment":
-        size = pl.col("sample_size").cast(pl.Float64).fill_nan(None)
-        return items.with_columns(size.alias(_SIZE)).filter(size.is_not_null())
-    return items.with_columns(pl.lit(1.0).alias(_SIZE))
+        return items.join(categories.select(*on, "category"), on=on, nulls_equal=True)
+    return items
 
 
 def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> pl.LazyFrame:
@@ -252,62 +268,61 @@ def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> p
     """
     if attributes is None:
         return kept.filter(pl.col("category").is_not_null())
-    return kept.drop("category").join(
-        named_attributes(rows, attributes).select(*_attribute_keys(rows, attributes), "category"),
-        on=_attribute_keys(rows, attributes),
-    )
+    named, on = named_attributes(rows, attributes)
+    return kept.drop("category").join(named, on=on)
 
 
-def named_attributes(rows: Rows, attributes: Frame) -> pl.LazyFrame:
-    """Attributes of segments, each once, as categories.
+def named_attributes(
+    rows: Rows, attributes: Frame, *further: str
+) -> tuple[pl.LazyFrame, list[str]]:
+    """Attributes of segments, each once, as categories; and what names a segment there.
+
+    Args:
+        rows: Scored predictions.
+        attributes: Their table.
+        further: Columns of it that are asked for beside the segment and the attribute.
 
     Raises:
-        MissingColumnsError: They do not say of which segment, or which.
+        MissingColumnsError: A column is not there.
     """
-    lazy = attributes.lazy()
-    names = lazy.collect_schema().names()
-    if missing := {"segment_id", "attribute"} - {*names}:
+    table = lazy(attributes)
+    names = table.collect_schema().names()
+    if missing := {"segment_id", "attribute", *further} - {*names}:
         raise MissingColumnsError.of("the table of attributes", missing, names)
-    value = ["value"] if "value" in names else []
-    keys = _attribute_keys(rows, attributes)
-    return lazy.select(*keys, pl.col("attribute").alias("category"), *value).unique()
-
-
-def _attribute_keys(rows: Rows, attributes: Frame) -> list[str]:
-    has_round = "round" in attributes.lazy().collect_schema()
-    return rows.segment if has_round else ["segment_id"]
+    on = rows.segment if "round" in names else ["segment_id"]
+    texts = pl.col(*on, *further).cast(pl.String)
+    return table.select(texts, category=pl.col("attribute").cast(pl.String)).unique(), on
 
 
 def _by_question(rows: Rows, kept: pl.LazyFrame, weight: Weighting) -> pl.LazyFrame:
-    """The score of each question in each segment, repeated runs averaged."""
+    """The score of each question in each segment, repeated ones averaged."""
     items = kept_rows(rows, kept).filter(pl.col("question_id").is_not_null())
-    size = pl.lit(1.0)
-    if weight == "sample_size":
-        size = pl.col("sample_size").cast(pl.Float64).fill_nan(None)
-    made = {"n_items": pl.lit(1, dtype=pl.Int64), _SIZE: size}
-    made["n_items"] = pl.col("score").is_not_null().cast(pl.Int64)
+    known = pl.col("score").is_not_null()
+    size = pl.when(known).then("sample_size") if weight == "sample_size" else pl.lit(1.0)
+    made = {"n_items": known.cast(pl.Int64), SIZE: size}
     if "status" in rows.columns:
         status = pl.col("status")
         made |= {N_OK: (status == "ok").cast(pl.Int64)}
         made |= {N_ATTEMPTED: status.is_not_null().cast(pl.Int64)}
     units = items.with_columns(**made)
-    if rows.single or "run_id" not in rows.columns:
+    if rows.unrepeated:
         return units
-    key = [*rows.keys.inner, "model", *dict.fromkeys([*rows.segment, *rows.question])]
     counts = [name for name in (N_OK, N_ATTEMPTED, "n_items") if name in made]
     first = [pl.col(ROW).min()] if rows.rules == "reference" else []
-    return units.group_by(key).agg(pl.col("score", _SIZE).mean(), pl.col(counts).sum(), *first)
+    sizes = pl.col(SIZE).mean() if weight == "sample_size" else pl.lit(1.0).alias(SIZE)
+    means = [pl.col("score").mean(), sizes]
+    return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), *first)
 
 
 def _summary(rows: Rows) -> dict[str, pl.Expr]:
     """Summaries of the segments of one model."""
-    score = pl.when(pl.col(_SIZE).is_not_null()).then("score")
-    size = pl.when(score.is_not_null()).then(_SIZE)
+    score = pl.when(pl.col(SIZE).is_not_null()).then("score")
+    size = pl.when(score.is_not_null()).then(SIZE)
     made = {
         "score": (score * size).sum() / size.sum(),
         "n_segments": score.count().cast(pl.Int64),
-        "n_items": pl.col("n_items").sum(),
-        "sd_segments": score.std(ddof=0),
+        "n_items": pl.col("n_items").filter(score.is_not_null()).sum(),
+        "sd_segments": deviation(score),
         "best_score": score.max(),
         "worst_score": score.min(),
     }
@@ -321,7 +336,7 @@ def _summary(rows: Rows) -> dict[str, pl.Expr]:
 
 def _ends(rows: Rows) -> dict[str, pl.Expr]:
     """The best and the worst segment, the first by name or, for the original, as it was seen."""
-    score = settled(pl.when(pl.col(_SIZE).is_not_null()).then("score"))
+    score = settled(pl.when(pl.col(SIZE).is_not_null()).then("score"))
     known = score.is_not_null()
     made: dict[str, pl.Expr] = {}
     for end, sign in (("best", -1.0), ("worst", 1.0)):

@@ -1,8 +1,9 @@
 """Bootstrap of leaderboards: all models of a leaderboard see the same draws of clusters.
 
-A replicate is one more weight. Clusters that are made of whole units of the last mean (segments of
-an overall leaderboard) change the weight of these; others (questions) change the means within them.
-Either way replicates are products of the draws with a sparse table of sums.
+A replicate is one more weight. Where each unit of the last mean (a segment of an overall
+leaderboard) lies in one cluster, the draws change the weight of units; where clusters cut through
+units (questions do), the means within them. Either way replicates are products of the draws with a
+sparse table of sums.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
-from evalframe.survey.leaderboards.leaderboard import CLUSTER
+from evalframe.survey.leaderboards.leaderboard import CLUSTER, MASS, SIZE
 from evalframe.survey.leaderboards.ranks import rank_intervals, rank_sets
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap
 
 _HELD = 1 << 24
-_GROUP, _ENTRY, _UNIT, _PLACE = ":group", ":entry", ":unit", ":place"
+_GROUP, _ENTRY, _UNIT, _PLACE, _WHOLE = ":group", ":entry", ":unit", ":place", ":whole"
 
 
 class Sums(NamedTuple):
@@ -35,7 +36,7 @@ class Sums(NamedTuple):
         total: Sum of scores by unit and cluster, sparse.
         count: Number of items, likewise.
         owner: Weights of units by entry, sparse.
-        whole: Whether clusters are made of whole units.
+        whole: Whether each unit lies in one cluster.
     """
 
     total: Any
@@ -56,14 +57,19 @@ def with_spread(
     Args:
         method: The bootstrap.
         table: The leaderboard, sorted.
-        detail: The items behind it, with `:cluster` and `:size`.
+        detail: The items behind it, with `:cluster`, `:size` and `:mass`.
         group: What names a leaderboard among several.
         unit: What is averaged last; None for items.
 
     Raises:
-        ParameterError: A cluster is null, or all leaderboards have a single one.
+        ParameterError: There are no items, a cluster is null, or all leaderboards have one alone.
     """
-    cells = _cells(detail, [*group, "model"], unit)
+    cells = _cells(detail, group, unit)
+    if not len(cells):
+        raise ParameterError(
+            "leaderboard: there is nothing to resample, as no item has a score (or a sample size,"
+            " if weighted by that)"
+        )
     numbered = table.with_row_index(_ENTRY)
     if group:
         numbered = numbered.with_columns(pl.struct(group).rank("dense").alias(_GROUP) - 1)
@@ -76,33 +82,41 @@ def with_spread(
             "leaderboard: the cluster of the bootstrap is null in "
             f"{cells[CLUSTER].null_count():,} sums of items; fill it in, or drop these rows"
         )
-    whole = unit is None or {*_roots(method)} <= {*unit}
-    return _filled(method, table, numbered[_GROUP].to_numpy().astype(np.int64), cells, whole=whole)
+    leaderboards = numbered[_GROUP].to_numpy().astype(np.int64)
+    return _filled(method, table, leaderboards, _with_whole(cells, unit))
 
 
-def _roots(method: Bootstrap) -> list[str]:
-    from evalframe.core.rows import as_expr
-
-    return as_expr(method.cluster).meta.root_names()
-
-
-def _cells(detail: pl.LazyFrame, entry: Sequence[str], unit: Sequence[str] | None) -> pl.DataFrame:
+def _cells(detail: pl.LazyFrame, group: Sequence[str], unit: Sequence[str] | None) -> pl.DataFrame:
     """Sums of items by entry, unit and cluster; a unit of items is each of their clusters."""
-    names = list(dict.fromkeys([*entry, *(unit or [])]))
+    names = list(dict.fromkeys([*group, "model", *(unit or [])]))
+    mass, size = pl.col(MASS), pl.col(SIZE)
     sums = detail.group_by([*names, CLUSTER]).agg(
-        total=pl.col("score").sum(), count=pl.len().cast(pl.Float64), size=pl.col(":size").sum()
+        total=(pl.col("score") * mass).sum(),
+        count=mass.sum(),
+        size=size.sum(),
+        sized=size.count(),
     )
     cells = sums.collect()
     if unit is None:
         # The mean of items: a cluster weighs as many items as it has.
-        return cells.with_row_index(_UNIT).with_columns(size=pl.col("count"))
+        return cells.with_row_index(_UNIT).with_columns(size="count")
     numbers = pl.struct(names).rank("dense").cast(pl.UInt32) - 1
-    mean_size = pl.col("size").sum().over(_UNIT) / pl.col("count").sum().over(_UNIT)
-    return cells.with_columns(numbers.alias(_UNIT)).with_columns(size=mean_size)
+    mean_size = pl.col("size").sum().over(_UNIT) / pl.col("sized").sum().over(_UNIT)
+    cells = cells.with_columns(numbers.alias(_UNIT)).with_columns(size=mean_size)
+    return cells.filter(pl.col("size").is_finite())
+
+
+def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame:
+    """Whether each unit of a leaderboard lies in one cluster, whatever the model, in `:whole`."""
+    if unit is None:
+        return cells.with_columns(pl.lit(value=True).alias(_WHOLE))
+    parts = cells.lazy().group_by(_GROUP, *unit).agg(pl.col(CLUSTER).n_unique())
+    is_whole = (pl.col(CLUSTER).max() == 1).alias(_WHOLE)
+    return cells.join(parts.group_by(_GROUP).agg(is_whole).collect(), on=_GROUP)
 
 
 def _filled(
-    method: Bootstrap, table: pl.DataFrame, group: Ints, cells: pl.DataFrame, *, whole: bool
+    method: Bootstrap, table: pl.DataFrame, group: Ints, cells: pl.DataFrame
 ) -> pl.DataFrame:
     clusters = cells.select(_GROUP, CLUSTER).unique().sort(_GROUP, CLUSTER)
     apart = method.draws != "poisson"
@@ -118,11 +132,12 @@ def _filled(
     cells = cells.join(clusters, on=[_GROUP, CLUSTER]).join(sizes, on=_GROUP)
     made = {name: np.full(len(table), np.nan) for name in (*_SCORE, *_RANKS)}
     n_clusters = np.zeros(len(table), dtype=np.int64)
-    n_clusters[cells[_ENTRY].to_numpy()] = cells["n_clusters"].to_numpy()
+    own = cells.group_by(_ENTRY).agg(pl.col(CLUSTER).n_unique())
+    n_clusters[own[_ENTRY].to_numpy()] = own[CLUSTER].to_numpy()
     pool = pl.col("n_clusters") if apart else pl.lit(0)
     points = table["score"].to_numpy()
     for _, same in cells.group_by(pool, maintain_order=True):
-        _pool(method, same, points, group, made, whole=whole)
+        _pool(method, same, Entries(points, group, n_clusters), made)
     columns = [pl.Series(name, made[name]).fill_nan(None) for name in _SCORE]
     columns.insert(3, pl.Series("n_clusters", n_clusters))
     ranks = [pl.Series(name, made[name]).fill_nan(None).cast(pl.Int64) for name in _RANKS]
@@ -134,48 +149,54 @@ _SCORE = ("std_error", "lower", "upper", "drop_rate")
 _RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
 
 
+class Entries(NamedTuple):
+    """The entries of all leaderboards.
+
+    Attributes:
+        score: The score of each.
+        group: The leaderboard of each.
+        clusters: How many clusters have items of each.
+    """
+
+    score: Floats
+    group: Ints
+    clusters: Ints
+
+
 def _pool(
-    method: Bootstrap,
-    cells: pl.DataFrame,
-    points: Floats,
-    group: Ints,
-    made: dict[str, Floats],
-    *,
-    whole: bool,
+    method: Bootstrap, cells: pl.DataFrame, entries: Entries, made: dict[str, Floats]
 ) -> None:
     """Fill in the columns of leaderboards that share their draws, some of them at a time."""
     ids = cells.select(_PLACE, CLUSTER).unique(subset=_PLACE).sort(_PLACE)[CLUSTER]
     units = cells.group_by(_GROUP).agg(pl.col(_UNIT).n_unique().alias("units")).sort(_GROUP)
     batch = (units["units"].cum_sum() * max(method.n, len(ids)) // _HELD).to_frame("batch")
     cells = cells.join(pl.concat([units, batch], how="horizontal"), on=_GROUP)
-    for _, part in cells.group_by("batch", maintain_order=True):
-        sums, entries = _sums(part, whole=whole)
+    for (_, whole), part in cells.group_by("batch", _WHOLE, maintain_order=True):
+        sums, here = _sums(part, len(ids), whole=bool(whole))
+        group, score = entries.group[here], entries.score[here]
         drawn = replicates(sums, draws.bootstrap_weights(method, ids))
         jackknife = None
         if method.interval == "bca":
             jackknife = replicates(sums, _left_out(len(ids)))
-        spread = intervals.bootstrap_spread(method, points[entries], drawn, jackknife)
-        lone = np.repeat(len(ids), len(entries))
-        spread = intervals.without_lone(method, spread, lone)
-        for name in _SCORE:
-            made[name][entries] = getattr(spread, name)
-        if len(ids) < 2:
-            continue
-        made["rank_lower"][entries], made["rank_upper"][entries] = rank_intervals(
-            drawn, group[entries], method.level
-        )
-        made["rank_set_lower"][entries], made["rank_set_upper"][entries] = rank_sets(
-            points[entries], drawn, group[entries], method.level
-        )
+        spread = intervals.bootstrap_spread(method, score, drawn, jackknife)
+        spread = intervals.without_lone(method, spread, entries.clusters[here])
+        # Of a model with one cluster nothing is certain, nor of its difference from others.
+        blank = np.where(entries.clusters[here] < 2, np.nan, 0.0)
+        ranks = [ends + blank for ends in rank_intervals(drawn, group, method.level)]
+        sets = rank_sets(score, drawn + blank, group, method.level)
+        found = {name: getattr(spread, name) for name in _SCORE}
+        found |= zip(_RANKS, (*ranks, *sets), strict=True)
+        for name, values in found.items():
+            made[name][here] = values
 
 
-def _sums(cells: pl.DataFrame, *, whole: bool) -> tuple[Sums, Ints]:
+def _sums(cells: pl.DataFrame, clusters: int, *, whole: bool) -> tuple[Sums, Ints]:
     from scipy import sparse
 
     entries, entry = np.unique(cells[_ENTRY].to_numpy(), return_inverse=True)
     units, first, unit = np.unique(cells[_UNIT].to_numpy(), return_index=True, return_inverse=True)
     place = cells[_PLACE].to_numpy()
-    shape = (len(units), int(place.max()) + 1)
+    shape = (len(units), clusters)
     total = sparse.csr_array((cells["total"].to_numpy(), (unit, place)), shape=shape)
     count = sparse.csr_array((cells["count"].to_numpy(), (unit, place)), shape=shape)
     owned = (cells["size"].to_numpy()[first], (entry[first], np.arange(len(units))))

@@ -28,6 +28,11 @@ CONTEXT = ":context"
 
 _DECIMALS = 12
 
+IDS = ("model", "round", "segment_id", "question_id")
+"""What names things; texts, whatever they were."""
+
+_TEXTS = (*IDS, "segment_attribute", "status")
+
 _USED = (
     "model",
     "round",
@@ -65,7 +70,8 @@ class Rows:
         columns: Names of the columns there are.
         apart: Whether runs of the same context are told apart under all rules.
         coded: Columns of text that stand as categories, which are grouped several times faster.
-        single: Whether it is known that no segment of a model has several runs.
+        single: Whether it is known that all rows are of the runs that count.
+        unrepeated: Whether it is known that no question of a segment stands in several rows.
     """
 
     frame: pl.LazyFrame
@@ -75,14 +81,21 @@ class Rows:
     apart: bool = False
     coded: tuple[str, ...] = ()
     single: bool = False
+    unrepeated: bool = False
 
     def encoded(self) -> Rows:
-        """The same rows in memory, with texts as categories."""
+        """The same rows in memory, with texts as categories, and whether questions repeat."""
         schema = self.frame.collect_schema()
-        names = ("model", "round", "segment_id", "question_id", "run_id", "status")
+        names = (*IDS, "run_id", "status")
         coded = tuple(name for name in names if schema.get(name) == pl.String)
-        frame = self.frame.with_columns(pl.col(coded).cast(pl.Categorical))
-        return replace(self, frame=frame.collect().lazy(), coded=coded)
+        frame = self.frame.with_columns(pl.col(coded).cast(pl.Categorical)).collect()
+        return replace(self, frame=frame.lazy(), coded=coded).checked(frame)
+
+    def checked(self, scored: Frame) -> Rows:
+        """The same rows, with a look for repeated questions if the table is in memory."""
+        if "question_id" not in self.columns or isinstance(scored, pl.LazyFrame):
+            return self
+        return replace(self, unrepeated=_are_distinct(self.frame, self.asked, self.coded))
 
     def decoded(self, frame: pl.LazyFrame) -> pl.LazyFrame:
         """A table of these rows, with its categories as texts."""
@@ -103,6 +116,11 @@ class Rows:
     def question(self) -> list[str]:
         """What names a question."""
         return [*self.rounds, "question_id"]
+
+    @property
+    def asked(self) -> list[str]:
+        """What names a question that a model was asked about a segment."""
+        return [*self.keys.inner, "model", *self.segment, "question_id"]
 
     @property
     def run(self) -> list[str]:
@@ -159,17 +177,29 @@ def scored_rows(
         dtype = schema.get(name)
         if dtype is not None and not dtype.is_numeric() and dtype != pl.Null:
             raise ParameterError(f"{caller}: {name} must be numbers, but is {dtype}; cast it")
+    if "status" in schema and not _is_text(schema["status"]):
+        raise ParameterError(f"{caller}: status must be texts, but is {schema['status']}")
     columns = frozenset(name for name in _USED if name in schema)
-    made = [pl.col("score").cast(pl.Float64).fill_nan(None)]
+    made = {name: pl.col(name).cast(pl.String) for name in _TEXTS if name in columns}
+    made["score"] = pl.col("score").cast(pl.Float64).fill_nan(None)
     if "context_count" in columns:
-        made.append(pl.col("context_count").cast(pl.Int64).fill_null(0).alias(CONTEXT))
-    kept = [name for name in _USED if name in columns and name != "score"]
-    rows = lazy.select(*kept, *made, *keys.select(), **others)
+        count = _number("context_count").cast(pl.Int64, strict=False)
+        made |= {"context_count": count, CONTEXT: count.fill_null(0)}
+    if "sample_size" in columns:
+        size = _number("sample_size")
+        made["sample_size"] = pl.when(size > 0).then(size)
+    kept = [name for name in _USED if name in columns and name not in made]
+    rows = lazy.select(*kept, *keys.select(), **made, **others)
     if not baselines:
         rows = rows.filter(~is_baseline())
     if rules == "reference":
         rows = rows.with_row_index(ROW)
     return Rows(rows, keys, rules, columns)
+
+
+def deviation(score: pl.Expr) -> pl.Expr:
+    """The population standard deviation, null where there is no score."""
+    return pl.when(score.count() > 0).then(score.std(ddof=0))
 
 
 def is_baseline(model: IntoExpr = "model") -> pl.Expr:
@@ -191,3 +221,28 @@ def category_of(columns: frozenset[str]) -> pl.Expr:
     if "segment_attribute" in columns:
         return pl.col("segment_attribute").alias("category")
     return category("segment_id").alias("category")
+
+
+def _number(name: str) -> pl.Expr:
+    """A column as Float64; what is not finite is missing."""
+    value = pl.col(name).cast(pl.Float64)
+    return pl.when(value.is_finite()).then(value)
+
+
+def _is_text(dtype: pl.DataType) -> bool:
+    """Whether values are texts, or all null."""
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum | pl.Null)
+
+
+def _are_distinct(frame: pl.LazyFrame, names: Sequence[str], coded: Sequence[str]) -> bool:
+    """Whether it is sure that no two rows have the same values.
+
+    Different numbers prove different rows. Other rows may share a number too, so that the answer is
+    no more than that this is not sure.
+    """
+    codes = [pl.col(name).to_physical().cast(pl.UInt64) for name in names if name in coded]
+    others = [name for name in names if name not in coded]
+    number = pl.struct(others).hash() if others else pl.lit(0, pl.UInt64)
+    for code in codes:
+        number = number * (code.max() + 1) + code
+    return bool(frame.select(number.n_unique() == pl.len()).collect().item())

@@ -35,7 +35,8 @@ def segment_scores(
     Args:
         scored: One row per item, as `evalframe.survey.score` gives them: `model`, `segment_id`,
             `score` (null or NaN is left out), and as far as there are `round`, `context_count`,
-            `run_id`, `sample_size`, `status` and `segment_attribute`.
+            `run_id`, `sample_size`, `status` and `segment_attribute`. Ids may be of any type, and
+            come out as String.
         by: Group keys, such as temperature.
         rules: `documented`, or `reference` for the original's numbers.
         runs: `kept`, or `all` for a row per run.
@@ -44,8 +45,8 @@ def segment_scores(
         by..., `model`, `round` (if it tells segments apart), `segment_id`, `category` (String, null
         if there is none), `score` (Float64, null where no item has one), `n_items` (Int64, items
         with a score) and as far as the table tells `context_count` (Int64), `sample_size`
-        (Float64, mean of the items) and `parse_rate`. Sorted by these keys; by the original's
-        rules in the order in which they were first seen. Lazy.
+        (Float64, mean of the items where it is above 0) and `parse_rate`. Sorted by these keys; by
+        the original's rules in the order in which they were first seen. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -90,8 +91,7 @@ def run_scores(rows: Rows) -> pl.LazyFrame:
     score = pl.col("score")
     made = {"score": score.mean(), "n_items": score.count().cast(pl.Int64)}
     if "sample_size" in rows.columns:
-        sizes = pl.col("sample_size").cast(pl.Float64).fill_nan(None)
-        made["sample_size"] = sizes.filter(score.is_not_null()).mean()
+        made["sample_size"] = pl.col("sample_size").filter(score.is_not_null()).mean()
     if "status" in rows.columns:
         status = pl.col("status")
         made[N_OK] = (status == "ok").sum().cast(pl.Int64)
@@ -131,8 +131,8 @@ _KEPT = ":kept"
 
 
 def kept_rows(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows of the runs that count."""
-    if rows.single or not rows.run:
+    """The rows of the runs that count; by the original's rules these have a score."""
+    if rows.single or (rows.rules == "documented" and not rows.run):
         return rows.frame
     key = [*rows.keys.inner, "model", *rows.segment, *rows.run]
     coded = pl.col([name for name in key if name in rows.coded]).cast(pl.Categorical)

@@ -30,19 +30,19 @@ def last_accepted(
     """The last candidate of each row that counts as a distribution, or null.
 
     Args:
-        rows: What `find` reads: `text`, perhaps null, and `n`, the number of options.
+        rows: What `find` reads: `text` and `n`, the number of options.
         find: Gives the candidates.
         length: Which length they must have.
         marked: Whether the text says that this is the answer. Then one number is a vector, and
             if its length is another its sum may be anything.
     """
-    if rows["text"].null_count() == len(rows):
-        return per_row(no_candidates(), len(rows))
     found = find(rows)
+    if found.is_empty():
+        return found["vector"].clear(len(rows))
     n = rows["n"].gather(found["row"])
     counts = found.with_columns(n=n).filter(accepted("vector", length=length, marked=marked))
     last = counts.unique("row", keep="last", maintain_order=True)
-    return per_row(last, len(rows))
+    return per_row(last, len(rows))["vector"]
 
 
 def accepted(vector: str, *, length: Length = "right", marked: bool = False) -> pl.Expr:

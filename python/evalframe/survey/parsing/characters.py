@@ -30,6 +30,14 @@ _NUMBER = (
 )
 
 
+def text_where(searched: pl.Expr) -> pl.Expr:
+    """The text where it is to be searched, and elsewhere an empty one.
+
+    A pattern is matched against all rows, whatever becomes of the match.
+    """
+    return pl.when(searched).then("text").otherwise(pl.lit(""))
+
+
 def number(text: pl.Expr) -> pl.Expr:
     """The number that a text begins with, after white space; null if it begins with none.
 

@@ -4,57 +4,44 @@ from __future__ import annotations
 
 import polars as pl
 
+from evalframe.survey.parsing.characters import text_where
 from evalframe.survey.parsing.ladder import VECTOR
 
 _MARKER = "DISTRIBUTION: ["
 _ANY_MARKER = "(?i-u:distribution)"
+_TWO_BRACKETS = r"(?s)\[.*\["
 
 
-def marked_form(rows: pl.DataFrame, *, only: bool = False) -> pl.Series:
-    """The vectors of responses whose first bracket stands in `DISTRIBUTION: [60, 40]`.
+def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
+    """`predicted` and `parse_rule` of responses whose first bracket has a common form.
 
-    Each piece between `, ` must be one finite number and nothing else, so that there is but one
-    way to read it; all other responses are null.
+    That is the bracket of `DISTRIBUTION: [60, 40]`, or `[60, 40]` in a text without a marker in any
+    case. There is but one way to read it if each piece between `, ` is a finite number and nothing
+    else; a piece that is no number is null.
 
     Args:
         rows: Responses, in `text`.
-        only: Whether no other bracket may follow.
+        only: Whether no other bracket may stand in the text.
     """
-    first = pl.col("text").str.find("[", literal=True)
-    marker = pl.col("text").str.find(_MARKER, literal=True)
-    return _vectors(rows, pl.when(marker + (len(_MARKER) - 1) == first).then(first + 1), only=only)
-
-
-def bare_form(rows: pl.DataFrame, *, only: bool = False) -> pl.Series:
-    """The same for `[60, 40]` in responses without a marker in any case."""
-    first = pl.col("text").str.find("[", literal=True)
-    unmarked = ~pl.col("text").str.contains(_ANY_MARKER)
-    return _vectors(rows, pl.when(unmarked).then(first + 1), only=only)
-
-
-def _vectors(rows: pl.DataFrame, begin: pl.Expr, *, only: bool) -> pl.Series:
-    """The numbers from a byte on until the bracket is closed."""
-    rest = pl.col("rest")
-    after = rows.select(rest=_sliced(pl.col("text"), begin))
-    closed = rest.str.find("]", literal=True)
+    text, opened, closed, marker = (pl.col(name) for name in ("text", "opened", "closed", "marker"))
+    places = rows.select(
+        "text",
+        opened=text.str.find("[", literal=True),
+        closed=text.str.find("]", literal=True),
+        marker=text.str.find(_MARKER, literal=True),
+    )
+    paired = opened < closed
+    bare = marker.is_null() & ~text_where(marker.is_null() & paired).str.contains(_ANY_MARKER)
+    marked = marker + (len(_MARKER) - 1) == opened
     if only:
-        closed = pl.when(~rest.str.contains("[", literal=True)).then(closed)
-    # A slice of no known length goes on to the end.
-    inside = _sliced(rest, pl.when(closed.is_not_null()).then(0), closed)
-    vectors = after.select(vector=inside.str.split(", ").cast(VECTOR, strict=False)).to_series()
-    return vectors if _all_finite(vectors) else vectors.set(~_each_finite(vectors), None)
-
-
-def _sliced(text: pl.Expr, start: pl.Expr, length: pl.Expr | None = None) -> pl.Expr:
-    """A part between two bytes, which must be ends of characters; null where one is null."""
-    return text.cast(pl.Binary).bin.slice(start, length).cast(pl.String)
-
-
-def _all_finite(vectors: pl.Series) -> bool:
-    numbers = vectors.drop_nulls().explode()
-    return bool(numbers.null_count() == 0 and numbers.is_finite().all())
-
-
-def _each_finite(vectors: pl.Series) -> pl.Series:
-    finite = pl.element().is_finite().fill_null(value=False)
-    return vectors.list.eval(finite).list.all().fill_null(value=False)
+        paired &= ~text.str.contains(_TWO_BRACKETS)
+    # Columns of their own, as an expression is evaluated anew wherever it stands.
+    forms = places.with_columns(
+        parse_rule=pl.when(marked).then(pl.lit("marker")).when(bare).then(pl.lit("bracket")),
+        opened=pl.when(paired).then(opened),
+    )
+    begin = pl.when(pl.col("parse_rule").is_not_null()).then(opened + 1)
+    inside = text.cast(pl.Binary).bin.slice(begin, closed - opened - 1).cast(pl.String)
+    return forms.select(
+        inside.str.split(", ").cast(VECTOR, strict=False).alias("predicted"), "parse_rule"
+    )

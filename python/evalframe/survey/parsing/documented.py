@@ -41,25 +41,24 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.survey.parsing.candidates import accepted, last_accepted, no_candidates
-from evalframe.survey.parsing.common_forms import bare_form, marked_form
+from evalframe.survey.parsing.characters import text_where
+from evalframe.survey.parsing.common_forms import common_forms
 from evalframe.survey.parsing.keyed import last_keyed
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order, with_options
-from evalframe.survey.parsing.ladder import first_found
+from evalframe.survey.parsing.ladder import Rule, completed, first_found
 from evalframe.survey.parsing.lists import bracket_vectors, individual_vectors, line_vectors
 from evalframe.survey.parsing.pairs import line_pairs, spaced_pairs, table_pairs, table_vectors
 
 if TYPE_CHECKING:
     from evalframe.survey.parsing.candidates import Finder, Length
-    from evalframe.survey.parsing.ladder import Rule
 
 _LENGTHS: tuple[Length, ...] = ("right", "other")
 
 _PLACE = "__single__"
 
-_ANY_ANSWER = r"[0-9]|\["
-
-_MARKED = r"(?i-u:distribution)[\s*_\"'`:=#]*(\[[^\[\]]+\])"
-_AFTER_MARKER = r"(?s)^.*(?i-u:distribution)[\s*_\"'`]*[:=](.*)$"
+_MARKER = "(?i-u:distribution)"
+_MARKED = rf"{_MARKER}[\s*_\"'`:=#]*(\[[^\[\]]+\])"
+_AFTER_MARKER = rf"(?s)^.*{_MARKER}[\s*_\"'`]*[:=](.*)$"
 
 
 def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
@@ -76,9 +75,7 @@ def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
         numbered.filter(pl.col("key").is_null()),
         numbered.filter(pl.col("key").is_not_null()),
     )
-    keyed: list[tuple[str, Rule]] = [
-        ("keyed", partial(_keyed, length=length)) for length in _LENGTHS
-    ]
+    keyed = [Rule("keyed", partial(_keyed, length=length)) for length in _LENGTHS]
     parts = [
         alone.select(_PLACE).hstack(_single(alone)),
         batched.select(_PLACE).hstack(first_found(batched, keyed)),
@@ -87,52 +84,43 @@ def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _single(rows: pl.DataFrame) -> pl.DataFrame:
-    common: list[tuple[str, Rule]] = [("marker", _marked_form), ("bracket", _bare_form)]
-    return first_found(rows, common, otherwise=_closely)
+    """By the common forms first. What may be an interval in them is left to a closer look."""
+    found = common_forms(rows, only=True).with_columns(rows["n"])
+    bare = pl.col("parse_rule") == "bracket"
+    interval = bare & (pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)
+    certain = pl.when(accepted("predicted") & ~interval)
+    common = found.select(certain.then("predicted").alias("predicted"), "parse_rule")
+    return completed(common, rows, _closely)
 
 
 def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
-    readable = pl.when(pl.col("text").str.contains(_ANY_ANSWER)).then("text")
-    tail = readable.str.extract(_AFTER_MARKER)
-    tails = rows.with_columns(text=readable, tail=tail)
+    marked = pl.col("text").str.contains(_MARKER)
+    tails = rows.with_columns(tail=text_where(marked).str.extract(_AFTER_MARKER))
     some_marked = tails["tail"].null_count() < len(tails)
-    rules: list[tuple[str, Rule]] = []
+    rules = []
     for length in _LENGTHS:
-        marked = partial(last_accepted, find=_marked, length=length, marked=True)
-        formats = _formats(length)
-        rules.append(("marker", marked))
-        if some_marked:
-            rules += [(name, partial(_behind_marker, rule=rule)) for name, rule in formats]
-        rules += formats
+        find = partial(last_accepted, find=_marked, length=length, marked=True)
+        rules.append(Rule("marker", find, needs=_MARKER))
+        rules += _formats(length, "tail") if some_marked else []
+        rules += _formats(length)
     return first_found(tails, rules)
 
 
-def _formats(length: Length) -> list[tuple[str, Rule]]:
-    """The rules that need neither a marker nor a key."""
-    finders: dict[str, Finder] = {
-        "bracket": bracket_vectors,
-        "table": _of_table,
-        "options": _of_options,
-        "labelled": _of_labels,
-        "lines": line_vectors,
-        "individuals": individual_vectors,
-    }
-    return [
-        (name, partial(last_accepted, find=find, length=length)) for name, find in finders.items()
+def _formats(length: Length, text: str = "text") -> list[Rule]:
+    """The rules that need neither a marker nor a key, for one column of texts."""
+    finders: list[tuple[str, Finder, str]] = [
+        ("bracket", bracket_vectors, r"\["),
+        ("table", _of_table, r"\|"),
+        ("options", _of_options, "[0-9]"),
+        ("labelled", _of_labels, "[0-9]"),
+        ("lines", line_vectors, "[0-9]"),
+        ("individuals", individual_vectors, r"\["),
     ]
-
-
-def _marked_form(rows: pl.DataFrame) -> pl.Series:
-    read = rows.select("n", vector=marked_form(rows, only=True))
-    return read.select(pl.when(accepted("vector")).then("vector")).to_series()
-
-
-def _bare_form(rows: pl.DataFrame) -> pl.Series:
-    """Vectors of two that begin with 0 may be intervals, and are left to a closer look."""
-    read = rows.select("n", vector=bare_form(rows, only=True))
-    certain = (pl.col("n") != 2) | (pl.col("vector").list.first() != 0)
-    return read.select(pl.when(accepted("vector") & certain).then("vector")).to_series()
+    return [
+        Rule(name, partial(last_accepted, find=find, length=length), needs, text)
+        for name, find, needs in finders
+    ]
 
 
 def _marked(rows: pl.DataFrame) -> pl.DataFrame:
@@ -143,18 +131,12 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
     return vectors.with_columns(row=flat["row"].gather(vectors["row"]))
 
 
-def _behind_marker(rows: pl.DataFrame, rule: Rule) -> pl.Series:
-    return rule(rows.with_columns(text="tail"))
-
-
 def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
     return last_keyed(rows, _formats(length))
 
 
 def _of_table(rows: pl.DataFrame) -> pl.DataFrame:
     """In the order of preference, the last one first."""
-    if not rows["text"].str.contains("|", literal=True).any():
-        return no_candidates()
     pairs = with_options(table_pairs(rows), rows)
     return pl.concat(
         [table_vectors(rows), by_order(pairs), by_letters(pairs), by_options(pairs, rows)]

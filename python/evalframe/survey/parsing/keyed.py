@@ -21,7 +21,7 @@ _LINE = rf"[^\n\[{{]+(?:{_BRACKET})?"
 _ANSWER = rf"^{_BESIDE}(?:[:=]|[{DASHES}]+>?|→){_BESIDE}({_BRACKET}|{_BRACE}|{_LINE})"
 
 
-def last_keyed(rows: pl.DataFrame, rules: Sequence[tuple[str, Rule]]) -> pl.Series:
+def last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
     """The last vector that stands behind the key and that a rule finds there.
 
     Args:
@@ -40,4 +40,4 @@ def last_keyed(rows: pl.DataFrame, rules: Sequence[tuple[str, Rule]]) -> pl.Seri
     answers = behind.with_columns(text=pl.col("text").str.extract(_ANSWER)).drop_nulls("text")
     found = first_found(answers.drop("row", "before"), rules)
     vectors = answers.select("row", vector=found["predicted"]).drop_nulls()
-    return per_row(vectors.unique("row", keep="last", maintain_order=True), len(rows))
+    return per_row(vectors.unique("row", keep="last", maintain_order=True), len(rows))["vector"]

@@ -10,7 +10,7 @@ from evalframe.core import segments
 from evalframe.survey.parsing.candidates import no_candidates
 from evalframe.survey.parsing.characters import DASHES, QUOTES
 from evalframe.survey.parsing.ladder import VECTOR
-from evalframe.survey.parsing.lists import block, gap
+from evalframe.survey.parsing.lists import gap, new_block
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Ints
@@ -78,18 +78,17 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def by_letters(pairs: pl.DataFrame) -> pl.DataFrame:
     """Pairs with the letters a, b, c... or the numbers 1, 2, 3... from the first on."""
-    mark = pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase()
-    letter = mark.str.contains("[a-z]")
-    index = (
-        pl.when(letter)
-        .then(pl.lit("abcdefghijklmnopqrstuvwxyz").str.find(mark, literal=True).cast(pl.Int64))
-        .otherwise(mark.cast(pl.Int64, strict=False) - 1)
+    mark = pl.col("mark")
+    letter = pl.lit("abcdefghijklmnopqrstuvwxyz").str.find(mark, literal=True).cast(pl.Int64)
+    marks = pairs.with_columns(mark=pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase())
+    marked = marks.drop_nulls("mark").with_columns(
+        index=pl.coalesce(letter, mark.cast(pl.Int64, strict=False) - 1),
+        letter=letter.is_not_null(),
     )
-    marked = pairs.with_columns(index=index, letter=letter).drop_nulls("index")
     follows = (pl.col("index") == pl.col("index").shift() + 1) & (
         pl.col("letter") == pl.col("letter").shift()
     )
-    return _blocks(marked, ~follows, pl.col("index").first() == 0)
+    return _blocks(marked, ~follows, pl.col("index") == 0)
 
 
 def by_order(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -98,13 +97,26 @@ def by_order(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFrame:
-    """Blocks in the order of the text; none whose labels name options in another order."""
-    numbered = pairs.with_columns(block=block(broken))
-    place = pl.int_range(pl.len()).over("block")
-    moved = (pl.col("option") != place).fill_null(value=False).any().over("block")
-    kept = numbered.filter(~moved).group_by("block", maintain_order=True)
-    made = kept.agg(pl.col("row").first(), vector="value", begins=begins)
-    return made.filter("begins").select("row", pl.col("vector").cast(VECTOR))
+    """Blocks in the order of the text; none whose labels name options in another order.
+
+    Args:
+        pairs: With options.
+        broken: Whether a block begins with a pair, apart from the first of a row.
+        begins: What must hold for the first pair of a block.
+    """
+    import numpy as np
+
+    if pairs.is_empty():
+        return no_candidates()
+    first = pairs.select("row", new=new_block(broken), begins=begins)
+    starts = np.flatnonzero(first["new"])
+    sizes = np.diff(starts, append=len(pairs))
+    place = np.arange(len(pairs)) - np.repeat(starts, sizes)
+    option = pairs["option"].fill_null(-1).to_numpy()
+    moved = np.logical_or.reduceat((option >= 0) & (option != place), starts)
+    kept = first["begins"].to_numpy()[starts] & ~moved
+    vectors = segments.listed(pairs["value"], sizes, kept).cast(VECTOR)
+    return first.select(pl.col("row").gather(starts), vector=vectors).drop_nulls()
 
 
 def _gathered(value: object, option: Ints, first: Ints, n: Ints) -> pl.Series:

@@ -2,65 +2,97 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    Rule: TypeAlias = Callable[[pl.DataFrame], pl.Series]
 
 VECTOR = pl.List(pl.Float64())
 
 _PLACE = "__place__"
 
 
-def first_found(
-    rows: pl.DataFrame,
-    rules: Sequence[tuple[str, Rule]],
-    *,
-    otherwise: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
-) -> pl.DataFrame:
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to read an answer.
+
+    Args:
+        name: Of the way of writing.
+        vectors: Gives a vector (List(Float64)) for each row, or null.
+        needs: A pattern, quick to find, in every text that the rule can read; it sees no others.
+        text: The column that it reads as `text`.
+    """
+
+    name: str
+    vectors: Callable[[pl.DataFrame], pl.Series]
+    needs: str = ""
+    text: str = "text"
+
+    @property
+    def mark(self) -> str:
+        """The name of the column that says where the pattern is."""
+        return f"__{self.needs}__in__{self.text}__"
+
+
+def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     """The vector of the first rule that finds one, and the name of the rule.
 
     Args:
         rows: What the rules read.
-        rules: Names and rules. A rule gives a vector (List(Float64)) for each row, or null.
-        otherwise: Gives vector and name for the rows that no rule settles.
+        rules: In the order of preference.
 
     Returns:
         `predicted` and `parse_rule`, null where nothing is found; a row for each of `rows`.
     """
     # A rule may itself try rules in turn.
     left = rows.drop(_PLACE, strict=False).with_row_index(_PLACE)
-    parts: list[pl.DataFrame] = []
-    for name, rule in rules:
-        if left.is_empty():
-            break
-        vectors = rule(left)
-        found = vectors.is_not_null()
-        parts.append(_part(left[_PLACE], vectors, name).filter(found))
-        left = left.filter(~found)
-    if otherwise is None or left.is_empty():
-        nothing = pl.Series([None], dtype=VECTOR).new_from_index(0, len(left))
-        parts.append(_part(left[_PLACE], nothing))
-    else:
-        parts.append(left.select(_PLACE).hstack(otherwise(left.drop(_PLACE))))
-    return pl.concat(parts).sort(_PLACE).drop(_PLACE)
+    # Rules share their patterns, and so do the rounds of rules: each is looked for but once.
+    marks = {rule.mark: pl.col(rule.text).str.contains(rule.needs) for rule in rules}
+    left = left.with_columns(**marks)
+    schema = {"row": left.schema[_PLACE], "predicted": VECTOR, "parse_rule": pl.String()}
+    parts = [pl.DataFrame(schema=schema)]
+    for rule in rules:
+        able = left.filter(rule.mark)
+        if able.is_empty():
+            continue
+        vectors = rule.vectors(able.with_columns(text=rule.text))
+        read = pl.DataFrame({"row": able[_PLACE], "predicted": vectors})
+        found = read.drop_nulls().with_columns(parse_rule=pl.lit(rule.name))
+        parts.append(found)
+        left = left.filter(~pl.col(_PLACE).is_in(found["row"].implode()))
+    return per_row(pl.concat(parts, rechunk=True), len(rows))
 
 
-def _part(place: pl.Series, vectors: pl.Series, rule: str | None = None) -> pl.DataFrame:
-    frame = pl.DataFrame({_PLACE: place, "predicted": vectors})
-    return frame.with_columns(parse_rule=pl.lit(rule, dtype=pl.String()))
-
-
-def per_row(found: pl.DataFrame, rows: int) -> pl.Series:
-    """Vectors of some rows as a column with all of them.
+def completed(
+    found: pl.DataFrame, rows: pl.DataFrame, otherwise: Callable[[pl.DataFrame], pl.DataFrame]
+) -> pl.DataFrame:
+    """What is found, and another way to find it where there is no vector.
 
     Args:
-        found: `row` and `vector`, each row at most once.
+        found: `predicted` and `parse_rule`, a row for each of `rows`.
+        rows: What `otherwise` reads.
+        otherwise: Gives both for the rows without a vector.
+    """
+    import numpy as np
+
+    missing = found["predicted"].is_null()
+    if not missing.any():
+        return found
+    rest = otherwise(rows.filter(missing))
+    place = np.arange(len(rows))
+    place[missing.to_numpy()] = len(rows) + np.arange(len(rest))
+    # Gathering lists out of several chunks takes ten times as long.
+    return pl.concat([found, rest], rechunk=True).select(pl.all().gather(place))
+
+
+def per_row(found: pl.DataFrame, rows: int) -> pl.DataFrame:
+    """What is known of some rows as columns with all of them, null for the others.
+
+    Args:
+        found: `row`, each at most once, and other columns.
         rows: How many rows there are.
     """
     import numpy as np
@@ -68,4 +100,4 @@ def per_row(found: pl.DataFrame, rows: int) -> pl.Series:
     place = np.full(rows, -1)
     place[found["row"].to_numpy()] = np.arange(len(found))
     known = pl.Series(place >= 0)
-    return found["vector"].cast(VECTOR).gather(pl.Series(place).set(~known, None))
+    return found.drop("row").select(pl.all().gather(pl.Series(place).set(~known, None)))

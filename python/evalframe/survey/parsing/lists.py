@@ -82,7 +82,8 @@ def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 def line_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """Lists of numbers that a line ends with, then blocks of lines with one number each."""
-    lines = text_lines(rows).with_columns(line=plain(pl.col("line")))
+    numbered = text_lines(rows).filter(has_digit())
+    lines = numbered.with_columns(line=plain(pl.col("line")))
     return pl.concat([_columns_of_numbers(lines), _ends_of_lines(lines)])
 
 
@@ -99,10 +100,15 @@ def text_lines(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def block(*breaks: pl.Expr) -> pl.Expr:
-    """The number of the block that a line belongs to; it ends with its row, or where broken."""
+def has_digit() -> pl.Expr:
+    """Whether there is a digit in the line."""
+    return pl.col("line").str.contains("[0-9]")
+
+
+def new_block(broken: pl.Expr) -> pl.Expr:
+    """Whether a block begins with a line: the first of a row, or where it is broken."""
     new_row = pl.col("row") != pl.col("row").shift()
-    return pl.any_horizontal(new_row, *breaks).fill_null(value=True).cum_sum()
+    return (new_row | broken).fill_null(value=True)
 
 
 def gap() -> pl.Expr:
@@ -128,5 +134,5 @@ def _ends_of_lines(lines: pl.DataFrame) -> pl.DataFrame:
 def _columns_of_numbers(lines: pl.DataFrame) -> pl.DataFrame:
     read = pl.coalesce(with_points(pl.col("line")), "line")
     alone = lines.with_columns(number=read.str.extract(_ALONE).cast(pl.Float64)).drop_nulls()
-    blocks = alone.group_by(block(gap()).alias("block"), maintain_order=True)
+    blocks = alone.group_by(new_block(gap()).cum_sum().alias("block"), maintain_order=True)
     return blocks.agg(pl.col("row").first(), vector="number").drop("block")

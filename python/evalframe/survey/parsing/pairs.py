@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.survey.parsing.characters import DASHES, QUOTES
-from evalframe.survey.parsing.lists import plain, text_lines
+from evalframe.survey.parsing.lists import has_digit, plain, text_lines
 
 _ABOUT = r"(?i-u:(?:about|around|approximately|approx\.?|roughly|circa|ca\.)\s*)?"
 _BESIDE = rf"[\s*_{QUOTES}`~≈]*"
@@ -20,8 +20,8 @@ _NUMBERED = (
     rf"(?:^|[\s,;(])(?:[a-zA-Z]|[0-9]{{1,2}})[.)]\s+{_BESIDE}{_ABOUT}{_NUMBER}(?:\s*%|\s*[,;]|\s*$)"
 )
 _PAIRS = rf".*?(?:{_PAIR}|{_IN_PARENTHESES}|{_NUMBERED})"
-_PARTS = (
-    rf"^(?s:(?P<label>.*?))(?:{_COLON}|\({_BESIDE}{_ABOUT}|[.)]\s+{_BESIDE}{_ABOUT})"
+_BEHIND_LABEL = (
+    rf"(?:{_COLON}|\({_BESIDE}{_ABOUT}|[.)]\s+{_BESIDE}{_ABOUT})"
     rf"(?P<number>{_NUMBER})(?P<range>{_RANGE})?(?:{_END}|\s*%{_BESIDE}\)|\s*[,;]|\s*)$"
 )
 _SPACED = rf"(?:^|[,;/])[^,;:/0-9%]*?\p{{L}}[^,;:/0-9%]*?\s+{_NUMBER}\s*%"
@@ -39,20 +39,23 @@ def line_pairs(rows: pl.DataFrame) -> pl.DataFrame:
     The label is all that stands before the number, from the number before it on. A range has no
     value. Totals are left out.
     """
-    lines = text_lines(rows).filter(_has_digit() & ~_is_table_row())
     pairs = (
-        lines.with_columns(pair=pl.col("line").str.extract_all(_PAIRS))
-        .explode("pair")
-        .with_columns(parts=pl.col("pair").str.extract_groups(_PARTS))
+        _lines_with_digits(rows)
+        .select("row", "place", pair=pl.col("line").str.extract_all(_PAIRS))
+        .explode("pair", empty_as_null=False)
+        .with_columns(
+            label=pl.col("pair").str.replace(_BEHIND_LABEL, ""),
+            parts=pl.col("pair").str.extract_groups(_BEHIND_LABEL),
+        )
         .unnest("parts")
     )
     value = pl.when(pl.col("range").is_null()).then(_value(pl.col("number")))
-    return _without_totals(pairs.drop_nulls("pair").select("row", "place", "label", value=value))
+    return _without_totals(pairs.drop_nulls("number").select("row", "place", "label", value=value))
 
 
 def spaced_pairs(rows: pl.DataFrame) -> pl.DataFrame:
     """Pairs with nothing but a space between, `Yes 60%`, which need a label that is known."""
-    lines = text_lines(rows).filter(_has_digit() & ~_is_table_row())
+    lines = _lines_with_digits(rows)
     line = pl.col("line").str.replace_all(f"[{QUOTES}`*_~≈]", "")
     pairs = (
         lines.filter(~pl.col("line").str.contains(_PAIRS))
@@ -80,6 +83,11 @@ def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     return cells.select("row", vector="values").filter(pl.col("vector").list.len() > 1)
 
 
+def _lines_with_digits(rows: pl.DataFrame) -> pl.DataFrame:
+    """Those that are no rows of a table."""
+    return text_lines(rows).filter(has_digit()).filter(~_is_table_row())
+
+
 def _cells(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of tables, with numbers in `values` and other cells in `label`."""
     lines = text_lines(rows).filter(_is_table_row())
@@ -92,10 +100,6 @@ def _cells(rows: pl.DataFrame) -> pl.DataFrame:
         label=pl.col("cell").list.eval(other),
         values=pl.col("cell").list.eval(_value(number)).list.drop_nulls(),
     )
-
-
-def _has_digit() -> pl.Expr:
-    return pl.col("line").str.contains("[0-9]")
 
 
 def _is_table_row() -> pl.Expr:

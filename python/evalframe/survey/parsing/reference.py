@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.survey.parsing.characters import BRACKET, DIGITS, MARKER, SPACE, listed_numbers
-from evalframe.survey.parsing.common_forms import bare_form, marked_form
-from evalframe.survey.parsing.ladder import VECTOR, first_found, per_row
+from evalframe.survey.parsing.common_forms import common_forms
+from evalframe.survey.parsing.ladder import VECTOR, Rule, completed, first_found, per_row
 from evalframe.survey.parsing.reference_individuals import individual_answers
 from evalframe.survey.parsing.reference_keyed import keyed_numbers
-
-if TYPE_CHECKING:
-    from evalframe.survey.parsing.ladder import Rule
 
 _SEPARATED = rf"{DIGITS}{SPACE}*%?{SPACE}*[,;]{SPACE}*"
 _LAST_OF_LINE = rf"[,;]{SPACE}*({DIGITS}){SPACE}*%?{SPACE}*$"
@@ -27,18 +23,26 @@ def reference_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     Args:
         rows: `text`, `n` (the number of options), and `key` (of a batched prompt, or null).
     """
-    single: list[tuple[str, Rule]] = [
-        ("marker", marked_form),
-        ("bracket", bare_form),
-        ("marker", partial(_bracketed, pattern=MARKER)),
-        ("bracket", partial(_bracketed, pattern=BRACKET)),
-        ("lines", _line),
-        ("labelled", _labelled),
-        ("individuals", individual_answers),
-    ]
     if rows["key"].null_count() == len(rows):
-        return first_found(rows, single)
-    return first_found(rows, [("keyed", keyed_numbers), *single])
+        return _single(rows)
+    return completed(first_found(rows, [Rule("keyed", keyed_numbers)]), rows, _single)
+
+
+def _single(rows: pl.DataFrame) -> pl.DataFrame:
+    finite = pl.col("predicted").list.eval(pl.element().is_finite().fill_null(value=False))
+    common = common_forms(rows).with_columns(pl.when(finite.list.all()).then("predicted"))
+    return completed(common, rows, _closely)
+
+
+def _closely(rows: pl.DataFrame) -> pl.DataFrame:
+    rules = [
+        Rule("marker", partial(_bracketed, pattern=MARKER), needs=r"\["),
+        Rule("bracket", partial(_bracketed, pattern=BRACKET), needs=r"\["),
+        Rule("lines", _line, needs="[,;]"),
+        Rule("labelled", _labelled, needs=":"),
+        Rule("individuals", individual_answers, needs=r"\["),
+    ]
+    return first_found(rows, rules)
 
 
 def _bracketed(rows: pl.DataFrame, pattern: str) -> pl.Series:
@@ -62,7 +66,7 @@ def _line(rows: pl.DataFrame) -> pl.Series:
         .filter(pl.col("vector").list.len() >= 2)
         .unique("row", keep="first", maintain_order=True)
     )
-    return per_row(lines, len(rows))
+    return per_row(lines, len(rows))["vector"]
 
 
 def _labelled(rows: pl.DataFrame) -> pl.Series:

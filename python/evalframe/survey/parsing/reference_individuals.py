@@ -43,7 +43,7 @@ def individual_answers(rows: pl.DataFrame) -> pl.Series:
         pl.col("letters").list.eval(pl.element().str.slice(1, 1).str.to_lowercase())
     )
     lettered = pl.concat([strings.drop_nulls("letters"), loose])
-    return per_row(shares_of_letters(lettered), len(rows))
+    return per_row(shares_of_letters(lettered), len(rows))["vector"]
 
 
 def _letters_of_strings() -> pl.Expr:

@@ -49,7 +49,7 @@ def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
         strict.select("row", vector=number_members(strict["object"], strict["key"])),
         _after_key(loose),
     ]
-    return per_row(pl.concat(parts).drop_nulls("vector"), len(rows))
+    return per_row(pl.concat(parts).drop_nulls("vector"), len(rows))["vector"]
 
 
 def _of_arrays(rows: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.parsing.characters import is_blank
+from evalframe.survey.parsing.characters import is_blank, text_where
 from evalframe.survey.parsing.documented import documented_vectors
 from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.reference import reference_vectors
@@ -36,15 +36,15 @@ def parsed(rows: pl.Series, rules: Rules) -> pl.Series:
     find = reference_vectors if rules == "reference" else documented_vectors
     found = find(frame.filter(generated & known))
     made = frame.select("text", "n").with_columns(_expanded(found, generated & known))
-    unsettled = pl.when(pl.col("predicted").is_null()).then(text)
-    failed = ~pl.lit(generated) | is_blank(unsettled).fill_null(value=False)
+    unsettled = pl.col("predicted").is_null()
+    failed = ~pl.lit(generated) | (unsettled & is_blank(text_where(unsettled)))
     fits = pl.col("predicted").list.len() == pl.col("n")
     status = (
         pl.when(failed)
         .then(pl.lit("failed"))
         .when(~pl.lit(known))
         .then(None)
-        .when(pl.col("predicted").is_null())
+        .when(unsettled)
         .then(pl.lit("unparsed"))
         .when(fits)
         .then(pl.lit("ok"))

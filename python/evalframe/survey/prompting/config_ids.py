@@ -51,7 +51,8 @@ def config_id(
     Args:
         round: The round, that is, the id of the survey.
         segment_id: The segment.
-        context_count: The most context questions of any prompt of the configuration.
+        context_count: The most context questions of any prompt of the configuration, a whole
+            number.
         context_format: How the group is shown.
         eval_type: What is asked for.
         reasoning: Whether reasoning comes before the answer, `cot`.
@@ -75,9 +76,10 @@ def config_id(
     known("context format", context_format, get_args(ContextFormat))
     known("type of evaluation", eval_type, get_args(EvalType))
     known("mode of reasoning", reasoning, get_args(Reasoning))
-    count = as_expr(context_count)
+    count = as_expr(context_count).cast(pl.Int64)
     if context_format in _COUNTED:
-        shown = pl.when(count > 0).then(pl.format("-c{}", count)).otherwise(pl.lit(""))
+        known_count = pl.when(count.is_not_null()).then(pl.lit(""))
+        shown = pl.when(count > 0).then(pl.format("-c{}", count)).otherwise(known_count)
     else:
         shown = pl.lit(f"-{context_format.replace('-', '')}")
     suffix = _EVAL_TYPES[eval_type]

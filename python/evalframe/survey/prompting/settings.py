@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from evalframe.core.errors import ParameterError
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 Rules: TypeAlias = Literal["documented", "reference"]
 
 LARGEST_BATCH = 5
+
+_WHOLE = {"batch_size": 1, "context_count": 0, "n_individuals": 1, "token_budget": 0}
+"""Options that are whole numbers, each with the least that it may be."""
 
 _ONE_BY_ONE = ("synthetic-individual", "individual-answer")
 
@@ -45,24 +50,35 @@ class Settings:
         known("type of evaluation", self.eval_type, get_args(EvalType))
         known("mode of reasoning", self.reasoning, get_args(Reasoning))
         known("rules", self.rules, get_args(Rules))
-        if not 1 <= self.batch_size <= LARGEST_BATCH:
+        for name, least in _WHOLE.items():
+            _check_whole(name, getattr(self, name), least)
+        if self.batch_size > LARGEST_BATCH:
             raise ParameterError(f"batch_size is 1 to {LARGEST_BATCH}, got {self.batch_size!r}")
         if self.batch_size > 1 and self.eval_type in _ONE_BY_ONE:
             raise ParameterError(
                 f"{self.eval_type} prompts have one question each, since letters in a response do"
                 " not say which question they answer; leave out batch_size"
             )
-        if self.context_count is not None and self.context_count < 0:
-            raise ParameterError(f"context_count is 0 or more, got {self.context_count!r}")
-        if self.n_individuals < 1:
-            raise ParameterError(f"n_individuals is 1 or more, got {self.n_individuals!r}")
-        if self.token_budget < 0:
-            raise ParameterError(f"token_budget is 0 or more, got {self.token_budget!r}")
+        temperature: object = self.temperature
+        if not (isinstance(temperature, Real) and 0 <= float(temperature) < inf):
+            raise ParameterError(f"temperature is a number of 0 or more, got {temperature!r}")
 
     @property
     def reasoned(self) -> bool:
         """Whether reasoning comes before the answer."""
         return self.reasoning == "cot"
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    """Check a number of things; None, where it is allowed, stands for all.
+
+    Raises:
+        ParameterError: It is no whole number, or too small.
+    """
+    if value is None and name == "context_count":
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise ParameterError(f"{name} is {least} or more, and a whole number, got {value!r}")
 
 
 def system_of(eval_type: str, system: str | None) -> str:

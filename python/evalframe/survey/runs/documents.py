@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from evalframe.core.documents import decoded, read_regular
+from evalframe.core.documents import read_regular
 from evalframe.core.errors import InputError
-from evalframe.survey.surveys.documents import files_of
+from evalframe.survey.surveys.documents import files_of, listed_sources, parsed
+from evalframe.survey.surveys.validating import LARGEST, is_half, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ Source: TypeAlias = str | Path | Mapping[str, Any]
 Sources: TypeAlias = Source | Sequence[Source]
 
 _COUNT = re.compile(r"-c([0-9]+)$")
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _CONTEXT_QUESTION = re.compile(r'Q:\s*"')
 
 
@@ -33,30 +36,59 @@ def results(sources: Sources) -> Iterator[Result]:
     """All run results of files, globs, folders and decoded documents, one at a time.
 
     Raises:
-        InputError: Nothing is there, or it is no JSON object.
+        InputError: Nothing is there, or it is no JSON object of sound text and single keys.
+        ParameterError: It is neither a path nor a document.
     """
-    each = [sources] if isinstance(sources, str | Path | Mapping) else list(sources)
+    each = listed_sources(sources)
     if not each:
         raise InputError("no run result to read; name a file, a glob or a folder")
     for place, source in enumerate(each):
         if isinstance(source, Mapping):
-            yield Result(f"run result {place}", source)
+            yield _sound(Result(f"run result {place}", source))
             continue
         for path in files_of(source):
-            yield Result(str(path), _read(path))
+            yield _read(path)
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: Path) -> Result:
     try:
         data = read_regular(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path of the run result") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    content = decoded(data, str(path))
+    content, repeated = parsed(data, str(path))
     if not isinstance(content, Mapping):
         raise InputError(f"{path}: a run result is an object, but this is {_kind(content)}")
-    return content
+    if repeated:
+        raise InputError(f"{path}: an object has the key {repeated[0]!r} more than once; keep one")
+    result = Result(str(path), content)
+    return _sound(result) if _HALF.search(data) else result
+
+
+def _sound(result: Result) -> Result:
+    """The result, if all of its texts can be written.
+
+    Raises:
+        InputError: One has half of a character (a lone surrogate).
+    """
+    if is_half(result.content):
+        place = ".".join(_place_of_half(result.content))
+        raise InputError(
+            f"{result.name}: {place} has half of a character (a lone surrogate); correct the text"
+        )
+    return result
+
+
+def _place_of_half(value: Any) -> Iterator[str]:
+    """The keys that lead to the first text with half of a character."""
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, entry in entries:
+        if is_half(key) or is_half(entry):
+            yield ascii(key) if is_half(key) else str(key)
+            if not is_half(key) and not isinstance(entry, str):
+                yield from _place_of_half(entry)
+            return
 
 
 def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
@@ -89,6 +121,26 @@ def text_at(result: Result, *keys: str) -> str | None:
     return found
 
 
+def whole_number(result: Result, value: Any, place: str) -> int | None:
+    """A count, None where it is absent.
+
+    Args:
+        result: Where it stands.
+        value: What stands there.
+        place: Where in the result, for messages.
+
+    Raises:
+        InputError: It is no whole number, or a larger one than a double can tell from the next.
+    """
+    if value is None:
+        return None
+    if not (is_number(value) and abs(value) <= LARGEST and value == int(value)):
+        raise InputError(
+            f"{result.name}: {place} must be a whole number, but is {reprlib.repr(value)}"
+        )
+    return int(value)
+
+
 def context_count(result: Result) -> int | None:
     """How many answers the prompts of a run show; None if that cannot be known.
 
@@ -96,16 +148,19 @@ def context_count(result: Result) -> int | None:
     the end of an id `...-c5`; for an id with `-ctx` the number of context questions that are
     listed, else that are quoted in the first prompt; 0.
 
+    Raises:
+        InputError: It is no whole number, or something on the way is of another kind.
+
     References:
         dtef-app 52d79c0, `extractContextCount`.
     """
     context = at(result, "config", "context", "dtef") or {}
     stated = context.get("contextQuestionCount")
-    if isinstance(stated, int | float) and not isinstance(stated, bool) and stated >= 0:
-        return int(stated)
+    if is_number(stated) and stated >= 0:
+        return whole_number(result, stated, "config.context.dtef.contextQuestionCount")
     config = text_at(result, "config", "configId") or ""
     if found := _COUNT.search(config):
-        return int(found[1])
+        return whole_number(result, int(found[1]), "the count at the end of config.configId")
     if "-ctx" not in config:
         return 0
     listed = context.get("contextQuestionIds")
@@ -113,7 +168,12 @@ def context_count(result: Result) -> int | None:
         return len(listed)
     prompts = at(result, "config", "prompts", kind=Sequence, name="a list") or []
     first = prompts[0] if prompts and isinstance(prompts[0], Mapping) else {}
-    return len(_CONTEXT_QUESTION.findall(first.get("promptText") or "")) or None
+    text = first.get("promptText")
+    if not isinstance(text, str | None):
+        raise InputError(
+            f"{result.name}: config.prompts.0.promptText must be text, but is {_kind(text)}"
+        )
+    return len(_CONTEXT_QUESTION.findall(text or "")) or None
 
 
 def _kind(value: Any) -> str:

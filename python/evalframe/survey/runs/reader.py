@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -9,9 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.survey.runs.documents import at, context_count, results, text_at
+from evalframe.survey.runs.documents import (
+    at,
+    context_count,
+    results,
+    text_at,
+    whole_number,
+)
 from evalframe.survey.similarity.rules import check_rules
 from evalframe.survey.surveys.names import canonical_id, canonical_value, category
+from evalframe.survey.surveys.validating import LARGEST, is_number
 
 if TYPE_CHECKING:
     from evalframe.survey.runs.documents import Result, Sources
@@ -118,8 +127,8 @@ def read_runs(
             segment, so that those of renamed segments are not known.
 
     Raises:
-        InputError: Nothing is there, it is no JSON, or something in it is of another kind; the
-            message says in which file and where.
+        InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
+            character, or something is of another kind; the message says in which file and where.
         ParameterError: An argument lies outside its domain.
 
     References:
@@ -200,8 +209,10 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
     metadata = at(result, "dtefMetadata")
     tags = at(result, "config", "tags", kind=Sequence, name="a list") or []
     told = context or metadata or {}
-    segments = (metadata or {}).get("segmentIds") or []
-    labels = (metadata or {}).get("segmentLabels") or []
+    segments, labels = (
+        at(result, "dtefMetadata", name, kind=Sequence, name="a list") or []
+        for name in ("segmentIds", "segmentLabels")
+    )
     if context is None and segments:
         told = {**told, "segmentId": segments[0], "segmentLabel": labels[0] if labels else None}
     tagged = [tag for tag in tags if isinstance(tag, str)]
@@ -217,7 +228,6 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
         use = "no_segment"
     else:
         use = "counted"
-    size = told.get("batchSize")
     head = {
         "run_id": number,
         "file": result.name,
@@ -232,7 +242,7 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
         "eval_type": told.get("evalType"),
         "context_format": told.get("contextFormat"),
         "reasoning_mode": told.get("reasoningMode"),
-        "batch_size": size if isinstance(size, int) else None,
+        "batch_size": whole_number(result, told.get("batchSize"), "batchSize"),
         "experiment_id": experiment,
         "tags": tagged,
         "use": use,
@@ -255,7 +265,8 @@ def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
     """Run, prompt, model, score, points, error and response of each cell."""
     place = ("evaluationResults", "llmCoverageScores")
     scores = at(result, *place) or {}
-    responses = at(result, "allFinalAssistantResponses") or {}
+    given = "allFinalAssistantResponses"
+    responses = at(result, given) or {}
     made = []
     for prompt, models in scores.items():
         if models is None:
@@ -264,32 +275,52 @@ def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
         if not isinstance(models, Mapping):
             raise InputError(f"{where} must be an object of models, but is {models!r}")
         texts = responses.get(prompt) or {}
+        if not isinstance(texts, Mapping):
+            raise InputError(
+                f"{result.name}: {given}[{prompt!r}] must be an object of models, but is {texts!r}"
+            )
         for model, cell in models.items():
             if cell is not None and not isinstance(cell, Mapping):
                 raise InputError(f"{where}[{model!r}] must be an object, but is {cell!r}")
             told = cell or {"error": "no result"}
-            score, error = told.get("avgCoverageExtent"), told.get("error")
-            if isinstance(score, bool) or not isinstance(score, int | float | None):
+            score, error = _score(told, f"{where}[{model!r}]")
+            text = texts.get(model)
+            if not isinstance(text, str | None):
                 raise InputError(
-                    f"{where}[{model!r}].avgCoverageExtent must be a number, but is {score!r}"
+                    f"{result.name}: {given}[{prompt!r}][{model!r}] must be text, but is {text!r}"
                 )
-            if score is None and error is None:
-                error = "no score"
-            value = None if score is None else float(score)
-            text = texts.get(model) if isinstance(texts, Mapping) else None
-            points = told.get("keyPointsCount")
+            points = f"{'.'.join(place)}[{prompt!r}][{model!r}].keyPointsCount"
             made.append(
                 (
                     number,
                     prompt,
                     model,
-                    value,
-                    points if isinstance(points, int) else None,
-                    None if error is None else str(error),
-                    text if isinstance(text, str) else None,
+                    score,
+                    whole_number(result, told.get("keyPointsCount"), points),
+                    error,
+                    text,
                 )
             )
     return made
+
+
+def _score(cell: Mapping[str, Any], where: str) -> tuple[float | None, str | None]:
+    """The score of a cell and its error; a cell without a finite score has an error.
+
+    Raises:
+        InputError: The score is no number.
+    """
+    score, error = cell.get("avgCoverageExtent"), cell.get("error")
+    told = None if error is None else str(error)
+    if score is None:
+        return None, told or "no score"
+    if not is_number(score) or (isinstance(score, int) and abs(score) > LARGEST):
+        raise InputError(
+            f"{where}.avgCoverageExtent must be a number, but is {reprlib.repr(score)}"
+        )
+    if not math.isfinite(score):
+        return None, told or f"the score is {score}"
+    return float(score), told
 
 
 def _latest(runs: pl.DataFrame) -> pl.DataFrame:

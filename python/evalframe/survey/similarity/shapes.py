@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 
     Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 
-_CELLS = 1 << 18
-"""Values of one column that are worked on at a time, few enough for the caches."""
+_CELLS = 1 << 17
+"""Values of one column that are worked on at a time, few enough for the caches.
 
-_FEW = 8
+And for the allocator, which keeps memory of that size for the next ones; more it hands back to the
+system, and to get it again, page by page, costs as much as the logarithms.
+"""
+
+_FEW = 16
 """So many times as many are shared out among threads."""
 
 

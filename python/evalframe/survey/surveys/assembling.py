@@ -66,7 +66,7 @@ def as_survey(
 
     Raises:
         ContractError: As for `as_distributions`; also a question or a segment that the table of
-            them lacks or repeats, or another number of options.
+            them lacks or repeats, or another number or order of options.
         MissingColumnsError: As for `as_distributions`.
 
     Example:
@@ -86,6 +86,7 @@ def as_survey(
     if questions is None:
         questions = _texts_in(table)
     if questions is not None:
+        asked = asked.with_columns(own_options="options")
         asked = _described(asked, questions, "question_id", _OF_QUESTIONS)
         _check_options(asked)
         first = pl.col("first").min().over("round")
@@ -130,10 +131,12 @@ def _texts_in(table: Frame) -> pl.LazyFrame | None:
 
 
 def _check_options(asked: pl.DataFrame) -> None:
-    """Check that distributions have as many options as the table of questions says.
+    """Check that distributions have the options that the table of questions says.
+
+    Its labels may be others, such as longer ones.
 
     Raises:
-        ContractError: Some have not.
+        ContractError: Some have another number, or the same labels in another order.
     """
     other = asked.filter(pl.col("options").list.len() != pl.col("n_options"))
     if len(other):
@@ -142,6 +145,13 @@ def _check_options(asked: pl.DataFrame) -> None:
             f"{len(other):,} questions have another number of options in their distributions:"
             f" {_first_few(other, ['question_id'])}; the first has {told} options and {found}"
             " shares. Correct the options, or the shares"
+        )
+    told, own = pl.col("options"), pl.col("own_options")
+    moved = asked.filter((told != own) & (told.list.sort() == own.list.sort()))
+    if len(moved):
+        raise ContractError(
+            f"{len(moved):,} questions have their options in another order than the distributions:"
+            f" {_first_few(moved, ['question_id'])}. Put the options into the order of the shares"
         )
 
 

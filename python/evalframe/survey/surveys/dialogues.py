@@ -11,7 +11,9 @@ import polars as pl
 
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey
+from evalframe.survey.surveys.csv_files import read_csv
 from evalframe.survey.surveys.names import LEGACY, canonical_value, segment_id
+from evalframe.survey.surveys.validating import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +83,7 @@ def read_dialogues(
         InputError: A file that cannot be read, or has percentages or counts that are no numbers.
         ContractError: Percentages that are negative or do not sum to 100.
         MissingColumnsError: A column is not there.
-        ParameterError: An unknown choice.
+        ParameterError: An unknown choice, a text for a list, or a pattern that is none.
 
     References:
         Rules are those of dtef-app 52d79c0, except for `sample_sizes` and unanswered questions,
@@ -103,6 +105,10 @@ def read_dialogues(
     if sample_sizes not in get_args(SampleSizes):
         known = ", ".join(get_args(SampleSizes))
         raise ParameterError(f"unknown choice sample_sizes={sample_sizes!r}; known: {known}")
+    for name, texts in {"prefixes": prefixes, "excluded": excluded}.items():
+        if isinstance(texts, str):
+            raise ParameterError(f"{name} is a list of texts, got {texts!r}; write [{texts!r}]")
+    _check_patterns(excluded)
     path = Path(aggregate)
     table = _texts(path, {_ID, _TYPE, _TEXT, _OPTION})
     members = _segments(table.columns, prefixes)
@@ -135,6 +141,14 @@ def read_dialogues(
     return replace(survey, warnings=_left_out(path, percents, few, silent, min_sample_size))
 
 
+def _check_patterns(patterns: Sequence[str]) -> None:
+    for pattern in patterns:
+        try:
+            pl.Series([""]).str.contains(pattern)
+        except (pl.exceptions.PolarsError, TypeError) as error:
+            raise ParameterError(f"{pattern!r} in excluded is no pattern: {error}") from None
+
+
 def _texts(path: Path, needed: set[str]) -> pl.DataFrame:
     """A CSV file, all of its columns as text.
 
@@ -142,12 +156,7 @@ def _texts(path: Path, needed: set[str]) -> pl.DataFrame:
         InputError: It cannot be read.
         MissingColumnsError: A column is not there.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; check the path of the table")
-    try:
-        table = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+    table = read_csv(path)
     if missing := needed - {*table.columns}:
         raise MissingColumnsError.of(path.name, missing, table.columns)
     return table
@@ -181,7 +190,7 @@ def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> 
     """One row per segment, question and option, with a number from the cells of the segments.
 
     Raises:
-        InputError: A cell that is neither empty nor a number.
+        InputError: A cell that is neither empty nor a finite number.
     """
     columns = members["column"].to_list()
     index = ["question_id", "option_index", "option_label"]
@@ -194,15 +203,21 @@ def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> 
     return _numbers(path, long, made).join(members, on="column", how="left", maintain_order="left")
 
 
+_CELLS = {"percent": "numbers", "sample_size": "whole numbers"}
+
+
 def _numbers(path: Path, long: pl.DataFrame, made: str) -> pl.DataFrame:
     text = pl.col("cell").str.strip_suffix("%").str.strip_chars()
     number = text.cast(pl.Float64, strict=False)
-    wrong = long.filter(text != "", number.is_null())
+    known = number.is_finite().fill_null(value=False)
+    if made == "sample_size":
+        known &= (number == number.round()) & (number.abs() <= LARGEST)
+    wrong = long.filter(text != "", ~known)
     if len(wrong):
         row = wrong.row(0, named=True)
         raise InputError(
-            f"{path}: {len(wrong):,} cells are no numbers, the first {row['cell']!r} in column"
-            f" {row['column']!r} of question {row['question_id']!r}; correct or empty them"
+            f"{path}: {len(wrong):,} cells are no {_CELLS[made]}, the first {row['cell']!r} in"
+            f" column {row['column']!r} of question {row['question_id']!r}; correct or empty them"
         )
     return long.with_columns(number.alias(made)).drop("cell")
 

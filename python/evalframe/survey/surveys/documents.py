@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evalframe.core.documents import decoded, read_regular
-from evalframe.core.errors import InputError
+from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import matching
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | Path | Mapping[str, Any]
 Sources: TypeAlias = Source | Sequence[Source]
+
+
+TABLES = (".parquet", ".csv")
+"""Suffixes of tables, in lower case."""
 
 
 class Document(NamedTuple):
@@ -35,13 +39,32 @@ def documents(sources: Sources) -> list[Document]:
     """All documents of files, globs, folders and mappings.
 
     Raises:
-        InputError: Nothing is there, or it is no JSON.
+        InputError: Nothing is there, it is a table, or it is no JSON.
+        ParameterError: What is named is none of these.
     """
-    each = [sources] if isinstance(sources, str | Path | Mapping) else list(sources)
+    each = listed_sources(sources)
     found = [document for source in each for document in _documents(source)]
     if not found:
         raise InputError("no survey to read; name a file, a glob or a folder")
     return found
+
+
+def listed_sources(sources: Sources) -> list[Source]:
+    """The sources, whether one is given or several.
+
+    Raises:
+        ParameterError: Something is neither a path nor a decoded document.
+    """
+    each: list[Any] = [sources]
+    if isinstance(sources, Iterable) and not isinstance(sources, str | Mapping):
+        each = [*sources]
+    for source in each:
+        if not isinstance(source, str | Path | Mapping):
+            raise ParameterError(
+                "expected files, globs, folders or decoded documents (mappings), got"
+                f" {type(source).__name__}"
+            )
+    return each
 
 
 def files_of(given: str | Path, suffix: str = ".json") -> list[Path]:
@@ -52,7 +75,7 @@ def files_of(given: str | Path, suffix: str = ".json") -> list[Path]:
     """
     path = Path(given)
     if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.suffix == suffix)
+        found = sorted(file for file in path.iterdir() if file.suffix.lower() == suffix)
         if not found:
             raise InputError(f"folder {str(path)!r} holds no {suffix} file")
         return found
@@ -68,9 +91,14 @@ def _documents(source: Source) -> Iterator[Document]:
         yield Document("survey", source)
         return
     for path in files_of(source):
+        if path.suffix.lower() in TABLES:
+            raise InputError(
+                f"{path} is a table, and no document of the original; as_survey checks a table, and"
+                " read_survey reads and checks its file"
+            )
         data = _bytes(path)
-        content = decoded(data, str(path))
-        yield Document(str(path), content, _repeated_keys(data), b"\\u" in data)
+        content, repeated = parsed(data, str(path))
+        yield Document(str(path), content, repeated, b"\\u" in data)
 
 
 def _bytes(path: Path) -> bytes:
@@ -82,14 +110,26 @@ def _bytes(path: Path) -> bytes:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _repeated_keys(data: bytes) -> tuple[str, ...]:
-    """Keys that stand twice in one object, of which a decoder keeps the last only."""
+def parsed(data: bytes, name: str) -> tuple[Any, tuple[str, ...]]:
+    """A JSON document, and the keys that stand twice in one object, where the last counts.
+
+    Args:
+        data: Its bytes.
+        name: What messages call it.
+
+    Raises:
+        InputError: It is no JSON.
+    """
     repeated: list[str] = []
 
-    def keep(pairs: list[tuple[str, Any]]) -> None:
-        keys = [key for key, _ in pairs]
-        if len({*keys}) < len(keys):
+    def keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            keys = [key for key, _ in pairs]
             repeated.extend(dict.fromkeys(key for key in keys if keys.count(key) > 1))
+        return made
 
-    json.loads(data, object_pairs_hook=keep)
-    return tuple(repeated)
+    try:
+        return json.loads(data, object_pairs_hook=keep), tuple(repeated)
+    except (ValueError, RecursionError):
+        return decoded(data, name), ()  # which says what is wrong

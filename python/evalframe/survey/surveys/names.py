@@ -68,7 +68,7 @@ def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
         >>> pl.select(segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
         'ageGroup:65'
     """
-    parts = pl.concat_str(as_expr(attribute), slug(value), separator=":")
+    parts = pl.concat_str(as_expr(attribute).cast(pl.String), slug(value), separator=":")
     return parts.alias("segment_id")
 
 
@@ -78,7 +78,7 @@ def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
     >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
     'country:turkey'
     """
-    return as_expr(segment_id).replace(_IDS)
+    return as_expr(segment_id).cast(pl.String).replace(_IDS)
 
 
 def canonical_value(value: IntoExpr) -> pl.Expr:
@@ -87,7 +87,7 @@ def canonical_value(value: IntoExpr) -> pl.Expr:
     >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
     'Turkey'
     """
-    return as_expr(value).replace(_VALUES)
+    return as_expr(value).cast(pl.String).replace(_VALUES)
 
 
 def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
@@ -108,7 +108,7 @@ def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
         >>> ids.select(category()).to_series().to_list()
         ['gender', 'country', None, None]
     """
-    prefix = as_expr(segment_id).str.extract(r"^([^:]*):")
+    prefix = as_expr(segment_id).cast(pl.String).str.extract(r"^([^:]*):")
     known = {**{name: name for name in CATEGORIES}, **LEGACY}
     return prefix.replace_strict(known, default=None, return_dtype=pl.String).alias(
         "segment_attribute"

@@ -16,7 +16,8 @@ from evalframe.survey.surveys.assembling import (
     SEGMENTS,
     as_survey,
 )
-from evalframe.survey.surveys.documents import documents, files_of
+from evalframe.survey.surveys.csv_files import read_csv
+from evalframe.survey.surveys.documents import TABLES, documents, files_of, listed_sources
 from evalframe.survey.surveys.names import category
 from evalframe.survey.surveys.tables import RESPONSES, Survey
 from evalframe.survey.surveys.validating import entries, listed, report_on
@@ -26,7 +27,18 @@ if TYPE_CHECKING:
 
     from evalframe.survey.surveys.documents import Document, Sources
 
-_TABLES = (".parquet", ".csv")
+_TEXTS = (
+    "round",
+    "question_id",
+    "question_text",
+    "question_type",
+    "option_label",
+    "segment_id",
+    "segment_attribute",
+    "segment_label",
+    "segment_value",
+)
+"""Columns that are text, whatever they look like."""
 
 
 def read_survey(path: Sources) -> Survey:
@@ -37,8 +49,8 @@ def read_survey(path: Sources) -> Survey:
     `sampleSize` of its own, which the original program ignores.
 
     Args:
-        path: Files, globs, folders (with all `.json` files in them) or decoded documents. Tables
-            and documents are not mixed.
+        path: Files, globs, folders (with all `.json` files in them, each of which must be a survey)
+            or decoded documents. Tables and documents are not mixed.
 
     Returns:
         The survey, rounds in the order of the files, everything else in that of the documents.
@@ -47,6 +59,7 @@ def read_survey(path: Sources) -> Survey:
         InputError: No such file, text that is not UTF-8, damaged JSON, errors or conflicts (see
             `validate`), or two files of the same round.
         ContractError: A table that breaks the contract.
+        ParameterError: It is neither a path nor a document.
 
     References:
         Files are those of dtef-app 52d79c0.
@@ -86,24 +99,27 @@ def _tables(path: Sources) -> list[pl.DataFrame]:
     Raises:
         InputError: Some files are tables and some are not, or one cannot be read.
     """
-    each = path if isinstance(path, list | tuple) else [path]
+    each = listed_sources(path)
     paths = [file for one in each if isinstance(one, str | Path) for file in files_of(one)]
-    tables = [file for file in paths if file.suffix in _TABLES]
+    tables = [file for file in paths if file.suffix.lower() in TABLES]
     if tables and len(tables) < max(len(each), len(paths)):
         raise InputError("tables and documents of surveys are mixed; read them separately")
     return [_table(file) for file in tables]
 
 
 def _table(file: Path) -> pl.DataFrame:
-    if not file.is_file():
+    if file.suffix.lower() == ".csv":
+        table = read_csv(file, dict.fromkeys(_TEXTS, pl.String()))
+    elif not file.is_file():
         raise InputError(f"{file}: no such file; check the path of the survey")
-    try:
-        if file.suffix == ".csv":
-            texts = {"round": pl.String, "question_id": pl.String, "segment_id": pl.String}
-            return pl.read_csv(file, schema_overrides=texts, infer_schema_length=None)
-        return pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"cannot read {file}: {error}") from error
+    else:
+        try:
+            table = pl.read_parquet(file)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise InputError(f"cannot read {file}: {error}") from error
+    if not len(table):
+        raise InputError(f"{file}: the table has no rows; check where it comes from")
+    return table
 
 
 def _refuse_repeated(found: Sequence[Document]) -> None:

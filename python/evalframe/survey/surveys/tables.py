@@ -12,6 +12,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
 from evalframe.survey.surveys.names import category
+from evalframe.survey.surveys.options import aligned, labels_of
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
@@ -95,7 +96,8 @@ def as_distributions(survey: AnySurvey, *, normalised: bool = True) -> pl.LazyFr
     `percent`; its rows may come in any order. The table of distributions has `question_id`,
     `segment_id` and `actual`, a list or an array. Both may have `round`, `sample_size`,
     `segment_attribute`, `segment_value` and labels of options (`option_label`, or lists in
-    `options`). Tables are read and checked at once, since those of surveys are small.
+    `options`). Where segments have the labels of a question in different orders, all are put into
+    that of the first. Tables are read and checked at once, since those of surveys are small.
 
     Args:
         survey: The survey.
@@ -106,11 +108,13 @@ def as_distributions(survey: AnySurvey, *, normalised: bool = True) -> pl.LazyFr
         `round` (the same for all rows if the table has none), `question_id`, `segment_id`,
         `segment_attribute` (null if the category is not known), `segment_value` and `sample_size`
         (null if not known), `n_options`, `options` (null without labels) and `actual`
-        (List(Float64), by option index). Distributions in the order of their first row.
+        (List(Float64), by option index, or as the labels of the question's first segment are
+        ordered). Distributions in the order of their first row.
 
     Raises:
         ContractError: Shares that are null, NaN, negative or do not sum to 1 or 100, options that
-            repeat, lack one or differ between segments, repeated distributions, or no rows.
+            repeat, lack one or have other labels in another segment, sample sizes that are not
+            whole or differ within a distribution, repeated distributions, or no rows.
         MissingColumnsError: It is none of the three forms.
 
     Example:
@@ -214,9 +218,9 @@ def _nested(long: pl.DataFrame, share: str) -> pl.DataFrame:
     """The long table as lists; distributions in the order of their first rows."""
     index = pl.col("option_index")
     have = [name for name in _OF_SEGMENTS if name in long.columns]
-    made = [pl.col(name).first() for name in have]
+    made = [pl.col(name).drop_nulls().first() for name in have]
     if "option_label" in long.columns:
-        made.append(pl.col("option_label").sort_by(index).alias("options"))
+        made.append(pl.col("option_label").cast(pl.String).sort_by(index).alias("options"))
     shares = pl.col(share).sort_by(index).cast(pl.Float64).alias("actual")
     return _completed(long.group_by(KEYS, maintain_order=True).agg(*made, shares))
 
@@ -231,6 +235,8 @@ def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
             " per option has 'option_index' and 'share' instead"
         )
     table = table.with_columns(pl.col("actual").cast(pl.List(pl.Float64)))
+    if "options" in present:
+        table = table.with_columns(labels_of(table.schema["options"]))
     contract = distributions_contract(
         options="options" if "options" in present else None,
         n_options="n_options" if "n_options" in present else None,
@@ -246,13 +252,12 @@ def _completed(nested: pl.DataFrame) -> pl.DataFrame:
     if "options" not in nested.columns:
         made["options"] = pl.lit(None, pl.List(pl.String()))
     else:
-        labelled = pl.col("options").list.drop_nulls().list.len() > 0
-        made["options"] = pl.when(labelled).then("options")
+        nested = aligned(nested.with_columns(labels_of(nested.schema["options"])))
     if "segment_value" not in nested.columns:
         made["segment_value"] = pl.lit(None, pl.String)
     if "sample_size" not in nested.columns:
         made["sample_size"] = pl.lit(None, pl.Int64)
-    elif nested.schema["sample_size"].is_integer():
+    else:
         made["sample_size"] = pl.col("sample_size").cast(pl.Int64)
     if "segment_attribute" not in nested.columns:
         made["segment_attribute"] = category(pl.col("segment_id").cast(pl.String))

@@ -7,7 +7,7 @@ import operator
 import reprlib
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import polars as pl
 
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 FEW = 30
 """Segments with fewer respondents get a warning."""
 
+SELECT = ("single-select", "multi-select")
+"""Types of questions that need options."""
+
+LARGEST = 2**53
+"""Up to it doubles hold every whole number."""
+
 _FINDINGS = {"file": pl.String, "kind": pl.String, "path": pl.String, "message": pl.String}
-_SELECT = ("single-select", "multi-select")
 _SHOWN = 5
-_LARGEST = 2**53
 
 
 class Finding(NamedTuple):
@@ -85,13 +89,15 @@ def validate(path: Sources) -> SurveyReport:
     each question that it did not answer.
 
     Args:
-        path: Files, globs, folders (with all `.json` files in them), or decoded documents.
+        path: Files, globs, folders (with all `.json` files in them), or decoded documents. Tables
+            are checked by `as_survey`, and their files by `read_survey`.
 
     Returns:
         Errors and warnings in the order of the documents, each file's own together.
 
     Raises:
-        InputError: No such file, or it is no JSON.
+        InputError: No such file, it is a table, or it is no JSON.
+        ParameterError: It is neither a path nor a document.
 
     References:
         Errors and warnings are those of dtef-app 52d79c0.
@@ -155,7 +161,7 @@ def _counts(content: Any) -> tuple[int, int, int]:
 
 def _findings(document: Document) -> Iterator[Finding]:
     content = document.content
-    if document.escaped and _is_half(content):
+    if document.escaped and is_half(content):
         yield Finding("conflict", "", "a text has half of a character (a lone surrogate)")
     for key in document.repeated:
         yield Finding("conflict", "", f"an object has the key {key!r} more than once")
@@ -190,7 +196,7 @@ def _of_question(path: str, question: Any) -> Iterator[Finding]:
             yield Finding("error", f"{path}.{name}", "must be a text that is not empty")
     options = _at(question, "options")
     few = not isinstance(options, list) or len(options) < 2
-    if _at(question, "type") in _SELECT and few:
+    if _at(question, "type") in SELECT and few:
         yield Finding("error", f"{path}.options", "must be an array of two options or more")
     if isinstance(options, list) and not all(isinstance(option, str) for option in options):
         yield Finding("conflict", f"{path}.options", "must be texts")
@@ -250,11 +256,11 @@ def _of_lengths(questions: Mapping[str, Any], segments: list[Any]) -> Iterator[F
 
 
 def _of_size(path: str, size: Any) -> Iterator[Finding]:
-    if not _is_number(size) or size <= 0:
+    if not is_number(size) or size <= 0:
         yield Finding("warning", path, "should be a positive number")
     elif size < FEW:
         yield Finding("warning", path, f"{size:g} respondents are few")
-    if _is_number(size) and not _is_whole(size):
+    if is_number(size) and not _is_whole(size):
         yield Finding("conflict", path, f"{reprlib.repr(size)} is no whole number of respondents")
 
 
@@ -278,7 +284,7 @@ def _complaint(shares: Any, options: Any) -> str | None:
         return "must be an array"
     if not shares:
         return "is empty"
-    if not all(_is_number(share) for share in shares):
+    if not all(is_number(share) for share in shares):
         return "must hold numbers only"
     if outside := [share for share in shares if not 0 <= share <= HIGHEST]:
         return f"holds {reprlib.repr(outside[0])}"
@@ -306,18 +312,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether something is a number, and no boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_whole(value: Any) -> bool:
-    return _is_number(value) and abs(value) <= _LARGEST and value == value // 1
+    return is_number(value) and abs(value) <= LARGEST and value == value // 1
 
 
-def _is_half(text: Any) -> bool:
+def is_half(text: Any) -> bool:
     """Whether something has half of a character, which JSON can write and UTF-8 cannot."""
     try:
-        json.dumps(text, ensure_ascii=False).encode()
+        json.dumps(text, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
         return True
     return False

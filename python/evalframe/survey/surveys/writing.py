@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.errors import OutputError
+from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
 from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.documents import Document
 from evalframe.survey.surveys.names import slug
+from evalframe.survey.surveys.validating import SELECT, listed, report_on
 
 if TYPE_CHECKING:
     from evalframe.survey.surveys.tables import AnySurvey, Survey
@@ -22,7 +24,8 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
     """Write a survey as files of the original program, one for each round.
 
     A response has a `sampleSize` of its own where that differs from its segment's; the original
-    program ignores it.
+    program ignores it. A question whose options have no labels is written as `open-ended`, since
+    the format has no selection without them.
 
     Args:
         survey: The survey, or a table that `as_distributions` takes.
@@ -35,9 +38,10 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
         another.
 
     Raises:
-        ContractError: The table breaks its contract.
-        OutputError: Several rounds for one file or of the same file name, or a file that cannot be
-            written.
+        ContractError: The table breaks its contract, or `validate` would find errors or conflicts
+            in a file: a question with one option, some labels without others, an empty id.
+        OutputError: Several rounds for one file or of the same file name, a round without a letter
+            or digit for a name, or a file that cannot be written.
 
     References:
         Files are those of dtef-app 52d79c0.
@@ -54,7 +58,7 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
     """
     path, survey = Path(path), as_survey(survey)
     rounds = survey.rounds["round"].to_list()
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         if len(rounds) != 1:
             raise OutputError(
                 f"cannot write {len(rounds):,} rounds to {path.name}; name a folder, for a file of"
@@ -66,12 +70,34 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
         files = {round_: path / f"{name}.json" for round_, name in zip(rounds, names, strict=True)}
         if len({*files.values()}) < len(files):
             raise OutputError(f"rounds {', '.join(rounds)} would share a file; rename them")
+        if "" in names:
+            nameless = rounds[names.index("")]
+            raise OutputError(
+                f"round {nameless!r} has no letter from a to z and no digit for the name of a file;"
+                " rename it, or name a .json file"
+            )
+    documents = [Document(file.name, _document(survey, name)) for name, file in files.items()]
+    _refuse_invalid(documents)
     with ExitStack() as stack:
-        for round_, file in files.items():
+        for file, document in zip(files.values(), documents, strict=True):
             partial = stack.enter_context(replacing(file))
-            text = json.dumps(_document(survey, round_), ensure_ascii=False, indent=1)
+            text = json.dumps(document.content, ensure_ascii=False, indent=1)
             partial.write_text(text, encoding="utf-8")
     return list(files.values())
+
+
+def _refuse_invalid(found: list[Document]) -> None:
+    """Refuse what could not be read again.
+
+    Raises:
+        ContractError: There are errors or conflicts.
+    """
+    report = report_on(found)
+    wrong = pl.concat([report.errors, report.conflicts])
+    if len(wrong):
+        raise ContractError(
+            f"the format cannot hold this survey, for {len(wrong):,} reasons:\n{listed(wrong)}"
+        )
 
 
 def _document(survey: Survey, round_: str) -> dict[str, Any]:
@@ -91,6 +117,8 @@ def _questions(questions: pl.DataFrame) -> dict[str, Any]:
         described = {"text": question["question_text"], "type": question["question_type"]}
         if question["options"] is not None:
             described["options"] = question["options"]
+        elif described["type"] in SELECT:
+            described["type"] = "open-ended"
         asked[question["question_id"]] = described
     return asked
 

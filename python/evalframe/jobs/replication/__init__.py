@@ -1,0 +1,1 @@
+"""Jobs of the family of replicated human studies."""

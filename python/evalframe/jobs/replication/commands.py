@@ -1,0 +1,172 @@
+"""`evalframe replication`: how far agents agree with humans, by model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.help import REPLICATION_EPILOG
+from evalframe.jobs.options import (
+    ON_BAD_ROWS,
+    given,
+    names,
+    options,
+    resampling,
+    silent,
+    with_bootstrap,
+)
+from evalframe.jobs.parsing import parse
+from evalframe.jobs.replication.job import (
+    FINDING_KEYS,
+    FINDING_RULES,
+    MISSING_AGENT,
+    RULES,
+    STUDY_RULES,
+    ReplicationJob,
+)
+
+_BY = names("--by", "Columns to group by.  [default: model, if there is one]")
+_KEY = names(
+    "--key",
+    "Columns that identify a row, '' for no check of duplicates.  [default: --by, study_id, "
+    "sub_study_id, finding_id and test_id, as there are]",
+)
+_RULES = click.option(
+    "--rules",
+    type=click.Choice(RULES),
+    help="What is sound, or what the original computes.  [default: documented]",
+)
+_TESTS = options(
+    click.option(
+        "--from-results",
+        multiple=True,
+        metavar="FOLDER",
+        help="Read evaluation results of the original: a folder, files or globs of JSON.",
+    ),
+    click.option(
+        "--participants",
+        metavar="RESPONSES",
+        help="Compute the agent side from responses of participants: files, globs or folders.",
+    ),
+    click.option(
+        "--design", metavar="DESIGN", help="How responses become statistics; a row per test."
+    ),
+    _RULES,
+    click.option(
+        "--finding-rule",
+        type=click.Choice(FINDING_RULES),
+        help="From tests to findings.  [default: fisher_z; mean_z by the original's rules]",
+    ),
+    click.option(
+        "--study-rule",
+        type=click.Choice(STUDY_RULES),
+        help="From findings to studies.  [default: mean; mean_z by the original's rules]",
+    ),
+    click.option(
+        "--finding-key",
+        type=click.Choice(FINDING_KEYS),
+        help="Whether findings are told apart by sub-study, too.  [default: composite]",
+    ),
+    click.option(
+        "--human-prior-odds",
+        type=float,
+        metavar="ODDS",
+        help="Of an effect, where a test has no prior_odds_human.  [default: 10]",
+    ),
+    click.option(
+        "--agent-prior-odds",
+        type=float,
+        metavar="ODDS",
+        help="Likewise, prior_odds_agent.  [default: 1]",
+    ),
+    click.option(
+        "--missing-agent",
+        type=click.Choice(MISSING_AGENT),
+        help="What stands for an agent without a statistic; the last three are the original's.  "
+        "[default: skip]",
+    ),
+    _BY,
+    _KEY,
+    click.option(
+        "--summary", metavar="FOLDER", help="Write the files that the original writes, too."
+    ),
+)
+
+
+@click.group(cls=Family, main="scores")
+def replication() -> None:
+    """Replication of human studies by agents: PAS and ECS, from test to model."""
+
+
+@replication.command(epilog=REPLICATION_EPILOG)
+@click.argument("items", nargs=-1, metavar="[TESTS]...")
+@_TESTS
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="The table of models (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+)
+@resampling("study", "study, finding (within its study) or participant.")
+@ON_BAD_ROWS
+@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
+def scores(quiet: bool, from_results: tuple[str, ...], **flags: Any) -> None:
+    """Rank models by how far they agree with humans, over the tests of published studies.
+
+    TESTS are files, globs or folders: one row per model and test, with model, study_id, finding_id,
+    and as far as there are sub_study_id, test_id and domain. Each test has, of humans and of
+    agents, its statistic (test_type, stat_human, n1_human, stat_agent, ...), its posteriors
+    (pi_human, pi_agent, or pi_plus_human, ...), or its PAS (pas). What a row has stays, and what it
+    lacks is made from the rest.
+
+    An impossible test, such as a correlation beyond 1, an unknown type or a duplicate is an error,
+    or set aside by --on-invalid quarantine. Faults of responses are errors always.
+    """
+    asked = with_bootstrap(given(flags))
+    if from_results:
+        asked |= {"items": [*from_results, *asked.get("items", ())], "results": True}
+    if "items" not in asked:
+        raise click.UsageError("name TESTS, or --from-results FOLDER")
+    if "output" not in asked:
+        raise click.UsageError("name the result: -o OUT")
+    job = parse({"family": "replication", **asked})
+    assert isinstance(job, ReplicationJob)
+    run_replication(job, Path(), quiet=quiet)
+
+
+def run_replication(job: ReplicationJob, folder: Path, *, quiet: bool) -> None:
+    """Run a job and print what it came to.
+
+    Args:
+        job: What to run.
+        folder: What relative names in it are relative to.
+        quiet: Print nothing.
+    """
+    from evalframe.jobs.replication.run import run, written
+
+    outcome = run(job, folder=folder, progress=silent if quiet else None)
+    if outcome.report.rejected:
+        say(outcome.report, err=True)
+    if not quiet:
+        say(written(outcome, width=terminal_width()))
+
+
+@replication.command()
+@click.argument("tests", nargs=-1, required=True)
+@_BY
+@_KEY
+@_RULES
+def validate(tests: tuple[str, ...], **flags: Any) -> None:
+    """Check tests against their contract; exit with 1 if one cannot be used.
+
+    TESTS are files, globs or folders. Tests that some models have and others lack are told; they
+    are no fault.
+    """
+    from evalframe.jobs.replication.validating import checked
+
+    job = parse({"family": "replication", "items": [*tests], **given(flags)})
+    assert isinstance(job, ReplicationJob)
+    say(checked(job, Path()))

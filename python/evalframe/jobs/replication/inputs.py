@@ -1,0 +1,140 @@
+"""The tests of a replication job, from tables or from evaluation results, and the responses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import InputError, ParameterError
+from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.replication.files import read_evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalframe.jobs.inputs import Source
+    from evalframe.jobs.replication.job import ReplicationJob
+
+TEXTS = (
+    *("model", "study_id", "sub_study_id", "finding_id", "test_id", "domain", "test_type"),
+    *("participant_id", "condition", "samples", "conditions", "categories"),
+)
+"""Columns that are read as text from formats without types."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a job reads, and what describes the files that it comes from.
+
+    Attributes:
+        tests: The tests, of both sides, or of the human one alone where there are responses.
+        describe: Describes the inputs.
+        responses: Responses of participants.
+        design: How these become statistics.
+        runs: What evaluation results say beside their tests.
+        files: The files.
+    """
+
+    tests: pl.LazyFrame
+    describe: Callable[[], list[dict[str, Any]]]
+    responses: pl.LazyFrame | None = None
+    design: pl.LazyFrame | None = None
+    runs: pl.DataFrame | None = None
+    files: Sequence[File] = ()
+
+
+def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
+    """What a job reads.
+
+    Args:
+        job: The job.
+        folder: What relative names are relative to.
+        targets: Files that will be written, which must not be among the inputs.
+
+    Raises:
+        InputError: An input cannot be read.
+        OutputError: A target is one of the inputs.
+        ParameterError: JSON among the tables.
+    """
+    if job.results:
+        return _results(job, folder, targets)
+    opened: list[Source] = []
+    tables, all_files = [], []
+    for given in (job.items, *[(name,) for name in (job.participants, job.design) if name]):
+        files = find(given, folder)
+        if any(file.path.suffix.lower() == ".json" for file in files):
+            raise ParameterError(
+                "tests are tables; evaluation results in JSON are read by results = true "
+                "(--from-results)"
+            )
+        for path in targets:
+            refuse_inputs(path, files, given, folder)
+        table, sources = open_files(files, texts=TEXTS)
+        tables.append(table)
+        opened += sources
+        all_files += files
+
+    def describe() -> list[dict[str, Any]]:
+        return [each.describe(digest=job.hash_inputs) for each in opened]
+
+    tests, *others = tables
+    if not others:
+        return Opened(tests, describe, files=all_files)
+    responses, design = others
+    design = _with_lists(design, str(job.design))
+    return Opened(tests, describe, responses, design, files=all_files)
+
+
+def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
+    """The columns to group by: those asked for, or the model where a table has one."""
+    if job.by is not None:
+        return [*job.by]
+    asked = opened.tests if opened.responses is None else opened.responses
+    return ["model"] if "model" in asked.collect_schema() else []
+
+
+def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
+    evaluations = read_evaluation([folder / item for item in job.items])
+    tests = evaluations.tests
+    counts = evaluations.runs.select("file", "n_tests").rows()
+    files = [File(Path(name).name, Path(name)) for name, _ in counts]
+    for path in targets:
+        refuse_inputs(path, files, (), folder)
+    if tests.is_empty():
+        raise InputError(f"no test in these {len(files):,} evaluation results")
+
+    def describe() -> list[dict[str, Any]]:
+        return [
+            described(file, rows, digest=job.hash_inputs)
+            for file, (_, rows) in zip(files, counts, strict=True)
+        ]
+
+    return Opened(tests.lazy(), describe, runs=evaluations.runs, files=files)
+
+
+def _with_lists(design: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    """Conditions and categories as lists, also from JSON, which formats of text hold them in.
+
+    Raises:
+        InputError: A text is no such list.
+    """
+    with reading(name):
+        table = design.collect()
+    for column, dtype in _LISTS.items():
+        if table.schema.get(column) == pl.String:
+            try:
+                table = table.with_columns(pl.col(column).str.json_decode(pl.List(dtype)))
+            except pl.exceptions.PolarsError:
+                raise InputError(
+                    f"{name}: {column!r} must be lists, or their JSON such as {_EXAMPLES[column]}; "
+                    "write them so"
+                ) from None
+    return table.lazy()
+
+
+_LISTS = {"conditions": pl.String(), "categories": pl.Float64()}
+_EXAMPLES = {"conditions": '["treatment", "control"]', "categories": "[1, 0]"}

@@ -1,0 +1,206 @@
+"""The agent side of tests, from responses of participants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.contract import validate
+from evalframe.core.errors import ContractError, MissingColumnsError
+from evalframe.replication.bayes_factors.kinds import kind_of
+from evalframe.replication.contract import KEYS
+from evalframe.replication.uncertainty import participant_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.job import ReplicationJob
+    from evalframe.replication.agreement.ecs import EcsLevel
+    from evalframe.replication.uncertainty.pipeline import Level
+
+_FINISHED = ("pas", "pas_normalised", "n_eff", "z_difference")
+"""Columns of tests that rest on both sides."""
+
+_PRIOR = "prior_odds_agent"
+_ORDER, _TYPE = ":order", ":designed"
+_SHOWN = 3
+
+
+class Joined(NamedTuple):
+    """Tests of both sides.
+
+    Attributes:
+        tests: The tests, one row for each of those who were tested.
+        without_humans: How many tests have responses but no human side, and are left out.
+    """
+
+    tests: pl.LazyFrame
+    without_humans: int
+
+
+def check_responses(responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[str]) -> None:
+    """Raise where responses break their contract, or are not what their design foresees.
+
+    Raises:
+        ContractError: They do, with the first of them.
+        MissingColumnsError: A table lacks a column.
+    """
+    schema = responses.collect_schema()
+    has = {name: name if name in schema else None for name in (*KEYS, "condition", "value_2")}
+    contract = ef.replication.responses_contract(
+        model="model" if "model" in by else None,
+        sub_study_id=has["sub_study_id"],
+        test_id=has["test_id"],
+        condition=has["condition"],
+        value_2=has["value_2"],
+        by=[name for name in by if name != "model"],
+    )
+    validate(responses, contract)
+    unmatched = ef.replication.unmatched_responses(responses, design).collect()
+    if len(unmatched):
+        first = [_told(row) for row in unmatched.head(_SHOWN).iter_rows(named=True)]
+        more = len(unmatched) - len(first)
+        first += [f"and {more:,} more"] * (more > 0)
+        raise ContractError(
+            f"responses: {unmatched['rows'].sum():,} rows are not foreseen by the design.\n"
+            + "".join(f"  {each}\n" for each in first)
+            + "  Remedy: correct their names, add them to the design, or drop these responses."
+        )
+
+
+def _told(row: dict[str, object]) -> str:
+    test = ", ".join(f"{name}={row[name]!r}" for name in KEYS if row.get(name) is not None)
+    found = "" if row["found"] is None else f" {row['found']!r}"
+    return f"{row['reason']}{found}: {test} ({row['rows']:,} rows)"
+
+
+def human_side(tests: pl.LazyFrame) -> pl.LazyFrame:
+    """The tests without what is known of agents, but for their prior odds."""
+    present = tests.collect_schema().names()
+    return tests.select(
+        name
+        for name in present
+        if name == _PRIOR or not (name.endswith("_agent") or name in _FINISHED)
+    )
+
+
+def with_agents(
+    tests: pl.LazyFrame, responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[str]
+) -> Joined:
+    """The tests with the statistics of participants as their agent side, in place of theirs.
+
+    Tests that do not say who was tested stand for all who were. A test without responses has no
+    agent side.
+
+    Args:
+        tests: The tests.
+        responses: Responses of participants.
+        design: How these become statistics.
+        by: Columns of the responses that say who was tested.
+
+    Raises:
+        MissingColumnsError: Tests are named by other columns than in the design.
+        ContractError: A test is of one type here and of another there.
+    """
+    humans = human_side(tests).with_row_index(_ORDER)
+    keys = _shared_keys(humans.collect_schema(), design.collect_schema())
+    agents = ef.replication.participant_statistics(responses, design, by=by).collect()
+    present = humans.collect_schema()
+    known = [name for name in by if name in present]
+    _check_alike(present, agents.schema, [*known, *keys])
+    groups = agents.lazy().select(by).unique()
+    if len(known) < len(by):
+        humans = (
+            humans.join(groups, on=known, how="left", nulls_equal=True)
+            if known
+            else humans.join(groups, how="cross")
+        )
+    on = [*by, *keys]
+    statistics = agents.lazy().rename({"test_type": _TYPE})
+    table = humans.join(statistics, on=on, how="left", nulls_equal=True).sort(*by, _ORDER)
+    if "test_type" in present:
+        _check_types(table, on)
+        table = table.drop(_TYPE)
+    table = table.drop(_ORDER).rename({_TYPE: "test_type"}, strict=False)
+    homeless = statistics.join(humans, on=on, how="anti", nulls_equal=True)
+    return Joined(table, homeless.select(pl.len()).collect().item())
+
+
+def drawn_scores(
+    tests: pl.DataFrame,
+    level: EcsLevel,
+    *,
+    opened: Opened,
+    by: Sequence[str],
+    job: ReplicationJob,
+    resample: ef.Bootstrap,
+) -> pl.DataFrame:
+    """Scores of a level with the uncertainty that drawing participants gives them.
+
+    Args:
+        tests: The tests, with what is known of humans.
+        level: Which level.
+        opened: Has the responses and their design.
+        by: Columns that tell apart who was tested.
+        job: Says how tests are pooled.
+        resample: How participants are drawn.
+    """
+    assert opened.responses is not None
+    assert opened.design is not None
+    people = dict.fromkeys(n for n in (*by, *KEYS, *_OF_PEOPLE) if n in tests.columns)
+    return participant_intervals(
+        opened.responses,
+        opened.design,
+        tests.select(*people),
+        resample=resample,
+        level=_LEVELS[level],
+        by=by,
+        finding_rule=job.finding_rule,
+        study_rule=job.study_rule,
+        finding_key=job.finding_key,
+        human_prior_odds=job.human_prior_odds,
+        agent_prior_odds=job.agent_prior_odds,
+        rules=job.rules,
+    ).collect()
+
+
+_LEVELS: dict[EcsLevel, Level] = {"overall": "model", "domain": "domain", "study": "study"}
+_OF_PEOPLE = (
+    *("domain", "test_weight", "finding_weight", "effect_d_human", "prior_odds_agent"),
+    *("pi_human", "pi_plus_human", "pi_minus_human", "pi_zero_human", "direction_human"),
+)
+
+
+def _shared_keys(tests: Collection[str], design: Collection[str]) -> list[str]:
+    """The columns that name a test on both sides."""
+    for caller, lacking, other in (
+        ("the design, as the tests have it,", design, tests),
+        ("the table of tests, as the design has it,", tests, design),
+    ):
+        if missing := {name for name in KEYS if name in other} - {*lacking}:
+            raise MissingColumnsError.of(caller, missing, lacking)
+    return [name for name in KEYS if name in design]
+
+
+def _check_alike(tests: pl.Schema, agents: pl.Schema, names: Sequence[str]) -> None:
+    for name in names:
+        ours, theirs = tests[name], agents[name]
+        if ours != theirs and pl.Null() not in (ours, theirs):
+            raise ContractError(
+                f"{name!r} is {ours} in the tests, but {theirs} in the responses; write it alike"
+            )
+
+
+def _check_types(table: pl.LazyFrame, names: Sequence[str]) -> None:
+    """Raise where humans and agents are tested in different ways."""
+    differ = table.filter(kind_of("test_type") != kind_of(_TYPE))
+    for row in differ.select(*names, "test_type", _TYPE).head(1).collect().iter_rows(named=True):
+        here, there = row.pop("test_type"), row.pop(_TYPE)
+        test = ", ".join(f"{name}={value!r}" for name, value in row.items() if value is not None)
+        raise ContractError(
+            f"the tests and the design do not agree about {test}: it is a {here!r} here and a "
+            f"{there!r} there. Correct one of them."
+        )

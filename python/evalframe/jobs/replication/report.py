@@ -1,0 +1,144 @@
+"""What the command line prints of models: PAS and ECS, and what they rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.replication.agreement.alignment import AGENT, HUMAN
+from evalframe.replication.agreement.given import Settings
+from evalframe.replication.contract import SIDES
+from evalframe.report.wide_table import wide_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from evalframe.jobs.replication.outputs import Scores
+
+_SHOWN = {
+    "pas": "PAS",
+    "pas_normalised": "normalised PAS",
+    "ecs": "ECS",
+    "n_tests": "tests",
+    "n_findings": "findings",
+    "n_studies": "studies",
+    "n_missing": "missing",
+    "n_absent": "absent",
+    "ecs_missing_rate": "without effect",
+}
+_ONLY_IF_ANY = ("n_missing", "n_absent", "ecs_missing_rate")
+"""Columns that are shown where they are not 0 throughout."""
+
+_NAMED = 3
+
+
+def models_report(
+    models: pl.DataFrame,
+    by: Sequence[str],
+    *,
+    notes: Sequence[str] = (),
+    markdown: bool = False,
+    level: float | None = None,
+    width: int | None = None,
+) -> str:
+    """The models for a reader, the best first.
+
+    Args:
+        models: PAS and ECS of models, as a job writes them.
+        by: What tells the models apart.
+        notes: Sentences beneath the table.
+        markdown: Markdown instead of aligned text.
+        level: The confidence level of the intervals.
+        width: Characters per line.
+    """
+    shown = {
+        name: head
+        for name, head in _SHOWN.items()
+        if name in models.columns
+        and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
+    }
+    return wide_table(
+        models,
+        [*(["rank"] if by else []), *by],
+        shown,
+        markdown=markdown,
+        level=level,
+        width=width,
+        notes=notes,
+    )
+
+
+_POOLED = {
+    "fisher_z": "Fisher's z, weighted by n_eff",
+    "mean_z": "Fisher's z",
+    "mean": "their mean",
+    "weighted_mean": "their weighted mean",
+}
+
+
+_DRAWN = {
+    "study": "studies",
+    "finding": "findings within studies",
+    "participant": "participants of agents, whose statistics are then more extreme on average, so "
+    "that intervals need not hold the estimate",
+}
+
+
+def notes_of(scores: Scores, models: pl.DataFrame) -> list[str]:
+    """What the numbers are, and what is not among them."""
+    return [*_conventions(scores, models), *_gaps(scores, models)]
+
+
+def as_given(present: Collection[str]) -> list[str]:
+    """What a table of tests says itself, so that nothing in a job changes it."""
+    kinds = {
+        "PAS of tests": {"pas"},
+        "Posteriors": {"pi_human", "pi_agent", *HUMAN, *AGENT},
+        "Bayes factors": {f"{log}bayes_factor_{side}" for log in ("", "log_") for side in SIDES},
+    }
+    told = [kind for kind, names in kinds.items() if names & {*present}]
+    return [f"{told[0]}: as the table has them, where it does."] if told else []
+
+
+def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
+    job = scores.job
+    settings = Settings.of(job.rules, job.finding_rule, job.study_rule, job.finding_key, "fallback")
+    original = " The original's rules." if job.rules == "reference" else ""
+    yield (
+        "PAS: probability that agents and humans agree, from 0 to 1. Tests become findings by "
+        f"{_POOLED[settings.finding_rule]} ({settings.finding_rule}), findings become studies by "
+        f"{_POOLED[settings.study_rule]} ({settings.study_rule}); studies count alike.{original}"
+    )
+    if "pas_normalised" in models.columns:
+        yield "Normalised PAS: 0 is chance, 1 is what humans would have with themselves."
+    if scores.has_effects:
+        yield (
+            "ECS: concordance of the effects of agents and humans, in standard deviations (d), "
+            "from -1 to 1."
+        )
+    if job.missing_agent != "skip":
+        yield f"Agents without a statistic: {job.missing_agent}."
+    if job.bootstrap is not None:
+        yield f"Resampled: {_DRAWN[str(job.cluster)]}, {job.bootstrap.n:,} times."
+
+
+def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
+    tests = len(scores.tests)
+    if missing := models["n_missing"].sum():
+        yield f"Missing: tests without a PAS, which are left out: {missing:,} of {tests:,}."
+    empty = scores.findings().filter(pl.col("n_tests") == 0).height
+    if missing and empty:
+        yield f"Findings without a test that has a PAS, which count as 0.5: {empty:,}."
+    if "n_absent" in models.columns and models["n_absent"].sum():
+        lacking = models.filter(pl.col("n_absent") > 0).sort("n_absent", *scores.by)
+        names = [
+            f"{', '.join(map(str, row[:-1]))} ({row[-1]:,})"
+            for row in lacking.tail(_NAMED).reverse().select(*scores.by, "n_absent").rows()
+        ]
+        more = len(lacking) - len(names)
+        yield (
+            f"Absent: tests that others have, and these lack: {'; '.join(names)}"
+            + (f"; and {more:,} more" if more > 0 else "")
+            + ". Each is scored on those that it has."
+        )

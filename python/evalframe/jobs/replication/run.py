@@ -1,0 +1,201 @@
+"""Run a job of the replication family: open, validate, compute, write."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.contract import Report, validate
+from evalframe.core.errors import ContractError
+from evalframe.jobs.outputs import write_result, write_tables
+from evalframe.jobs.paths import reading
+from evalframe.jobs.provenance import provenance
+from evalframe.jobs.replication.evidence import with_evidence
+from evalframe.jobs.replication.inputs import groups_of, open_tests
+from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
+from evalframe.jobs.replication.outputs import TABLES, Scores
+from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
+from evalframe.jobs.replication.report import as_given, models_report, notes_of
+from evalframe.jobs.replication.rules import contract_of, naming_tests, with_bayes_factors
+from evalframe.jobs.replication.summary import check_summary, write_summary
+from evalframe.jobs.targets import check_targets, targets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.contract import Contract
+    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.job import ReplicationJob
+    from evalframe.resample.methods import Progress
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job came to.
+
+    Attributes:
+        job: The job.
+        by: What its tests are grouped by.
+        models: The table of models.
+        report: What the validation found.
+        notes: What a reader should know beside the numbers.
+        provenance: What a Parquet output carries in its metadata.
+    """
+
+    job: ReplicationJob
+    by: Sequence[str]
+    models: pl.DataFrame
+    report: Report
+    notes: Sequence[str]
+    provenance: dict[str, Any]
+
+
+def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
+    """Run a job; with an output, write it whole or leave what was there.
+
+    Args:
+        job: What to run.
+        folder: What relative names in the job are relative to.
+        progress: Called as replicates are done; by default long runs report on a terminal.
+
+    Raises:
+        InputError: An input cannot be read.
+        OutputError: The output cannot be written; said before anything is computed.
+        ContractError: The tests or the responses break their contract.
+        MissingColumnsError: A table lacks a column that the job needs.
+
+    Example:
+        >>> import tempfile
+        >>> from evalframe.jobs.parsing import parse
+        >>> from evalframe.replication.sample import sample_tests
+        >>> job = parse({"family": "replication", "items": ["tests.parquet"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sample_tests().write_parquet(f"{folder}/tests.parquet")
+        ...     outcome = run(job, folder=Path(folder))
+        >>> outcome.models["model"].to_list(), outcome.report.rejected
+        (['quill-70b', 'lantern-13b', 'harbor-7b'], 0)
+    """
+    output = None if job.output is None else folder / job.output
+    rejects = check_targets(output, TABLES, job.on_invalid)
+    targets = targets_of(output, TABLES) + ([] if rejects is None else [rejects])
+    opened = open_tests(job, folder, targets)
+    by = groups_of(job, opened)
+    if job.summary is not None:
+        check_summary(folder / job.summary, opened, by)
+    with reading(", ".join(job.items)):
+        if opened.responses is not None and opened.design is not None:
+            check_responses(opened.responses, opened.design, by)
+        made = _made(job, opened, by, rejects)
+    resample = _resample(job, progress)
+    drawn = None
+    if resample is not None and job.cluster == PARTICIPANT:
+        drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)
+    scores = Scores(made.tests, by, job, resample, drawn)
+    models = scores.models()
+    report = made.report
+    record = provenance(
+        job, [], opened.describe(), {"rows": report.rows, "rejected": report.rejected}
+    )
+    outcome = Outcome(job, by, models, report, [*notes_of(scores, models), *made.notes], record)
+    if job.summary is not None:
+        write_summary(made.tests, folder / job.summary, opened, by, job)
+    if output is None:
+        return outcome
+    if output.suffix:
+        write_result(models, output, record, readable=lambda: written(outcome, markdown=True))
+    else:
+        write_tables(scores.tables(), output, record)
+    return outcome
+
+
+def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
+    """The models for a reader."""
+    bootstrap = outcome.job.bootstrap
+    return models_report(
+        outcome.models,
+        outcome.by,
+        notes=outcome.notes,
+        markdown=markdown,
+        level=bootstrap.level if bootstrap else None,
+        width=width,
+    )
+
+
+class _Made(NamedTuple):
+    """Tests with their evidence.
+
+    Attributes:
+        tests: The tests.
+        report: What the validation found.
+        notes: What a reader should know of them.
+    """
+
+    tests: pl.DataFrame
+    report: Report
+    notes: Sequence[str]
+
+
+def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], rejects: Path | None) -> _Made:
+    """The tests of a job, those set aside that nothing can be made of.
+
+    Raises:
+        ContractError: A test is impossible, and is not to be set aside.
+    """
+    contract = contract_of(opened, by, job)
+    if rejects is None:
+        return _made_by(contract, job, opened, by, None)
+    try:
+        return _made_by(contract, job, opened, by, rejects)
+    except ContractError:
+        stricter = with_bayes_factors(contract, opened.tests)
+        return _made_by(stricter, job, opened, by, rejects)
+
+
+def _made_by(
+    contract: Contract,
+    job: ReplicationJob,
+    opened: Opened,
+    by: Sequence[str],
+    rejects: Path | None,
+) -> _Made:
+    report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=rejects)
+    tests, notes = _both_sides(opened, report.valid, by)
+    given = as_given(tests.collect_schema())
+    with naming_tests(tests, contract) if rejects is None else nullcontext():
+        return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])
+
+
+def _both_sides(
+    opened: Opened, tests: pl.LazyFrame, by: Sequence[str]
+) -> tuple[pl.LazyFrame, list[str]]:
+    """The tests with both sides, and what a reader should know of them."""
+    if opened.responses is None or opened.design is None:
+        return tests, []
+    joined = with_agents(tests, opened.responses, opened.design, by)
+    if not joined.without_humans:
+        return joined.tests, []
+    return joined.tests, [
+        "Left out: tests of the responses that the table of tests lacks: "
+        f"{joined.without_humans:,}."
+    ]
+
+
+def _with_domains(tests: pl.DataFrame) -> pl.DataFrame:
+    """The tests with the domains of the benchmark's studies, if there are no others."""
+    known = ef.replication.domain(pl.col("study_id").cast(pl.String))
+    return tests if "domain" in tests.columns else tests.with_columns(known)
+
+
+def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | None:
+    if job.bootstrap is None:
+        return None
+    cluster = CLUSTERS.get(str(job.cluster), job.cluster)
+    asked = msgspec.structs.asdict(job.bootstrap) | {"cluster": cluster, "progress": progress}
+    return ef.Bootstrap(**asked)

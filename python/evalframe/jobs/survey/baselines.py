@@ -1,0 +1,192 @@
+"""Baselines of a survey, as scores and as means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.jobs.outputs import check_holds, check_output, write_result
+from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.survey.job import BASELINES, USUAL
+from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
+from evalframe.report.wide_table import wide_table
+from evalframe.survey.baselines import MODELS
+from evalframe.survey.surveys import Survey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.jobs.survey.job import Baseline
+    from evalframe.jobs.survey.surveys import OpenedSurvey
+
+_TABLES = ("rounds", "questions", "segments", "segment_attributes", "responses", "warnings")
+_ALL = "all rounds"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Baselines of a survey.
+
+    Attributes:
+        rows: One row per baseline, segment and question.
+        means: One row per baseline and round, and one for all rounds together.
+    """
+
+    rows: pl.DataFrame
+    means: pl.DataFrame
+
+
+def score_baselines(asked: Mapping[str, Any]) -> Scored:
+    """Score the baselines of a survey and write the scores, whole or not at all.
+
+    Args:
+        asked: `survey` (files, globs or folders), `output`, `metric`, `rules`, `seed`, perhaps
+            `questions_from` and `segments_from` (files), `kinds`, `prior` (files, globs or
+            folders) and `permutations`.
+
+    Raises:
+        EvalframeError: An input or an option is at fault, or the output cannot be written.
+    """
+    given, prior, output = asked["survey"], asked.get("prior", ()), Path(asked["output"])
+    questions, segments = asked.get("questions_from"), asked.get("segments_from")
+    permutations = asked.get("permutations")
+    kinds = _kinds(asked.get("kinds"), prior, permutations)
+    check_output(output)
+    for names in (given, prior, [name for name in (questions, segments) if name is not None]):
+        refuse_inputs(output, files_of(names), names, Path())
+        refuse_documents(output, names, Path())
+    opened = open_survey(given, questions=questions, segments=segments)
+    survey, whole = opened.survey, opened.survey
+    if prior:
+        whole = _with_prior(survey, open_survey(prior, questions=questions, segments=segments))
+    rounds, all_rounds = survey.rounds["round"].to_list(), whole.rounds["round"].to_list()
+    parts = []
+    for kind in kinds:
+        has_prior = kind == "prior_round"
+        scores = ef.survey.baseline(
+            whole if has_prior else survey,
+            kind,
+            metric=asked["metric"],
+            rules=asked["rules"],
+            rounds=all_rounds if has_prior else None,
+            seed=asked["seed"],
+        )
+        parts.append(scores.filter(pl.col("round").is_in(rounds)).collect())
+    rows = pl.concat(parts, how="diagonal_relaxed")
+    means = _means(rows, rounds)
+    if permutations is not None:
+        means = _with_permutations(means, survey, asked)
+    check_holds(output, rows.schema)
+    settings = {name: asked[name] for name in ("metric", "rules", "seed")}
+    record = {"baselines": list(kinds), **settings, "inputs": opened.describe(digest=False)}
+    write_result(rows if opened.has_rounds else rows.drop("round"), output, record)
+    return Scored(rows, means)
+
+
+def _kinds(
+    named: Sequence[str] | None, prior: Sequence[str], permutations: int | None
+) -> list[Baseline]:
+    """The kinds of baselines that were asked for, in their usual order.
+
+    Raises:
+        ParameterError: There is none, or prior rounds are for nothing.
+        UnknownNameError: There is no such kind.
+    """
+    if named is not None and not named:
+        raise ParameterError(f"kinds is empty; name any of {', '.join(BASELINES)}")
+    wanted = {*(USUAL if named is None else named)}
+    for kind in sorted(wanted - {*BASELINES}):
+        raise UnknownNameError.of("kind of baseline", kind, BASELINES)
+    if prior and named is not None and "prior_round" not in wanted:
+        raise ParameterError("prior rounds are for the kind prior_round; name it, or leave them")
+    wanted |= {"prior_round"} if prior else set()
+    wanted |= {"permutation"} if permutations is not None else set()
+    return [kind for kind in BASELINES if kind in wanted]
+
+
+def _with_prior(survey: Survey, prior: OpenedSurvey) -> Survey:
+    """A survey behind the rounds before it.
+
+    Raises:
+        ParameterError: A round stands in both.
+    """
+    before = prior.survey
+    if not prior.has_rounds:
+        renamed = {
+            name: table.with_columns(round=pl.lit("prior"))
+            for name in _TABLES
+            if "round" in (table := getattr(before, name)).columns
+        }
+        before = replace(before, **renamed)
+    both = {*before.rounds["round"]} & {*survey.rounds["round"]}
+    if both:
+        raise ParameterError(
+            f"round {min(both)!r} stands in the survey and in the prior one; name each round once"
+        )
+    joined = {
+        name: pl.concat([getattr(before, name), getattr(survey, name)], how="vertical_relaxed")
+        for name in _TABLES
+    }
+    return Survey(**joined)
+
+
+def _means(rows: pl.DataFrame, rounds: Sequence[str]) -> pl.DataFrame:
+    """Means over pairs, and of the means of segments."""
+    grouped = [rows]
+    if len(rounds) > 1:
+        segment = pl.concat_str("round", "segment_id", separator="\x1f")
+        grouped.append(rows.with_columns(segment.alias("segment_id"), round=pl.lit(_ALL)))
+    scores = pl.concat(grouped).drop_nulls("score")
+    segments = scores.group_by("model", "round", "segment_id").agg(pl.col("score").mean())
+    means = segments.group_by("model", "round").agg(
+        pl.col("score").mean().alias("segments"), pl.len().cast(pl.Int64).alias("n_segments")
+    )
+    pairs = scores.group_by("model", "round").agg(
+        pl.col("score").mean().alias("pairs"), pl.len().cast(pl.Int64).alias("n_pairs")
+    )
+    order = [
+        pl.col("model").cast(pl.Enum(list(MODELS.values()))),
+        pl.col("round").cast(pl.Enum([*rounds, _ALL])),
+    ]
+    return pairs.join(means, on=["model", "round"]).sort(order)
+
+
+def _with_permutations(
+    means: pl.DataFrame, survey: Survey, asked: Mapping[str, Any]
+) -> pl.DataFrame:
+    """The means with the interval of permuted ones."""
+    settings = {name: asked[name] for name in ("metric", "rules", "seed")}
+    drawn = [
+        ef.survey.permutation_baseline(survey, by=by, n=asked["permutations"], **settings).collect()
+        for by in ("round", "all")
+    ]
+    drawn[1] = drawn[1].with_columns(round=pl.lit(_ALL))
+    ends = pl.concat(drawn, how="diagonal_relaxed").select(
+        "model", "round", pairs_lower="lower", pairs_upper="upper"
+    )
+    return means.join(ends, on=["model", "round"], how="left", maintain_order="left")
+
+
+_SHOWN = {
+    "pairs": "mean of pairs",
+    "segments": "mean of segments",
+    "n_pairs": "pairs",
+    "n_segments": "segments",
+}
+
+
+def report(scored: Scored, output: str, *, width: int | None = None) -> str:
+    """The means for a reader."""
+    table = wide_table(
+        scored.means,
+        ["model", "round"],
+        _SHOWN,
+        width=width,
+        level=0.95 if "pairs_lower" in scored.means.columns else None,
+    )
+    return f"{table}\n\n{len(scored.rows):,} scores in {output}"

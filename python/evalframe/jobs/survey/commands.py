@@ -1,0 +1,152 @@
+"""`evalframe survey`: leaderboards of predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.help import SURVEY_EPILOG
+from evalframe.jobs.options import (
+    ON_BAD_ROWS,
+    given,
+    names,
+    options,
+    resampling,
+    silent,
+    with_bootstrap,
+)
+from evalframe.jobs.parsing import parse
+from evalframe.jobs.survey.job import (
+    BASELINES,
+    METRIC,
+    METRIC_NAMES,
+    RULES,
+    USUAL,
+    VERSIONS,
+    WEIGHTINGS,
+    SurveyJob,
+)
+from evalframe.jobs.survey.survey_commands import baselines, prompts, validate
+
+_PREDICTIONS = options(
+    click.option(
+        "--truth",
+        metavar="SURVEY",
+        help="The survey: a file, glob or folder of tables or of the original's JSON documents.",
+    ),
+    click.option(
+        "--from-runs",
+        multiple=True,
+        metavar="FOLDER",
+        help="Read run results of the original: a folder, files or globs of JSON.",
+    ),
+    click.option(
+        "--versions",
+        type=click.Choice(VERSIONS),
+        help="Of run results, all or the latest of each config.  [default: all]",
+    ),
+    click.option("--experiments", is_flag=True, help="Count run results of experiments, too."),
+    click.option(
+        "--summary", metavar="OUT.json", help="Write the summary of run results as the original."
+    ),
+    click.option(
+        "--metric",
+        type=click.Choice(METRIC_NAMES),
+        metavar="NAME",
+        help=f"{', '.join(METRIC_NAMES[:5])}; or js-divergence, cosine, earth-mover.  [default: "
+        f"the scores that the table has, else {METRIC}]",
+    ),
+    click.option(
+        "--rules",
+        type=click.Choice(RULES),
+        help="Of reading, scoring and ranking: what is sound, or what the original computes.  "
+        "[default: documented]",
+    ),
+    click.option(
+        "--weight",
+        type=click.Choice(WEIGHTINGS),
+        help="What counts alike, or by its respondents, overall and in categories.  [default: "
+        "segment]",
+    ),
+    names(
+        "--by",
+        "Columns to group by; each group has leaderboards of its own. Results have columns like "
+        "round themselves, so that a group by round is called by_round.",
+    ),
+    names(
+        "--baselines",
+        f"Scored beside the models: {', '.join(BASELINES)}; '' for none.  [default: "
+        f"{','.join(USUAL)}, if there is a survey]",
+    ),
+    names(
+        "--key",
+        "Columns that identify a row, '' for no check of duplicates.  [default: model, round, "
+        "segment_id, question_id, context_count, temperature, run_id and --by, as there are]",
+    ),
+)
+
+
+@click.group(cls=Family, main="leaderboards")
+def survey() -> None:
+    """Answers of demographic segments: leaderboards of predictions, prompts, baselines."""
+
+
+@survey.command(epilog=SURVEY_EPILOG)
+@click.argument("items", nargs=-1, metavar="[PREDICTIONS]...")
+@_PREDICTIONS
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="The overall leaderboard (.parquet, .csv, .json, .jsonl, .md), or a folder for all "
+    "tables.",
+)
+@resampling("segment_id")
+@ON_BAD_ROWS
+@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
+def leaderboards(quiet: bool, from_runs: tuple[str, ...], **flags: Any) -> None:
+    """Rank models by how well they predict the answers of segments to a survey.
+
+    PREDICTIONS are files, globs or folders: one row per model, segment and question, with model,
+    segment_id, question_id, and response (text), predicted (a list of shares) or score; and as far
+    as there are round, context_count, temperature, run_id, n_options and status. They are joined
+    with the survey on round (where both have it), segment and question.
+
+    A question or segment that the survey does not have, a duplicate, shares that are no
+    distribution or another number of options is an error, or set aside by --on-invalid quarantine.
+    Faults of the survey are errors always.
+    """
+    asked = with_bootstrap(given(flags))
+    if from_runs:
+        asked |= {"items": [*from_runs, *asked.get("items", ())], "runs": True}
+    if "items" not in asked:
+        raise click.UsageError("name PREDICTIONS, or --from-runs FOLDER")
+    if "output" not in asked:
+        raise click.UsageError("name the result: -o OUT")
+    job = parse({"family": "survey", **asked})
+    assert isinstance(job, SurveyJob)
+    run_survey(job, Path(), quiet=quiet)
+
+
+def run_survey(job: SurveyJob, folder: Path, *, quiet: bool) -> None:
+    """Run a job and print what it came to.
+
+    Args:
+        job: What to run.
+        folder: What relative names in it are relative to.
+        quiet: Print nothing.
+    """
+    from evalframe.jobs.survey.run import run, written
+
+    outcome = run(job, folder=folder, progress=silent if quiet else None)
+    if outcome.report.rejected:
+        say(outcome.report, err=True)
+    if not quiet:
+        say(written(outcome, width=terminal_width()))
+
+
+for command in (prompts, baselines, validate):
+    survey.add_command(command)

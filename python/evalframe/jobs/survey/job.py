@@ -1,0 +1,114 @@
+"""A job of the survey family as data: what to read, what to compute, where to write."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import msgspec
+
+from evalframe.core.errors import ParameterError
+from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
+
+MetricName: TypeAlias = Literal[
+    "jensen_shannon_similarity",
+    "cosine_similarity",
+    "earth_mover_similarity",
+    "mode_agreement",
+    "per_option_accuracy",
+    "js-divergence",
+    "cosine",
+    "earth-mover",
+]
+Rules: TypeAlias = Literal["documented", "reference"]
+Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
+Baseline: TypeAlias = Literal[
+    "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"
+]
+Versions: TypeAlias = Literal["all", "latest"]
+
+METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
+RULES: tuple[str, ...] = get_args(Rules)
+WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
+VERSIONS: tuple[str, ...] = get_args(Versions)
+
+METRIC: MetricName = "jensen_shannon_similarity"
+"""How answers are scored unless a job says otherwise, or a table has scores."""
+
+USUAL: tuple[Baseline, ...] = ("uniform", "marginal", "cross_segment")
+"""Baselines beside the models unless a job says otherwise."""
+
+KEYS = ("model", "round", "segment_id", "question_id", "context_count")
+"""What identifies an answer, with `by` and `RUNS`, unless a job says otherwise."""
+
+RUNS = ("temperature", "run_id")
+"""Further columns that tell runs apart, as far as a table has them."""
+
+
+class SurveyJob(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    tag_field="family",
+    tag="survey",
+):
+    """One run of the survey family: everything that decides the numbers, and the output.
+
+    Attributes:
+        items: Tables of predictions, as files, globs or folders; with `runs` run results.
+        runs: Whether the items are run results of the original, in JSON.
+        truth: The survey: a file, glob or folder of tables or of the original's JSON documents.
+            Tables of scores and run results need none.
+        output: A file for the overall leaderboard, or a folder for all tables.
+        metric: How answers are scored; by default by the scores that the table has, or else
+            `METRIC`.
+        rules: `documented`, or `reference` for the original's numbers.
+        weight: What counts alike in the overall and the category leaderboards.
+        by: Columns to group by; each group has leaderboards of its own.
+        baselines: Scored beside the models, if there is a survey; by default `USUAL`.
+        key: Columns that identify a row; by default `by`, `KEYS` and `RUNS`, as far as the table
+            has them.
+        versions: Of run results, `all` or the `latest` of each config.
+        experiments: Whether run results of experiments count.
+        summary: A file for the summary of run results that the original would write, in JSON.
+        bootstrap: Resampling of segments, or none.
+        on_invalid: What happens to predictions that break the contract. Faults of the survey are
+            errors always.
+        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
+    """
+
+    items: tuple[str, ...]
+    runs: bool = False
+    truth: str | None = None
+    output: str | None = None
+    metric: MetricName | None = None
+    rules: Rules = "documented"
+    weight: Weighting = "segment"
+    by: tuple[str, ...] = ()
+    baselines: tuple[Baseline, ...] | None = None
+    key: tuple[str, ...] | None = None
+    versions: Versions = "all"
+    experiments: bool = False
+    summary: str | None = None
+    bootstrap: Bootstrap | None = None
+    on_invalid: OnInvalid = "raise"
+    hash_inputs: bool = False
+
+    def __post_init__(self) -> None:
+        check_items(self.items)
+        if self.truth is not None and not self.truth.strip():
+            raise ParameterError("truth is empty; name the file of the survey, or leave it out")
+        if self.baselines and self.truth is None:
+            raise ParameterError("baselines are made of the survey; name it as truth")
+        if self.baselines and len({*self.baselines}) < len(self.baselines):
+            raise ParameterError(f"a baseline is named twice: {', '.join(self.baselines)}")
+        if not self.runs and (self.versions != "all" or self.experiments or self.summary):
+            raise ParameterError(
+                "versions, experiments and summary are for run results; leave them out"
+            )
+        if self.metric is not None and self.truth is None:
+            raise ParameterError(
+                f"metric = {self.metric!r} compares answers with the survey; name it as truth, or "
+                "leave out the metric to take the scores that are there"
+            )

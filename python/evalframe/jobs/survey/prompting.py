@@ -1,0 +1,109 @@
+"""Prompts from a survey, and a summary of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.jobs.outputs import check_holds, check_output, write_result
+from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
+from evalframe.report.wide_table import wide_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        prompts: How many prompts.
+        over_budget: How many exceed their token budget even without context.
+        configurations: How many configurations.
+        table: For each round how many segments, questions and prompts there are, with their
+            context and their tokens.
+    """
+
+    prompts: int
+    over_budget: int
+    configurations: int
+    table: pl.DataFrame
+
+
+def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
+    """Write the prompts of a survey, whole or not at all.
+
+    Args:
+        asked: `survey` (files, globs or folders), `output`, perhaps `questions_from`,
+            `segments_from` and `blueprints` (files), and the options of `evalframe.survey.prompts`.
+
+    Raises:
+        EvalframeError: An input or an option is at fault, or an output cannot be written.
+    """
+    settings = dict(asked)
+    given, output = settings.pop("survey"), Path(settings.pop("output"))
+    described = {name: settings.pop(f"{name}_from", None) for name in ("questions", "segments")}
+    blueprints = settings.pop("blueprints", None)
+    outputs = [output] if blueprints is None else [output, Path(blueprints)]
+    if len({path.resolve() for path in outputs}) < len(outputs):
+        raise ParameterError(f"prompts and blueprints would both be {output}; name two files")
+    for path in outputs:
+        check_output(path)
+        refuse_inputs(path, files_of(given), given, Path())
+        refuse_documents(path, given, Path())
+        for other in filter(None, described.values()):
+            refuse_inputs(path, files_of([other]), [other], Path())
+    if settings.get("context_count") == "all":
+        settings["context_count"] = None
+    survey = open_survey(given, **described).survey
+    made = ef.survey.prompts(survey, **settings).collect()
+    configurations = ef.survey.blueprints(made).collect()
+    if blueprints is not None:
+        check_holds(outputs[1], configurations.schema)
+    count = ef.survey.write_prompts(made, output)
+    if blueprints is not None:
+        write_result(configurations, outputs[1], {})
+    over = made.filter(pl.col("n_tokens") > settings["token_budget"])
+    return Written(count, len(over), len(configurations), _counted(made))
+
+
+def _counted(made: pl.DataFrame) -> pl.DataFrame:
+    tokens, context = pl.col("n_tokens"), pl.col("context_count")
+    return made.group_by("round", maintain_order=True).agg(
+        pl.col("segment_id").n_unique().cast(pl.Int64).alias("segments"),
+        pl.col("question_id")
+        .explode(empty_as_null=False)
+        .n_unique()
+        .cast(pl.Int64)
+        .alias("questions"),
+        pl.len().cast(pl.Int64).alias("prompts"),
+        context.mean().alias("context"),
+        tokens.mean().round(0).cast(pl.Int64).alias("tokens"),
+        tokens.max().alias("most_tokens"),
+    )
+
+
+_SHOWN = {
+    "segments": "segments",
+    "questions": "questions",
+    "prompts": "prompts",
+    "context": "answers shown",
+    "tokens": "tokens",
+    "most_tokens": "most tokens",
+}
+
+
+def summary(written: Written, output: str, *, width: int | None = None) -> str:
+    """What was written, for a reader."""
+    table = wide_table(written.table, ["round"], _SHOWN, digits=1, width=width)
+    told = f"{written.prompts:,} prompts of {written.configurations:,} configurations in {output}"
+    if written.over_budget:
+        told += f"; {written.over_budget:,} of them exceed the token budget"
+    return f"{table}\n\n{told}"

@@ -1,0 +1,127 @@
+"""The contract of predictions: what they must be by themselves, and beside a survey."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.contract import Column, Contract, Rule
+from evalframe.jobs.survey.job import KEYS, RUNS
+from evalframe.jobs.survey.names import rules_of_names
+from evalframe.jobs.survey.truth import ANSWERS, named
+from evalframe.survey.contract import predictions_contract
+from evalframe.survey.scoring import STATUSES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evalframe.jobs.survey.job import SurveyJob
+    from evalframe.jobs.survey.truth import Truth
+
+_SLACK = 0.1
+"""How far a sum may be from 100 or 1, relatively: as in responses."""
+
+
+def contract_of(
+    job: SurveyJob, predictions: pl.LazyFrame, value: str, truth: Truth | None
+) -> Contract:
+    """What the predictions of a job must look like.
+
+    Args:
+        job: The job.
+        predictions: Their table.
+        value: What is read of them: `response`, `predicted` or `score`.
+        truth: What they are compared with.
+    """
+    schema = predictions.collect_schema()
+    # Prompts about several questions have scores, but no question of their own.
+    several = value == "score" and "prompt_id" in schema
+    from_survey = () if truth is None else ANSWERS
+    by = [name for name in job.by if name not in (*KEYS, *from_survey)]
+    apart = [name for name in (*RUNS, *["question_id"] * several) if name in schema]
+    contract = predictions_contract(
+        round="round" if "round" in schema else None,
+        question_id="prompt_id" if several else "question_id",
+        response="response" if value == "response" else None,
+        context_count="context_count" if "context_count" in schema else None,
+        by=list(dict.fromkeys((*by, *apart))),
+    )
+    columns, rules = list(contract.columns), list(contract.rules)
+    is_answer = pl.lit(value=True)
+    if "status" in schema:
+        status = pl.col("status").cast(pl.String)
+        is_answer = status.fill_null("ok") == "ok"
+        rules.append(
+            Rule(
+                f"status is one of {', '.join(STATUSES)}",
+                status.is_in(STATUSES),
+                ("status",),
+                "correct 'status', or drop the column: it follows from the predictions",
+            )
+        )
+    if value == "score":
+        columns.append(Column("score", "number", nullable=True))
+    if value == "predicted" and job.rules == "documented":
+        rules += _of_distributions(is_answer)
+    if truth is not None:
+        rules += rules_of_names(predictions, truth)
+        checked = value if value == "predicted" and job.rules == "documented" else None
+        rules += _of_options(truth, checked, is_answer)
+    made = replace(contract, columns=tuple(columns), rules=tuple(rules))
+    return made if job.key is None else replace(made, key=job.key)
+
+
+_OR_UNREAD = "or set 'status' to 'unparsed', which scores 0"
+
+
+def _of_distributions(is_answer: pl.Expr) -> Iterator[Rule]:
+    """What is a distribution; the original takes anything for one."""
+    shares = pl.col("predicted")
+    finite = shares.list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
+    negative = shares.list.min() < 0
+    total = shares.list.sum()
+    whole = [total.is_between(sum_ * (1 - _SLACK), sum_ * (1 + _SLACK)) for sum_ in (1, 100)]
+    columns = ("predicted",)
+    yield Rule(
+        "predicted has numbers only",
+        finite | ~is_answer,
+        columns,
+        f"replace null, NaN and infinity by shares, {_OR_UNREAD}",
+    )
+    yield Rule(
+        "predicted is not negative",
+        ~negative | ~is_answer,
+        columns,
+        f"correct the shares, {_OR_UNREAD}",
+    )
+    yield Rule(
+        "predicted sums to about 1 or about 100",
+        pl.any_horizontal(whole) | ~finite | negative | ~is_answer,
+        columns,
+        f"correct the shares; counts are to be divided by their sum; {_OR_UNREAD}",
+    )
+
+
+def _of_options(truth: Truth, value: str | None, is_answer: pl.Expr) -> Iterator[Rule]:
+    """Numbers of options are those of the survey."""
+    counts = truth.distributions.select(
+        named(truth.question).alias("question"), "n_options"
+    ).unique("question")
+    known = named(truth.question).replace_strict(
+        counts["question"], counts["n_options"], default=None, return_dtype=pl.Int64
+    )
+    yield Rule(
+        "n_options is that of the question in the survey",
+        pl.col("n_options") == known,
+        (*truth.question, "n_options"),
+        "correct 'n_options', or name the survey that was asked from",
+    )
+    if value is not None:
+        yield Rule(
+            f"{value} has a share for each option of the question",
+            (pl.col(value).list.len() == known) | ~is_answer,
+            (*truth.question, value),
+            "correct the shares, or set 'status' to 'length_mismatch', which scores 0",
+        )

@@ -1,0 +1,121 @@
+"""Predictions as scores, with baselines beside the models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.jobs.survey.job import METRIC, USUAL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.jobs.survey.job import Baseline, SurveyJob
+    from evalframe.jobs.survey.truth import Truth
+
+_BATCH = "batch-"
+"""How prompts about several questions are called."""
+
+
+def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None) -> pl.LazyFrame:
+    """Valid predictions with their scores, and with what the survey says of them.
+
+    Args:
+        job: The job.
+        valid: The predictions.
+        value: What is read of them: `response`, `predicted` or `score`.
+        truth: What they are compared with.
+    """
+    rows = with_temperatures(job, valid)
+    if truth is None:
+        return rows
+    rows = truth.attached(rows)
+    if value == "score":
+        return rows
+    if value == "response":
+        rows = ef.survey.parse(
+            rows,
+            question_key=_key(rows.collect_schema()),
+            options="options",
+            rules=job.rules,
+        ).drop("response")
+    elif "status" in rows.collect_schema():
+        rows = rows.with_columns(_status())
+    return ef.survey.score(rows, metric=job.metric or METRIC, rules=job.rules)
+
+
+def with_temperatures(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Where models were asked at several temperatures, each of them is a model of its own.
+
+    It is then called as by the original, `model[temp:0.3]`; unless results are grouped by it.
+    """
+    if "temperature" not in rows.collect_schema() or "temperature" in job.by:
+        return rows
+    several = rows.group_by("model").agg(pl.col("temperature").n_unique() > 1)
+    if not several.select(pl.col("temperature").any()).collect().item():
+        return rows
+    named = pl.format("{}[temp:{}]", "model", "temperature")
+    return rows.with_columns(pl.coalesce(named, "model").alias("model"))
+
+
+def _status() -> pl.Expr:
+    """What is stated of predictions, or else follows from them, so that each of them counts."""
+    stated, predicted = pl.col("status").cast(pl.String), pl.col("predicted")
+    followed = (
+        pl.when(predicted.is_null())
+        .then(pl.lit("unparsed"))
+        .when(predicted.list.len() != pl.col("actual").list.len())
+        .then(pl.lit("length_mismatch"))
+        .otherwise(pl.lit("ok"))
+    )
+    return pl.when(stated.fill_null("ok") == "ok").then(followed).otherwise(stated).alias("status")
+
+
+def _key(present: pl.Schema) -> pl.Expr | None:
+    """What names a question in a response to several."""
+    if "question_key" in present:
+        return pl.col("question_key")
+    if "prompt_id" in present:
+        return pl.when(pl.col("prompt_id").str.starts_with(_BATCH)).then("question_id")
+    return None
+
+
+def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
+    """The baselines of a job: of the usual ones those that the survey has the numbers for."""
+    if truth is None:
+        return ()
+    if job.baselines is not None:
+        return job.baselines
+    sizes = truth.distributions["sample_size"].count() > 0
+    return [kind for kind in USUAL if sizes or kind != "marginal"]
+
+
+def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> pl.DataFrame:
+    """The scores with those of baselines, for the same questions and segments in each group.
+
+    Args:
+        job: The job.
+        rows: Scores of the models.
+        truth: The survey, spelled as in the rows.
+    """
+    kinds = kinds_of(job, truth)
+    if truth is None or not kinds:
+        return rows
+    keys = [*truth.rounds, "segment_id", "question_id"]
+    has_questions = rows["question_id"].count() == len(rows)
+    on = keys if has_questions else keys[:-1]
+    others = [name for name in ("round", *job.by) if name in rows.columns and name not in on]
+    asked = rows.select(*on, *others).unique(maintain_order=True).drop_nulls(on)
+    made = []
+    for kind in kinds:
+        scores = ef.survey.baseline(
+            truth.survey, kind, metric=job.metric or METRIC, rules=job.rules
+        ).drop(others, strict=False)
+        prompt = pl.format("{}-{}", "question_id", "segment_id").alias("prompt_id")
+        joined = scores.with_columns(prompt).join(asked.lazy(), on=on, maintain_order="left")
+        made.append(joined.collect())
+    shown = [name for name in made[0].columns if name in rows.columns]
+    table = pl.concat(part.select(shown) for part in made)
+    return pl.concat([rows, table], how="diagonal_relaxed")

@@ -1,0 +1,174 @@
+"""The survey that predictions are compared with, from documents of the original or from tables."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
+from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.paths import File, find, reading
+from evalframe.jobs.survey.texts import as_labels, as_numbers, naming_lines
+from evalframe.survey.surveys import as_survey, read_survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalframe.survey.surveys import Survey
+
+_TEXTS = (
+    "round",
+    "question_id",
+    "segment_id",
+    "segment_value",
+    "option_label",
+    "question_text",
+    "actual",
+    "options",
+)
+"""Columns that are read as text from formats without types."""
+
+
+@dataclass(frozen=True)
+class OpenedSurvey:
+    """A survey, and the files that it comes from.
+
+    Attributes:
+        survey: Its tables.
+        files: Where it was found.
+        has_rounds: Whether it names its rounds.
+        rows: Rows of each file: of a table as such, of a document its distributions.
+    """
+
+    survey: Survey
+    files: list[File]
+    has_rounds: bool
+    rows: list[int]
+
+    def describe(self, *, digest: bool) -> list[dict[str, Any]]:
+        """Name, size and rows of each file, and its SHA-256 sum if asked for."""
+        pairs = zip(self.files, self.rows, strict=True)
+        return [described(file, rows, digest=digest) for file, rows in pairs]
+
+
+def open_survey(
+    given: Sequence[str],
+    folder: Path = Path(),
+    *,
+    questions: str | None = None,
+    segments: str | None = None,
+) -> OpenedSurvey:
+    """A survey from files, globs or folders: documents (`.json`), or tables of any other format.
+
+    Args:
+        given: The files. Of a folder these are its Parquet tables, or else its documents.
+        folder: What relative names are relative to.
+        questions: A table of questions, for texts and options that the survey's table lacks.
+        segments: A table of segments, for their labels.
+
+    Raises:
+        InputError: A file cannot be read, or a document breaks the rules of the original.
+        ContractError: A table breaks its contract.
+        MissingColumnsError: A table is none of a survey.
+        ParameterError: Tables and documents are mixed.
+    """
+    files = files_of(given, folder)
+    documents = [file for file in files if is_document(file)]
+    if documents and len(documents) < len(files):
+        raise ParameterError(
+            f"{documents[0].name} is a document and other files of the survey are tables; "
+            "name those of one kind"
+        )
+    if documents:
+        return _from_documents(documents, questions or segments)
+    table = read_table(files)
+    others = [name for name in (questions, segments) if name is not None]
+    with naming([*given, *others]), reading(", ".join(given)):
+        survey = as_survey(
+            table,
+            questions=None if questions is None else read_table(find([questions], folder)),
+            segments=None if segments is None else read_table(find([segments], folder)),
+        )
+    rows = [len(table)] if len(files) == 1 else [len(read_table([file])) for file in files]
+    return OpenedSurvey(survey, files, has_rounds="round" in table.columns, rows=rows)
+
+
+def files_of(given: Sequence[str], folder: Path = Path()) -> list[File]:
+    """The files of a survey, without looking into them.
+
+    Raises:
+        InputError: There is none.
+    """
+    files: list[File] = []
+    for name in given:
+        place = folder / name
+        documents = sorted(place.glob("*.json")) if place.is_dir() else []
+        if documents and not any(place.rglob("*.parquet")):
+            files += [File(str(Path(name, file.name)), file) for file in documents]
+        else:
+            files += find([name], folder)
+    return files
+
+
+def refuse_documents(path: Path, given: Sequence[str], folder: Path) -> None:
+    """Raise if a file to be written would be read as a document in the next run.
+
+    Raises:
+        OutputError: It is JSON, and lies in a folder that is read.
+    """
+    for name in given:
+        place = folder / name
+        is_inside = place.is_dir() and path.resolve().parent == place.resolve()
+        if is_inside and path.suffix.lower() == ".json":
+            raise OutputError(
+                f"{path.name} would be read as an input next time, by {name!r}; write the result "
+                "elsewhere"
+            )
+
+
+def is_document(file: File) -> bool:
+    """Whether a file is a document of the original, and no table."""
+    return file.path.suffix.lower() == ".json"
+
+
+def read_table(files: Sequence[File]) -> pl.DataFrame:
+    """A table of a survey, with lists where formats without types have text.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    with naming_lines(files):
+        table, _ = open_files(files, texts=_TEXTS)
+        schema = table.collect_schema()
+        lists = {"actual": as_numbers, "options": as_labels}
+        made = [make(name, schema[name]) for name, make in lists.items() if name in schema]
+        with reading(", ".join(file.name for file in files)):
+            return table.with_columns(made).collect()
+
+
+@contextmanager
+def naming(names: Sequence[str]) -> Iterator[None]:
+    """Name the files in what is said of a broken contract."""
+    try:
+        yield
+    except (ContractError, MissingColumnsError) as error:
+        raise type(error)(f"{', '.join(names)}: {error}") from None
+
+
+def _from_documents(files: list[File], described_by: str | None) -> OpenedSurvey:
+    if described_by is not None:
+        raise ParameterError(
+            f"documents hold their questions and segments; leave out {described_by}"
+        )
+    survey = read_survey([file.path for file in files])
+    pairs = survey.responses.group_by("round", maintain_order=True).agg(
+        pl.struct("question_id", "segment_id").n_unique()
+    )
+    rows = survey.rounds.join(pairs, on="round", how="left", maintain_order="left")
+    return OpenedSurvey(
+        survey, files, has_rounds=True, rows=rows["question_id"].fill_null(0).to_list()
+    )

@@ -1,0 +1,77 @@
+"""Surveys checked: documents by the rules of the original, tables against their contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.errors import EvalframeError
+from evalframe.jobs.survey.surveys import files_of, is_document, naming, read_table
+from evalframe.survey.surveys.validating import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.jobs.paths import File
+    from evalframe.survey.surveys import Survey
+
+
+def checked(given: Sequence[str]) -> tuple[str, bool]:
+    """What is found in surveys, and whether all can be used.
+
+    Args:
+        given: Files, globs or folders.
+
+    Raises:
+        InputError: There is no such file.
+    """
+    files = files_of(given)
+    documents = [file for file in files if is_document(file)]
+    tables = [file for file in files if not is_document(file)]
+    told, usable = [], True
+    if documents:
+        report = ef.survey.validate([file.path for file in documents])
+        told.append(str(report))
+        usable = report.valid and report.conflicts.is_empty()
+    if tables:
+        text, is_valid = _checked_tables(tables)
+        told.append(text)
+        usable = usable and is_valid
+    return "\n".join(told), usable
+
+
+def _checked_tables(files: Sequence[File]) -> tuple[str, bool]:
+    """Tables are parts of one survey."""
+    table = read_table(files)
+    try:
+        with naming([file.name for file in files]):
+            survey = ef.survey.as_survey(table)
+    except EvalframeError as error:
+        return f"invalid: {error}", False
+    return "\n".join([f"valid: {survey}", *_warnings(survey)]), True
+
+
+def _warnings(survey: Survey) -> list[str]:
+    """Few respondents, and questions that a segment did not answer."""
+    few = survey.segments.filter(pl.col("sample_size") < FEW)
+    asked = survey.questions.group_by("round").len("asked")
+    gaps = survey.segments.join(asked, on="round").filter(pl.col("n_questions") < pl.col("asked"))
+    told = []
+    if len(few):
+        told.append(f"{len(few):,} segments have fewer than {FEW} respondents: {_named(few)}")
+    if len(gaps):
+        told.append(f"{len(gaps):,} segments did not answer all questions: {_named(gaps)}")
+    unknown = survey.segments["sample_size"].null_count()
+    if unknown:
+        told.append(f"{unknown:,} segments are of unknown size")
+    return told
+
+
+def _named(segments: pl.DataFrame) -> str:
+    first = segments.head(5)
+    text = ", ".join(
+        f"{segment} ({round_})" for round_, segment in first.select("round", "segment_id").rows()
+    )
+    return text + ", ..." * (len(segments) > len(first))

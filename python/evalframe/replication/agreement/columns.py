@@ -1,0 +1,180 @@
+"""Tables of tests with their posteriors and their PAS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.rows import as_expr
+from evalframe.replication.agreement.alignment import AGENT, HUMAN, pas, pas_three_way
+from evalframe.replication.agreement.posteriors import (
+    AGENT_PRIOR_ODDS,
+    HUMAN_PRIOR_ODDS,
+    WAYS,
+    Scale,
+    posterior,
+    three_ways,
+)
+from evalframe.replication.agreement.rules import Rules, check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from evalframe.core.typing import Frame, IntoExpr
+
+MissingAgent: TypeAlias = Literal["skip", "null_finding", "uniform", "half_null"]
+Ways: TypeAlias = Literal["two", "three"]
+
+_LOG: Scale = "log"
+_RATIO: Scale = "ratio"
+
+FALLBACKS: dict[str, tuple[float, float, float]] = {
+    "null_finding": (0.0, 0.0, 1.0),
+    "uniform": (1 / 3, 1 / 3, 1 / 3),
+    "half_null": (0.0, 0.0, 0.5),
+}
+"""Three-way posteriors that the evaluators give to agents without data."""
+
+
+def with_posteriors(
+    tests: Frame,
+    *,
+    human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
+    agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
+    missing_agent: MissingAgent = "skip",
+    rules: Rules = "documented",
+) -> pl.LazyFrame:
+    """The tests with the posteriors of both sides, from their Bayes factors.
+
+    Args:
+        tests: One row per test, with `log_bayes_factor_human` or else `bayes_factor_human`, and the
+            same of the agent; as far as there are `direction_human`, `direction_agent` (above 0,
+            below 0, or 0) and `prior_odds_human`, `prior_odds_agent`.
+        human_prior_odds: Prior odds of the human side where the table has none: 10 in the
+            evaluators, and 0.1 for a published null; see `human_prior_odds`.
+        agent_prior_odds: Prior odds of the agents where the table has none.
+        missing_agent: What stands for an agent without a Bayes factor. `skip`: null, so that the
+            test is missing. As the evaluators have it, `null_finding`: surely no effect, in most
+            studies; `uniform`: a third each, in studies 010 to 012; `half_null`: no effect with
+            0.5, and nothing else, in study 001 for too few but balanced answers.
+        rules: See `posterior`.
+
+    Returns:
+        The table with `pi_human` and `pi_agent` (Float64, posteriors of an effect), and where it
+        has directions `pi_plus_human`, `pi_minus_human`, `pi_zero_human` and the same of the agent.
+        Columns of these names are replaced. Lazy.
+
+    Raises:
+        MissingColumnsError: A side has no Bayes factors.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), evaluators.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import with_posteriors
+        >>> tests = pl.DataFrame({"bayes_factor_human": [1.0, 9.9]})
+        >>> tests = tests.with_columns(bayes_factor_agent=pl.Series([1.0, None]))
+        >>> found = with_posteriors(tests).select("pi_human", "pi_agent").collect()
+        >>> found.select(pl.all().round(4)).rows()
+        [(0.9091, 0.5), (0.99, None)]
+    """
+    check_choice("missing_agent", missing_agent, MissingAgent)
+    check_choice("rules", rules, Rules)
+    odds = {"human": human_prior_odds, "agent": agent_prior_odds}
+    return posteriors_of("with_posteriors", tests, odds, missing_agent, rules)
+
+
+def posteriors_of(
+    caller: str,
+    tests: Frame,
+    prior_odds: Mapping[str, IntoExpr | float],
+    missing_agent: MissingAgent,
+    rules: Rules,
+) -> pl.LazyFrame:
+    """`with_posteriors` of the sides for which there are prior odds."""
+    lazy = tables.lazy(tests)
+    schema = lazy.collect_schema()
+    made: dict[str, pl.Expr] = {}
+    for name, odds in prior_odds.items():
+        column, scale = f"log_bayes_factor_{name}", _LOG
+        if column not in schema:
+            column, scale = f"bayes_factor_{name}", _RATIO
+        if column not in schema:
+            raise MissingColumnsError.of(caller, [column], schema)
+        prior = _prior(f"prior_odds_{name}", odds, schema)
+        absent = pl.col(column).cast(pl.Float64).fill_nan(None).is_null()
+        stands_in = FALLBACKS.get(missing_agent) if name == "agent" else None
+        two_way: pl.Expr = posterior(column, prior, scale=scale, rules=rules)
+        if stands_in is not None:
+            two_way = pl.when(absent).then(sum(stands_in[:2])).otherwise(two_way)
+        made[f"pi_{name}"] = two_way
+        if f"direction_{name}" in schema:
+            split = three_ways(column, f"direction_{name}", prior, scale, rules)
+            for place, (way, part) in enumerate(zip(WAYS, split, strict=True)):
+                if stands_in is not None:
+                    part = pl.when(absent).then(stands_in[place]).otherwise(part)
+                made[f"{way}_{name}"] = part
+    return lazy.with_columns(**made)
+
+
+def with_pas(
+    tests: Frame, *, ways: Ways | None = None, rules: Rules = "documented"
+) -> pl.LazyFrame:
+    """The tests with their PAS, from the posteriors of both sides.
+
+    Args:
+        tests: One row per test, with posteriors as `with_posteriors` gives them.
+        ways: `three`: both on the same side, or both without effect. `two`: both with an effect, or
+            both without, whatever the directions. By default `three` if the table has them.
+        rules: See `pas` and `pas_three_way`.
+
+    Returns:
+        The table with `pas` (Float64 in [0, 1], null where a posterior is missing); a column of
+        this name is replaced. Lazy.
+
+    Raises:
+        MissingColumnsError: A posterior is not there.
+        ParameterError: An argument lies outside its domain.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import with_pas
+        >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5], "pi_agent": [0.8, 0.8]})
+        >>> with_pas(tests).collect()["pas"].to_list()
+        [0.8, 0.5]
+    """
+    check_choice("rules", rules, Rules)
+    if ways is not None:
+        check_choice("ways", ways, Ways)
+    lazy = tables.lazy(tests)
+    schema = lazy.collect_schema()
+    return lazy.with_columns(pas_of_posteriors("with_pas", schema, ways, rules))
+
+
+def pas_of_posteriors(
+    caller: str, schema: Collection[str], ways: Ways | None, rules: Rules
+) -> pl.Expr:
+    """PAS from the posteriors that a table has.
+
+    Raises:
+        MissingColumnsError: It lacks one of them.
+    """
+    if ways is None:
+        ways = "three" if {*HUMAN, *AGENT} <= {*schema} else "two"
+    needed = {*HUMAN, *AGENT} if ways == "three" else {"pi_human", "pi_agent"}
+    if missing := needed - {*schema}:
+        raise MissingColumnsError.of(caller, missing, schema)
+    return pas_three_way(rules=rules) if ways == "three" else pas(rules=rules)
+
+
+def _prior(name: str, default: IntoExpr | float, schema: pl.Schema) -> pl.Expr:
+    """The prior odds of a side: the table's own, and the default where it has none."""
+    odds = pl.lit(float(default)) if isinstance(default, int | float) else as_expr(default)
+    if name not in schema:
+        return odds
+    return pl.col(name).cast(pl.Float64).fill_nan(None).fill_null(odds)

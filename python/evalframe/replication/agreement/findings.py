@@ -1,0 +1,236 @@
+"""From tests to findings: pooled PAS, plain and normalised.
+
+Where the original program differs:
+
+| case | `rules="documented"` | `rules="reference"` |
+|---|---|---|
+| rule asked for | `fisher_z` | `mean_z` |
+| a test without PAS | skipped, counted | `score` if there is one, else 0.5 |
+| a test with PAS 0 | 0 | as without PAS |
+| a PAS of NaN | skipped, counted | perfect agreement |
+| n_eff of 12.7 | 12.7 | 12 |
+| a human ceiling below chance (three ways) | skipped | divides by it and turns the sign |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.state import ratio
+from evalframe.replication.agreement.alignment import HUMAN
+from evalframe.replication.agreement.columns import pas_of_posteriors
+from evalframe.replication.agreement.fisher import clamped_fisher_z, pas_of_z, z_of_pas
+from evalframe.replication.agreement.given import WEIGHT, Settings, given_table, usable_weight
+from evalframe.replication.agreement.rules import CHANCE
+from evalframe.replication.agreement.scalings import pas_ratio
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+    from evalframe.replication.agreement.given import Given
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, Rules
+
+PAS, Z, RATIO_Z = ":pas", ":z", ":ratio_z"
+
+
+def finding_scores(
+    tests: Frame,
+    *,
+    by: By = None,
+    rule: FindingRule | None = None,
+    finding_key: FindingKey = "composite",
+    weight: IntoExpr | None = None,
+    empty: Empty = "fallback",
+    rules: Rules = "documented",
+) -> pl.LazyFrame:
+    """PAS of findings: of each finding's tests, pooled.
+
+    A test's PAS is the column `pas`; without one it is computed from the posteriors, three-way ones
+    (`pi_plus_human`, ...) if both sides have them, else two-way ones (`pi_human`, `pi_agent`). Null
+    and NaN are missing: skipped and counted. A PAS of 0 counts as 0.
+
+    By the Fisher rules z is half the log odds of PAS, kept within [5e-7, 1 - 5e-7]; a finding with
+    a single test keeps its PAS as it is. Where the weights of all tests of a finding are 0, the
+    mean of z is not weighted.
+
+    If the table has posteriors of the human side, each finding also has a normalised PAS: the mean,
+    weighted by `n_eff` and through Fisher's z, of `pas_ratio` clamped to 1 - 1e-6. Tests whose
+    human ceiling is within 1e-8 of chance are skipped; a finding without other tests has 0.
+
+    Args:
+        tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`, PAS
+            or posteriors; as far as there are `model`, `sub_study_id`, `domain`, `n_eff` (weight of
+            a test; 1 where null, NaN or not above 0), `test_weight` and `finding_weight`.
+        by: Group keys; by default `model` if the table has it. A replicate is one more key.
+        rule: `fisher_z`: mean of z weighted by `n_eff` (the documentation). `mean_z`: plain mean of
+            z (the published code). `weighted_mean`: mean of PAS weighted by `test_weight`, 0.5
+            where the weights sum to 0 (the evaluators' `score`). `mean`: plain mean of the PAS that
+            lie in [0, 1]. By default `fisher_z`, and `mean_z` by the original's rules.
+        finding_key: `composite`: findings are told apart by sub-study too. `finding_id`: findings
+            of the same id in several sub-studies of a study are one.
+        weight: How often each test counts, on top of these weights; tests of weight 0 are left out,
+            and unusable weights make a test missing.
+        empty: What a finding without a usable test has: the `fallback` of the documentation, PAS
+            0.5 and normalised PAS 0, or `null`. By the rule `mean` it is null in any case.
+        rules: `documented`, or `reference` for the original's numbers.
+
+    Returns:
+        by..., `study_id`, `sub_study_id` (if it is part of the key), `finding_id`, `domain` (if
+        there is one), `pas` (Float64 in [0, 1]), `pas_normalised` (in [-1, 1], if there are human
+        posteriors), `z_pas` (Fisher's z of `pas`, after clamping), `finding_weight` (if there is
+        one), `n_tests` (Int64, tests that count), `n_missing` (tests that do not). Sorted by the
+        keys. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain, or a column is no number.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), aggregation of PAS; arXiv 2602.00685.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import finding_scores
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "study_id": ["s1"] * 4,
+        ...         "finding_id": ["F1", "F1", "F2", "F2"],
+        ...         "pas": [0.9, 0.1, 0.8, None],
+        ...         "n_eff": [30, 30, 50, 50],
+        ...     }
+        ... )
+        >>> found = finding_scores(tests).with_columns(pl.col("pas").round(12))
+        >>> found.select("finding_id", "pas", "n_tests", "n_missing").collect().rows()
+        [('F1', 0.5, 2, 0), ('F2', 0.8, 1, 1)]
+    """
+    settings = Settings.of(rules, rule, None, finding_key, empty)
+    given = given_table("finding_scores", tests, by, weight, settings, levels=["tests"])
+    found = findings_of(given)
+    return found.frame.drop(WEIGHT).sort(given.finding).rename(given.keys.restore())
+
+
+def findings_of(given: Given) -> Given:
+    """The findings of tests, under internal names of the keys."""
+    settings = given.settings
+    rows = given.frame.with_columns(_pas_as_read(given).alias(PAS))
+    rows = rows.with_columns(z_of_pas(pl.col(PAS), settings.rules).alias(Z))
+    ratios = _ratios(given)
+    if ratios is not None:
+        rows = rows.with_columns(ratios.alias(RATIO_Z))
+    columns, sums = given.columns, _sums(given, has_ratio=ratios is not None)
+    extra = given.domains
+    if "finding_weight" in columns:
+        extra["finding_weight"] = pl.col("finding_weight").fill_nan(None).max()
+    added = rows.group_by(given.finding).agg(**sums, **extra)
+    table = _finished(added, settings, has_ratio=ratios is not None)
+    made = ["pas", *(["pas_normalised"] if ratios is not None else []), "z_pas"]
+    weights = ["finding_weight"] if "finding_weight" in columns else []
+    order = [*given.finding, *given.domains, *made, *weights, "n_tests", "n_missing"]
+    return given.raised(table.select(order), order)
+
+
+def _pas_as_read(given: Given) -> pl.Expr:
+    """The PAS of each test, null where it does not count."""
+    columns, settings = given.columns, given.settings
+    original = settings.rules == "reference"
+    if "pas" in columns:
+        share = pl.col("pas")
+    else:
+        share = pas_of_posteriors("finding_scores", columns, None, settings.rules)
+    if original:
+        nothing = (share == 0.0).fill_null(value=True)
+        other = pl.col("score") if "score" in columns else pl.lit(None, pl.Float64)
+        other = pl.when(other != 0.0).then(other)
+        if settings.finding_rule != "mean":
+            other = other.fill_null(CHANCE)
+        share = pl.when(nothing).then(other).otherwise(share)
+    else:
+        share = share.fill_nan(None)
+    if settings.finding_rule == "mean":
+        share = pl.when(share.is_between(0.0, 1.0)).then(share)
+    return pl.when(usable_weight()).then(share)
+
+
+def _ratios(given: Given) -> pl.Expr | None:
+    """Fisher's z of each test's clamped ratio to the human ceiling, null where it has none."""
+    original = given.settings.rules == "reference"
+    three = given.columns.issuperset(HUMAN)
+    if not (three or "pi_human" in given.columns):
+        return None
+    # The original takes the ceiling from the two-way posterior, although its PAS is three-way.
+    two_way_first = original and "pi_human" in given.columns
+    pi_human = HUMAN if three and not two_way_first else "pi_human"
+    found = pas_ratio(pl.col(PAS).fill_nan(float("inf")), pi_human, rules=given.settings.rules)
+    # Only the original's rules leave a NaN, whose ratio its clamp takes for the largest.
+    return clamped_fisher_z(pl.when(pl.col(PAS).is_nan()).then(found.abs()).otherwise(found))
+
+
+def _sums(given: Given, *, has_ratio: bool) -> dict[str, pl.Expr]:
+    """What is added up within a finding: masses and mass-weighted values."""
+    share, z = pl.col(PAS), pl.col(Z)
+    times, mass = pl.col(WEIGHT), pl.col(WEIGHT) * _own_mass(given)
+    counts = share.is_not_null()
+    sums = {
+        "n_tests": counts.sum().cast(pl.Int64),
+        "n_missing": (~counts).sum().cast(pl.Int64),
+        "times": times.filter(counts).sum(),
+        "times_pas": (times * share).sum(),
+        "times_z": (times * z).sum(),
+        "mass": mass.filter(counts).sum(),
+        "mass_pas": (mass * share).sum(),
+        "mass_z": (mass * z).sum(),
+    }
+    if has_ratio:
+        n_eff = pl.col(WEIGHT) * _n_eff(given)
+        found = pl.col(RATIO_Z)
+        sums |= {
+            "ratio_times": times.filter(found.is_not_null()).sum(),
+            "ratio_times_z": (times * found).sum(),
+            "ratio_mass": n_eff.filter(found.is_not_null()).sum(),
+            "ratio_mass_z": (n_eff * found).sum(),
+        }
+    return sums
+
+
+def _own_mass(given: Given) -> pl.Expr:
+    """The weight of a test by the rule."""
+    if given.settings.finding_rule == "fisher_z":
+        return _n_eff(given)
+    if given.settings.finding_rule == "weighted_mean" and "test_weight" in given.columns:
+        return pl.col("test_weight").fill_nan(None).fill_null(1.0)
+    return pl.lit(1.0)
+
+
+def _n_eff(given: Given) -> pl.Expr:
+    """The effective sample size of a test, 1 where it is not known or not above 0."""
+    if "n_eff" not in given.columns:
+        return pl.lit(1.0)
+    n_eff = pl.col("n_eff").fill_nan(None)
+    size = n_eff.floor() if given.settings.rules == "reference" else n_eff
+    return pl.when(n_eff > 0.0).then(size).otherwise(1.0)
+
+
+def _finished(added: pl.LazyFrame, settings: Settings, *, has_ratio: bool) -> pl.LazyFrame:
+    """PAS, its z and the normalised PAS from the sums of findings."""
+    c = pl.col
+    rule = settings.finding_rule
+    plain_z = ratio(c("times_z"), c("times"))
+    plain = ratio(c("times_pas"), c("times"))
+    if rule in ("fisher_z", "mean_z"):
+        z = pl.when(c("mass") > 0.0).then(c("mass_z") / c("mass")).otherwise(plain_z)
+        share = pl.when(c("n_tests") == 1).then(plain).otherwise(pas_of_z(z))
+    else:
+        share = ratio(c("mass_pas"), c("mass")) if rule == "weighted_mean" else plain
+        z = z_of_pas(share, settings.rules)
+    made = {"pas": share, "z_pas": z}
+    if has_ratio:
+        by_times = ratio(c("ratio_times_z"), c("ratio_times"))
+        by_mass = pl.when(c("ratio_mass") > 0.0).then(c("ratio_mass_z") / c("ratio_mass"))
+        made["pas_normalised"] = by_mass.otherwise(by_times).tanh()
+    empties = {"pas": CHANCE, "z_pas": 0.0, "pas_normalised": 0.0}
+    if settings.empty == "fallback" and rule != "mean":
+        made = {name: value.fill_null(empties[name]) for name, value in made.items()}
+    # A PAS of NaN, which the original passes on where it is a finding's only one, is no empty one.
+    return added.with_columns(**{name: value.fill_nan(None) for name, value in made.items()})

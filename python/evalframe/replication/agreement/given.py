@@ -1,0 +1,229 @@
+"""The table that a score is asked of: tests, findings or studies, whichever was given.
+
+A table without `finding_id` holds studies; one with `finding_id` and `n_tests`, and without
+`test_id`, holds findings; any other holds tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr, columns_read
+from evalframe.replication.agreement.posteriors import WAYS
+from evalframe.replication.agreement.rules import (
+    Empty,
+    FindingKey,
+    FindingRule,
+    Rules,
+    StudyRule,
+    check_choice,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.tables import Keys
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+
+Level: TypeAlias = Literal["tests", "findings", "studies"]
+
+LEVELS: tuple[Level, ...] = ("tests", "findings", "studies")
+
+WEIGHT = ":weight"
+
+TEXTS = ("study_id", "sub_study_id", "finding_id", "domain")
+"""Columns of any type that tell rows apart."""
+
+NUMBERS = (
+    "pas",
+    "pas_normalised",
+    "z_pas",
+    "score",
+    "n_eff",
+    "test_weight",
+    "finding_weight",
+    "pi_human",
+    "pi_agent",
+    *(f"{way}_{side}" for side in ("human", "agent") for way in WAYS),
+)
+COUNTS = ("n_studies", "n_findings", "n_tests", "n_missing")
+
+_TAKEN = (*TEXTS, "pas", "pas_normalised", "z_pas", "finding_weight", *COUNTS)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How scores are pooled from level to level."""
+
+    rules: Rules
+    finding_rule: FindingRule
+    study_rule: StudyRule
+    finding_key: FindingKey
+    empty: Empty
+
+    @classmethod
+    def of(
+        cls,
+        rules: Rules,
+        finding_rule: FindingRule | None,
+        study_rule: StudyRule | None,
+        finding_key: FindingKey,
+        empty: Empty,
+    ) -> Settings:
+        """The settings, with the defaults of the rules.
+
+        Raises:
+            ParameterError: A name is unknown.
+        """
+        check_choice("rules", rules, Rules)
+        original = rules == "reference"
+        finding_rule = finding_rule or ("mean_z" if original else "fisher_z")
+        study_rule = study_rule or ("mean_z" if original else "mean")
+        check_choice("the rule of findings", finding_rule, FindingRule)
+        check_choice("the rule of studies", study_rule, StudyRule)
+        check_choice("finding_key", finding_key, FindingKey)
+        check_choice("empty", empty, Empty)
+        return cls(rules, finding_rule, study_rule, finding_key, empty)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Rows of one level, with keys under internal names and the columns that scores read.
+
+    Attributes:
+        frame: The rows; their weight is the column `WEIGHT`.
+        level: What a row is.
+        keys: The group keys.
+        columns: Which of the columns the caller's table has.
+        settings: How scores are pooled.
+    """
+
+    frame: pl.LazyFrame
+    level: Level
+    keys: Keys
+    columns: frozenset[str]
+    settings: Settings
+
+    @property
+    def study(self) -> list[str]:
+        """What names a study."""
+        return [*self.keys.inner, "study_id"]
+
+    @property
+    def finding(self) -> list[str]:
+        """What names a finding."""
+        within = ["sub_study_id"] if "sub_study_id" in self.columns else []
+        return [*self.study, *within, "finding_id"]
+
+    @property
+    def domains(self) -> dict[str, pl.Expr]:
+        """The domain of a study's rows, if there are domains."""
+        return {"domain": pl.col("domain").min()} if "domain" in self.columns else {}
+
+    def raised(self, frame: pl.LazyFrame, columns: Sequence[str]) -> Given:
+        """The rows of the next level, which weigh the same."""
+        level = LEVELS[LEVELS.index(self.level) + 1]
+        weighed = frame.with_columns(pl.lit(1.0).alias(WEIGHT))
+        return replace(self, frame=weighed, level=level, columns=frozenset(columns))
+
+
+def given_table(
+    caller: str,
+    frame: Frame,
+    by: By,
+    weight: IntoExpr | None,
+    settings: Settings,
+    *,
+    levels: Sequence[Level],
+    needs: Sequence[str] = (),
+) -> Given:
+    """The rows of a table, whichever level it holds.
+
+    Rows of weight 0 are left out, as if they were not there.
+
+    Args:
+        caller: Who asks, for messages.
+        frame: Tests, findings or studies.
+        by: Group keys; by default `model` where there is one.
+        weight: How often each row counts.
+        settings: How scores are pooled.
+        levels: What the table may hold.
+        needs: Further columns that must be there.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: The table holds another level, a key is named as a column of the result, or
+            a column is no number.
+    """
+    lazy = tables.lazy(frame)
+    schema = lazy.collect_schema()
+    keys = keys_of(by, schema, _TAKEN)
+    level = _level(schema)
+    if level not in levels:
+        why = "it has no finding_id" if level == "studies" else "it has n_tests and no test_id"
+        raise ParameterError(
+            f"{caller} needs a table of {' or '.join(levels)}, and this is one of {level}: {why}"
+        )
+    weights = [] if weight is None else [as_expr(weight)]
+    required = {"study_id", *needs, *columns_read((*keys.exprs, *weights))}
+    if level != "studies":
+        required.add("finding_id")
+    if level != "tests":
+        required.add("pas")
+    if missing := required - {*schema}:
+        raise MissingColumnsError.of(caller, missing, schema)
+    numbers = [name for name in NUMBERS if name in schema]
+    check_numbers(caller, lazy, [*numbers, *weights])
+    texts = [name for name in TEXTS if name in schema]
+    if settings.finding_key == "finding_id" and "sub_study_id" in texts:
+        texts.remove("sub_study_id")
+    counts = [name for name in COUNTS if name in schema and level != "tests"]
+    times = weights[0].cast(pl.Float64) if weights else pl.lit(1.0)
+    rows = lazy.select(
+        *keys.select(),
+        *texts,
+        *(pl.col(name).cast(pl.Float64) for name in numbers),
+        *(pl.col(name).cast(pl.Int64) for name in counts),
+        times.alias(WEIGHT),
+    )
+    rows = rows.filter(pl.col(WEIGHT).ne_missing(0.0)) if weights else rows
+    return Given(rows, level, keys, frozenset((*texts, *numbers, *counts)), settings)
+
+
+def keys_of(by: By, schema: pl.Schema, taken: Sequence[str]) -> Keys:
+    """The group keys: those asked for, by default the model where the table has one."""
+    if by is None and "model" in schema:
+        by = "model"
+    return tables.Keys.of(by, taken=taken)
+
+
+def check_numbers(caller: str, frame: pl.LazyFrame, columns: Sequence[IntoExpr]) -> None:
+    """Raise where a column holds no numbers.
+
+    Raises:
+        ParameterError: It names the column and its type.
+    """
+    exprs = [as_expr(column) for column in columns]
+    named = [expr.alias(str(place)) for place, expr in enumerate(exprs)]
+    dtypes = frame.select(named).collect_schema().values()
+    for expr, dtype in zip(exprs, dtypes, strict=True):
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+            raise ParameterError(f"{caller}: {expr} must be numbers, but is {dtype}; cast it")
+
+
+def usable_weight() -> pl.Expr:
+    """Whether the weight of a row is a finite number, and not negative."""
+    weight = pl.col(WEIGHT)
+    return (weight.is_finite() & (weight >= 0.0)).fill_null(value=False)
+
+
+def _level(schema: pl.Schema) -> Level:
+    if "finding_id" not in schema:
+        return "studies"
+    return "findings" if "n_tests" in schema and "test_id" not in schema else "tests"

@@ -1,0 +1,207 @@
+"""PAS of single tests on other scales: against what the human posterior makes possible.
+
+A test whose human posterior is undecided cannot have a PAS far from 0.5, whatever the agents do.
+Each scaling here answers that in another way; none is the PAS.
+
+A human posterior is two-way (one column) or three-way (three columns: plus, minus, zero).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
+from evalframe.replication.agreement.alignment import ways_of
+from evalframe.replication.agreement.rules import NO_CEILING, Rules, check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Posterior: TypeAlias = IntoExpr | Sequence[IntoExpr]
+"""A posterior: one column, or three columns for plus, minus and zero."""
+
+_NO_ROOM = 1e-6
+
+
+def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
+    """The PAS of humans with themselves: the sum of the squares of their posteriors.
+
+    Args:
+        pi_human: Posterior of humans.
+
+    Returns:
+        Float64, named `human_ceiling`: at least 1/2 for two ways, 1/3 for three. Null where a
+        posterior is null or NaN.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), normalised PAS.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import human_ceiling
+        >>> pl.select(human_ceiling(pl.lit(0.9))).to_series().round(12).item()
+        0.82
+    """
+    squares = _sum(way * way for way in _ways(pi_human))
+    return squares.fill_nan(None).alias("human_ceiling")
+
+
+def pas_ratio(
+    pas: IntoExpr = "pas", pi_human: Posterior = "pi_human", *, rules: Rules = "documented"
+) -> pl.Expr:
+    """How far PAS is above chance, in parts of how far humans with themselves would be.
+
+    (2 PAS - 1) / (2 H - 1), H the human ceiling; not clamped, so it can leave [-1, 1] widely.
+
+    Args:
+        pas: PAS of the test.
+        pi_human: Posterior of humans.
+        rules: `documented` has no ratio where the ceiling is less than 1e-8 above chance, which a
+            three-way ceiling can be; `reference` divides by negative ones, too, and turns the sign.
+
+    Returns:
+        Float64, named `pas_ratio`; null where it is not defined or a side is null or NaN.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), normalised PAS.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import pas_ratio
+        >>> tests = pl.DataFrame({"pas": [0.82, 0.5, 0.9], "pi_human": [0.9, 0.9, 0.5]})
+        >>> tests.select(pas_ratio()).to_series().round(12).to_list()
+        [1.0, 0.0, None]
+    """
+    check_choice("rules", rules, Rules)
+    share = as_expr(pas).cast(pl.Float64)
+    room = 2.0 * human_ceiling(pi_human) - 1.0
+    divisible = (room if rules == "documented" else room.abs()) >= NO_CEILING
+    return pl.when(divisible).then((2.0 * share - 1.0) / room).fill_nan(None).alias("pas_ratio")
+
+
+def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Expr:
+    """Where PAS stands between the least and the most that the human posterior allows, 0 to 1.
+
+    (PAS - low) / (high - low), clipped. For two ways low and high are the smaller and the larger of
+    pi and 1 - pi; for three, high is the human ceiling, and low is 0.5 zero + 0.25 (plus + minus).
+
+    Args:
+        pas: PAS of the test.
+        pi_human: Posterior of humans.
+
+    Returns:
+        Float64 in [0, 1], named `pas_within_range`; 0 where low and high are nearer than 1e-8, null
+        where a side is null or NaN. The score of a study is the mean, and twice that less 1.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), normalised test scores.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import pas_within_range
+        >>> tests = pl.DataFrame({"pas": [0.5, 0.95], "pi_human": [0.9, 0.9]})
+        >>> tests.select(pas_within_range()).to_series().to_list()
+        [0.5, 1.0]
+    """
+    share = as_expr(pas).cast(pl.Float64)
+    ways = _ways(pi_human)
+    if len(ways) == 2:
+        low, high = pl.min_horizontal(ways), pl.max_horizontal(ways)
+    else:
+        plus, minus, zero = ways
+        low, high = 0.5 * zero + 0.25 * (plus + minus), human_ceiling(pi_human)
+    known = share.is_not_nan() & _sum(ways).is_not_nan()
+    inside = ((share - low) / (high - low)).clip(0.0, 1.0)
+    scaled = pl.when(high - low < NO_CEILING).then(0.0).otherwise(inside)
+    return pl.when(known).then(scaled).alias("pas_within_range")
+
+
+def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> pl.Expr:
+    """How far PAS is above 0.5, in parts of how far it could be at most, -1 to 1.
+
+    (PAS - 0.5) / (max(pi, 1 - pi) - 0.5), clipped.
+
+    Args:
+        pas: PAS of the test.
+        pi_human: Two-way posterior of humans.
+
+    Returns:
+        Float64 in [-1, 1], named `pas_above_chance`; 2 PAS - 1 where the divisor is below 1e-6,
+        null where a side is null or NaN.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), normalised PAS of single tests.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import pas_above_chance
+        >>> tests = pl.DataFrame({"pas": [0.8, 0.0], "pi_human": [0.9, 1.0]})
+        >>> tests.select(pas_above_chance()).to_series().round(12).to_list()
+        [0.75, -1.0]
+    """
+    share = as_expr(pas).cast(pl.Float64).fill_nan(None)
+    pi = as_expr(pi_human).cast(pl.Float64).fill_nan(None)
+    room = (pi - 0.5).abs()
+    plain = 2.0 * share - 1.0
+    scaled = ((share - 0.5) / room).clip(-1.0, 1.0)
+    return (
+        pl.when(room < _NO_ROOM)
+        .then(plain)
+        .when(room.is_not_null())
+        .then(scaled)
+        .alias("pas_above_chance")
+    )
+
+
+def field_comparable_pas(
+    pas: IntoExpr = "pas",
+    pi_human: Posterior = "pi_human",
+    pi_agent: Posterior = "pi_agent",
+) -> pl.Expr:
+    """The agents' posterior of an effect, or PAS within its range where there is none.
+
+    Args:
+        pas: PAS of the test.
+        pi_human: Posterior of humans.
+        pi_agent: Posterior of agents; of three ways the larger of plus and minus counts.
+
+    Returns:
+        Float64 in [0, 1], named `field_comparable_pas`; null where it has neither. The score of a
+        study is the mean over tests, 0.5 without any.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), field-comparable scores.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import field_comparable_pas
+        >>> tests = pl.DataFrame({"pas": [0.5, 0.5], "pi_human": [0.9, 0.9]})
+        >>> tests = tests.with_columns(pi_agent=pl.Series([0.7, None]))
+        >>> tests.select(field_comparable_pas()).to_series().to_list()
+        [0.7, 0.5]
+    """
+    ways = [way.fill_nan(None) for way in _ways(pi_agent)]
+    effect = ways[0] if len(ways) == 2 else pl.max_horizontal(ways[:2])
+    scaled = pas_within_range(pas, pi_human)
+    return pl.coalesce(effect, scaled).alias("field_comparable_pas")
+
+
+def _ways(pi: Posterior) -> list[pl.Expr]:
+    """The posteriors of all ways: of an effect and of none, or of plus, minus and zero."""
+    if isinstance(pi, str | pl.Expr):
+        effect = as_expr(pi).cast(pl.Float64)
+        return [effect, 1.0 - effect]
+    return ways_of(pi)
+
+
+def _sum(parts: Iterable[pl.Expr]) -> pl.Expr:
+    return reduce(add, parts)

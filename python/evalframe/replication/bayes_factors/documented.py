@@ -1,0 +1,128 @@
+"""Logarithms of Bayes factors by the documented rules, null where the input is impossible."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from evalframe.replication.bayes_factors import domains
+from evalframe.replication.bayes_factors.columns import over_numbers
+from evalframe.replication.bayes_factors.likelihoods import (
+    log_beta_binomial_factor,
+    log_two_sided_f,
+)
+from evalframe.replication.bayes_factors.quadrature import log_jzs
+
+if TYPE_CHECKING:
+    from evalframe.replication.bayes_factors.domains import Conditions
+
+
+class Jzs(NamedTuple):
+    """What a JZS integral depends on, as `quadrature.log_jzs` takes it."""
+
+    reach: pl.Expr
+    explained: pl.Expr
+    unexplained: pl.Expr
+    p: pl.Expr
+    b: pl.Expr
+
+    def log(self, where: pl.Expr) -> pl.Expr:
+        """The logarithm of the Bayes factor where so, null elsewhere."""
+        reach = pl.when(where).then(self.reach)
+        return over_numbers(log_jzs, [reach, *self[1:]])
+
+
+def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
+    """JZS t: one sample or pairs where n2 is null, else two groups."""
+    size, df = sizes(n1, n2)
+    return jzs_of_t(t, size, df, scale).log(_hold(domains.of_t(t, n1, n2)))
+
+
+def r(r: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
+    """JZS correlation, as a t of one sample."""
+    return jzs_of_t(t_of_r(r, n), n, n - 1.0, scale).log(_hold(domains.of_r(r, n)))
+
+
+def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
+    """JZS regression of df1 effects."""
+    return jzs_of_f(f, df1, df2, n, scale).log(_hold(domains.of_f(f, df1, df2, n)))
+
+
+def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
+    """JZS t of the normal score of U."""
+    size, df = sizes(n1, n2)
+    return jzs_of_t(z_of_u(u, n1, n2), size, df, scale).log(_hold(domains.of_u(u, n1, n2)))
+
+
+def chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """BIC approximation."""
+    return pl.when(_hold(domains.of_chi2(chi2, df, n))).then((chi2 - df * n.log()) / 2.0)
+
+
+def binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> pl.Expr:
+    """A uniform share against p0."""
+    possible = pl.when(_hold(domains.of_binomial(k, n, p0))).then(k)
+    return over_numbers(log_beta_binomial_factor, [possible, n, p0])
+
+
+def bound(p: pl.Expr) -> pl.Expr:
+    """Vovk-Sellke."""
+    return pl.when(_hold(domains.of_p(p))).then(_bound_of_log(p.log()))
+
+
+def directional_bound(p: pl.Expr, agrees: pl.Expr) -> pl.Expr:
+    """Half of it, and 0.1 for the wrong direction."""
+    half = bound(p) - math.log(2.0)
+    against = pl.when(half.is_not_null()).then(math.log(0.1))
+    return pl.when(agrees != 0).then(half).when(agrees == 0).then(against)
+
+
+def variance_ratio(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> pl.Expr:
+    """Vovk-Sellke of the two-sided p-value, which may be far below the smallest number."""
+    possible = pl.when(_hold(domains.of_variance_ratio(f, df1, df2))).then(f)
+    return _bound_of_log(over_numbers(log_two_sided_f, [possible, df1, df2]))
+
+
+def sizes(n1: pl.Expr, n2: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """The effective size and the degrees of freedom of a t; n2 is null for one sample."""
+    paired = n2.is_null()
+    size = pl.when(paired).then(n1).otherwise(n1 * n2 / (n1 + n2))
+    return size, pl.when(paired).then(n1 - 1.0).otherwise(n1 + n2 - 2.0)
+
+
+def t_of_r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """The t of a correlation."""
+    return r * ((n - 2.0) / ((1.0 - r) * (1.0 + r))).sqrt()
+
+
+def z_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+    """The normal score of U, without corrections."""
+    return (u - n1 * n2 / 2.0) / (n1 * n2 * (n1 + n2 + 1.0) / 12.0).sqrt()
+
+
+def jzs_of_t(t: pl.Expr, size: pl.Expr, df: pl.Expr, scale: float) -> Jzs:
+    """The integral of a t of an effective sample size."""
+    signal = t * t / df
+    return _jzs(signal, size * scale**2, pl.lit(1.0), (df + 1.0) / 2.0)
+
+
+def jzs_of_f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> Jzs:
+    """The integral of an F; it takes what the original takes, too."""
+    return _jzs(df1 * f / df2, n * scale**2, df1, (n - 1.0) / 2.0)
+
+
+def _jzs(signal: pl.Expr, reach: pl.Expr, p: pl.Expr, b: pl.Expr) -> Jzs:
+    """Signal is the explained over the unexplained variance."""
+    return Jzs(reach, 1.0 / (1.0 + 1.0 / signal), 1.0 / (1.0 + signal), p, b)
+
+
+def _bound_of_log(log_p: pl.Expr) -> pl.Expr:
+    surprise = -log_p
+    bounded = pl.when(surprise > 1.0).then(surprise - 1.0 - surprise.log()).otherwise(0.0)
+    return pl.when(surprise.is_infinite()).then(surprise).when(surprise.is_not_null()).then(bounded)
+
+
+def _hold(conditions: Conditions) -> pl.Expr:
+    return pl.all_horizontal([condition.holds for condition in conditions])

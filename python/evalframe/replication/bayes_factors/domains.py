@@ -1,0 +1,116 @@
+"""What statistics, sizes and degrees of freedom are possible, for expressions and contracts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    Conditions: TypeAlias = Sequence["Condition"]
+
+
+_GROUPS = "n1 and n2 are 1 or more, and 3 or more together"
+
+
+class Condition(NamedTuple):
+    """One condition on a test.
+
+    Args:
+        text: What holds, in terms of the roles.
+        holds: True or false; null where a role is missing.
+        roles: The roles it speaks of.
+    """
+
+    text: str
+    holds: pl.Expr
+    roles: tuple[str, ...]
+
+
+def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
+    """Of t: pairs and one sample from 2 on, two groups from 3 on; infinite t is possible."""
+    alone = n2.is_null()
+    return [
+        Condition("stat is a number", t.is_not_null(), ("stat",)),
+        Condition("n1 is 2 or more without n2", _count(n1, 2) | ~alone, ("n1", "n2")),
+        Condition(_GROUPS, _groups(n1, n2) | alone, ("n1", "n2")),
+    ]
+
+
+def of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
+    """Of U: two groups, and no more than all pairs."""
+    pairs = (u >= 0) & (u <= n1 * n2)
+    return [
+        Condition(_GROUPS, _groups(n1, n2), ("n1", "n2")),
+        Condition("stat is a U from 0 to n1 times n2", pairs, ("stat", "n1", "n2")),
+    ]
+
+
+def of_r(r: pl.Expr, n: pl.Expr) -> Conditions:
+    """Of r: from -1 to 1, of 3 or more."""
+    share = Condition("stat is a correlation from -1 to 1", r.is_between(-1, 1), ("stat",))
+    return [share, Condition("n is 3 or more", _count(n, 3), ("n",))]
+
+
+def of_f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr) -> Conditions:
+    """Of F: not negative, degrees above 0, and more observations than coefficients."""
+    enough = n.is_finite() & (n > df1 + 1.0)
+    return [
+        *of_variance_ratio(f, df1, df2),
+        Condition("n_total is above df1 + 1", enough, ("n_total", "df1")),
+    ]
+
+
+def of_variance_ratio(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> Conditions:
+    """Of a ratio of variances: not negative, degrees above 0."""
+    return [
+        Condition("stat is an F, not negative", f >= 0, ("stat",)),
+        Condition("df1 is above 0", _positive(df1), ("df1",)),
+        Condition("df2 is above 0", _positive(df2), ("df2",)),
+    ]
+
+
+def of_chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
+    """Of chi-square: not negative, degrees above 0, of 1 or more."""
+    return [
+        Condition("stat is a chi-square, not negative", chi2 >= 0, ("stat",)),
+        Condition("df1 is above 0", _positive(df), ("df1",)),
+        Condition("n is 1 or more", _count(n, 1), ("n",)),
+    ]
+
+
+def of_binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> Conditions:
+    """Of counts: whole numbers, no more than all, and a share that can be wrong either way."""
+    return [
+        Condition("k is a whole number from 0 to n", _whole(k) & (k <= n), ("k", "n")),
+        Condition("n is a whole number, 0 or more", _whole(n), ("n",)),
+        Condition("p0 lies between 0 and 1", (p0 > 0) & (p0 < 1), ("p0",)),
+    ]
+
+
+def of_p(p: pl.Expr) -> Conditions:
+    """Of p-values."""
+    return [Condition("p_value lies from 0 to 1", p.is_between(0, 1), ("p_value",))]
+
+
+def of_directional_p(p: pl.Expr, agrees: pl.Expr) -> Conditions:
+    """Of p-values with a direction, of which any is possible."""
+    return of_p(p)
+
+
+def _groups(n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+    return _count(n1, 1) & _count(n2, 1) & (n1 + n2 >= 3)
+
+
+def _count(value: pl.Expr, least: int) -> pl.Expr:
+    return value.is_finite() & (value >= least)
+
+
+def _positive(value: pl.Expr) -> pl.Expr:
+    return value.is_finite() & (value > 0)
+
+
+def _whole(value: pl.Expr) -> pl.Expr:
+    return value.is_finite() & (value >= 0) & (value == value.floor())

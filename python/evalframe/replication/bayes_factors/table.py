@@ -1,0 +1,246 @@
+"""Bayes factors of a whole table of tests, each by its type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.contract import Column, Contract, Rule, validate
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr, columns_read
+from evalframe.replication.bayes_factors.columns import known
+from evalframe.replication.bayes_factors.factors import CAUCHY_SCALE, F_SCALE, Factor
+from evalframe.replication.bayes_factors.kinds import (
+    KINDS,
+    ROLES,
+    SOURCES,
+    arguments,
+    kinds_of,
+)
+from evalframe.replication.bayes_factors.rules import check_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.replication.bayes_factors.rules import Rules
+
+_SIDES = ("human", "agent")
+_KIND, _TYPE = ":kind", ":type"
+
+
+def with_bayes_factors(
+    tests: Frame,
+    side: str | Sequence[str] | None = _SIDES,
+    *,
+    test_type: IntoExpr = "test_type",
+    rules: Rules = "documented",
+    scale: float = CAUCHY_SCALE,
+    f_scale: float = F_SCALE,
+) -> pl.LazyFrame:
+    """Add `log_bayes_factor` and `bayes_factor` of each test, by its type, for one or both sides.
+
+    The columns of a side end in its name: `stat_human`, `n1_human`, `n2_human`, `df1_human`,
+    `df2_human`, `n_total_human`, `k_human`, `n_human`, `p0_human`, `a_human` to `d_human`,
+    `independent_human`, `p_value_human`, `direction_human`. A table has those that its tests need.
+
+    | type | takes | where missing |
+    |---|---|---|
+    | t-test | stat, n1, n2, independent | n2: pairs or one sample, unless independent |
+    | F-test, ANOVA | stat, df1, df2, n_total | n_total: n, then df1 + df2 + 1 |
+    | correlation | stat, n | n: n_total, then n1 |
+    | chi-square | stat, df1, n | stat: Yates' of a to d; df1: 1; n: n_total, n1, sum of a to d |
+    | Mann-Whitney, Wilcoxon | stat, n1, n2 | |
+    | binomial, sign test | k, n, p0 | k: stat; n: n_total, then n1; p0: 0.5 |
+    | variance-ratio | stat, df1, df2 | |
+    | p-value | p_value | stat |
+    | directional_p_value | p_value, direction | as p-value; expected is the human direction |
+
+    Names of types are those of tests, in any case and with any separators, and the original's own
+    for its Bayes factors, as `t_jzs`. A test whose statistic or size is missing (null or NaN), or
+    whose type is null, has none: null.
+
+    Args:
+        tests: One row per test; it is read once before, for its checks.
+        side: `human`, `agent` or both; None for columns without an ending.
+        test_type: String: what each test is.
+        rules: `documented`, or `reference` for the original's numbers, which checks no row.
+        scale: Of the Cauchy prior of t, r and U.
+        f_scale: Of the prior of F.
+
+    Returns:
+        The table with `log_bayes_factor_human`, `bayes_factor_human` and so on, Float64, in place
+        of columns of such names. The Bayes factor is infinite where it passes 1.8e308; its
+        logarithm is not. Lazy.
+
+    Raises:
+        UnknownNameError: A test type that is not known; it names the nearest.
+        ContractError: A test that is impossible: a correlation beyond 1, more successes than
+            trials, sizes or degrees of freedom too small; with rows. A column of the wrong type.
+        MissingColumnsError: There are no test types, or no columns of a side.
+        ParameterError: Unknown rules or sides, or a scale that is none.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import with_bayes_factors
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "test_type": ["t-test", "anova", "binomial"],
+        ...         "stat": [2.0, 4.0, None],
+        ...         "n1": [20, None, None],
+        ...         "n2": [20, None, None],
+        ...         "df1": [None, 1, None],
+        ...         "df2": [None, 78, None],
+        ...         "k": [None, None, 7],
+        ...         "n": [None, None, 7],
+        ...     }
+        ... )
+        >>> made = with_bayes_factors(tests, None).collect()
+        >>> made["bayes_factor"].round(3).to_list()
+        [1.454, 1.053, 16.0]
+    """
+    check_rules(rules)
+    schema = tests.lazy().collect_schema()
+    types = as_expr(test_type)
+    if missing := columns_read([types]) - {*schema}:
+        raise MissingColumnsError.of("with_bayes_factors", missing, schema)
+    columns = {ending: _columns(ending, schema) for ending in _endings(side)}
+    typed = tests.lazy().with_columns(types.cast(pl.String).alias(_TYPE))
+    kinds = kinds_of(typed.select(pl.col(_TYPE).unique().sort()).collect().to_series())
+    sides = [_Side.of(e, found, schema, {*kinds.values()}) for e, found in columns.items()]
+    # What each kind takes stands in columns of its own, so that no expression grows large.
+    kind = pl.col(_TYPE).replace_strict(kinds, default=None, return_dtype=pl.String)
+    taken = typed.with_columns(kind.alias(_KIND)).with_columns(
+        expr.alias(name) for each in sides for name, expr in each.taken.items()
+    )
+    if rules == "documented" and kinds:
+        _check(taken, sides, [*columns_read([types])])
+    return _finished(taken, sides, schema, rules, {"f": f_scale}, scale)
+
+
+def _endings(side: str | Sequence[str] | None) -> list[str]:
+    sides = [side] if isinstance(side, str) or side is None else list(side)
+    if not sides or any(name is not None and name not in _SIDES for name in sides):
+        raise ParameterError(f"side must be 'human', 'agent', both or None, got {side!r}")
+    return list(dict.fromkeys("" if name is None else f"_{name}" for name in sides))
+
+
+def _columns(ending: str, schema: pl.Schema) -> dict[str, str]:
+    """The columns of a side, by role.
+
+    Raises:
+        MissingColumnsError: It has no statistic of any sort.
+    """
+    columns = {role: role + ending for role in ROLES if role + ending in schema}
+    if not columns.keys() & {"stat", "k", "p_value", "a"}:
+        raise MissingColumnsError.of("with_bayes_factors", [f"stat{ending}"], schema)
+    return columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One side of a table.
+
+    Args:
+        ending: Of the names of its columns.
+        columns: Those that there are, by role.
+        taken: Expressions of what the kinds take, by the names of columns of our own.
+        names: These names, by kind.
+    """
+
+    ending: str
+    columns: dict[str, str]
+    taken: dict[str, pl.Expr]
+    names: dict[str, list[str]]
+
+    @classmethod
+    def of(
+        cls, ending: str, columns: dict[str, str], schema: pl.Schema, kinds: Collection[str]
+    ) -> _Side:
+        """A side of the table, for the kinds of tests that there are."""
+        taken: dict[str, pl.Expr] = {}
+        names: dict[str, list[str]] = {}
+        for kind, (first, *rest) in arguments(columns, _agrees(ending, schema)).items():
+            if kind in kinds:
+                exprs = [pl.when(pl.col(_KIND) == kind).then(first), *rest]
+                named = {f":{kind}:{place}{ending}": expr for place, expr in enumerate(exprs)}
+                taken |= named
+                names[kind] = [*named]
+        return cls(ending, columns, taken, names)
+
+    def rules(self, types: Sequence[str]) -> Iterator[Rule]:
+        """What is possible of each kind, as rules on rows; what is missing breaks none."""
+        of_side = f" ({self.ending.removeprefix('_')})" if self.ending else ""
+        for kind, names in self.names.items():
+            first, *rest = (pl.col(name) for name in names)
+            stat = first.fill_nan(None)
+            for text, holds, about in KINDS[kind].conditions(stat, *rest):
+                sources = dict.fromkeys(s for role in about for s in SOURCES.get(role, (role,)))
+                shown = (self.columns[name] for name in sources if name in self.columns)
+                yield Rule(
+                    f"{text}, in {kind.replace('_', ' ')} tests{of_side}",
+                    stat.is_null() | holds,
+                    (*types, *shown),
+                    "correct it, or set the statistic to null if it is unknown",
+                )
+
+    def factor(self, rules: Rules, scales: Mapping[str, float], scale: float) -> Factor:
+        """The Bayes factor of each row by its kind."""
+        made = [
+            KINDS[kind].factor(names, rules, scales.get(kind, scale))
+            for kind, names in self.names.items()
+        ]
+        none = pl.lit(None, pl.Float64)
+        return Factor(pl.coalesce([none, *(f.expr for f in made)]), rules == "documented")
+
+    def name(self, *, log: bool) -> str:
+        """Of a column that is added."""
+        return f"{'log_' * log}bayes_factor{self.ending}"
+
+
+def _agrees(ending: str, schema: pl.Schema) -> pl.Expr:
+    """Whether a side's direction is that of the humans, or of itself if there are no sides."""
+    own, expected = f"direction{ending}", "direction_human" if ending else "direction"
+    present = own in schema and expected in schema
+    return known(own) == known(expected) if present else pl.lit(None, pl.Boolean)
+
+
+def _check(taken: pl.LazyFrame, sides: Sequence[_Side], types: Sequence[str]) -> None:
+    """Raise where a test is impossible, with its row and the columns that say so."""
+    columns = sorted({name for side in sides for name in side.columns.values()})
+    numbers = tuple(
+        Column(name, ("number", "boolean"), required=False, nullable=True, finite=False)
+        for name in columns
+    )
+    rules = tuple(rule for side in sides for rule in side.rules(types))
+    validate(taken, Contract("tests", numbers, rules=rules))
+
+
+def _finished(
+    taken: pl.LazyFrame,
+    sides: Sequence[_Side],
+    schema: pl.Schema,
+    rules: Rules,
+    scales: Mapping[str, float],
+    scale: float,
+) -> pl.LazyFrame:
+    """The table with its new columns, and without what they were made from."""
+    first, second = [], []
+    for side in sides:
+        factor = side.factor(rules, scales, scale)
+        log, plain = side.name(log=True), side.name(log=False)
+        if factor.in_logs:
+            first.append(factor.log(log))
+            second.append(pl.col(log).exp().alias(plain))
+        else:
+            first.append(factor.plain(plain))
+            second.append(pl.col(plain).log().alias(log))
+    # The second is made from the finished first, so that no integral is computed twice.
+    names = [side.name(log=log) for side in sides for log in (True, False)]
+    order = [name for name in schema if name not in names]
+    return taken.with_columns(first).with_columns(second).select(*order, *names)

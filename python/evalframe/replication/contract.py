@@ -1,0 +1,356 @@
+"""The tables of the family: tests, participants' responses, and the design of tests on them.
+
+Only the columns that a table has are checked; null and NaN are missing, never bad.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.tables import lazy
+from evalframe.replication.bayes_factors.kinds import FURTHER_NAMES
+from evalframe.replication.effects.kinds import SOME_KINDS, kind_of_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from evalframe.core.typing import Frame
+
+Side: TypeAlias = Literal["human", "agent"]
+
+KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
+"""What identifies a test."""
+
+SIDES: tuple[Side, ...] = ("human", "agent")
+
+SAMPLES = ("independent", "paired", "one")
+"""What the samples of a t-test can be."""
+
+_SLACK = 1e-6
+_BETWEEN = r"[\s_-]*"
+
+_ALL_TYPES = (*SOME_KINDS, *FURTHER_NAMES)
+_TEXTS = ("domain", "test_type")
+
+_SHARES = ("pi", "pi_plus", "pi_minus", "pi_zero", "p_value", "p0")
+_COUNTS = ("n1", "n2", "n_total", "n", "k", "a", "b", "c", "d", "prior_odds")
+_NUMBERS = ("stat", "df1", "df2", "direction", *_COUNTS, *_SHARES)
+
+
+def replication_contract(
+    *,
+    model: str | None = "model",
+    sub_study_id: str | None = "sub_study_id",
+    test_id: str | None = "test_id",
+    by: str | Sequence[str] = (),
+) -> Contract:
+    """The contract of a table of tests: one row per model, study, sub-study, finding and test.
+
+    Statistics, posteriors and finished values stand under their fixed names, of which a table has
+    those that it has. What is impossible for the type of a test is refused: degrees of freedom
+    below 1, a correlation beyond 1, a U above `n1 n2`, more successes than trials.
+
+    Args:
+        model: Who was tested; None for a table of one model, or of humans alone.
+        sub_study_id: The part of the study, null if it has none; None for a table without it.
+        test_id: The test within its finding; None for a table of one test each.
+        by: Further columns that tell runs apart; null is a value like any other.
+
+    >>> contract = replication_contract(sub_study_id=None, by="temperature")
+    >>> contract.key
+    ('model', 'study_id', 'finding_id', 'test_id', 'temperature')
+    """
+    extra = (by,) if isinstance(by, str) else tuple(by)
+    columns = _keys(model, sub_study_id, test_id)
+    columns += [Column(name, "string", required=False, nullable=True) for name in _TEXTS]
+    numbers = ["pas", "test_weight", "finding_weight"]
+    numbers += [f"{name}_{side}" for side in SIDES for name in _NUMBERS]
+    columns += [Column(name, "number", False, nullable=True, finite=False) for name in numbers]
+    columns += [
+        Column(f"independent_{side}", "boolean", required=False, nullable=True) for side in SIDES
+    ]
+    columns += [Column(name, nullable=True, finite=False) for name in extra]
+    rules = [_a_finding(), _known_type(_is_known(), _ALL_TYPES), _share("pas")]
+    rules += [_not_negative(name) for name in ("test_weight", "finding_weight")]
+    for side in SIDES:
+        rules += _side_rules(side)
+    return Contract(
+        "tests", _once(columns), tuple(rules), _key(model, sub_study_id, test_id, *extra)
+    )
+
+
+def responses_contract(
+    *,
+    model: str | None = "model",
+    sub_study_id: str | None = "sub_study_id",
+    test_id: str | None = "test_id",
+    participant: str = "participant_id",
+    condition: str | None = "condition",
+    value: str = "value",
+    value_2: str | None = None,
+    weight: str | None = None,
+    by: str | Sequence[str] = (),
+) -> Contract:
+    """The contract of participants' responses: one row per test, participant and condition.
+
+    Args:
+        model: Who plays the participants; None for a table of one model, or of humans.
+        sub_study_id: As in `replication_contract`.
+        test_id: Likewise.
+        participant: The participant, within the study.
+        condition: Where the participant was put; null for tests of a single sample. None for a
+            table without it.
+        value: What was measured; null for no answer.
+        value_2: The second measure of paired and correlated ones; None for a table without it.
+        weight: How often the participant counts: whole numbers of 0 or more.
+        by: Further columns that tell runs apart; null is a value like any other.
+
+    >>> responses_contract(model=None, test_id=None).key
+    ('study_id', 'sub_study_id', 'finding_id', 'participant_id', 'condition')
+    """
+    extra = (by,) if isinstance(by, str) else tuple(by)
+    columns = _keys(model, sub_study_id, test_id)
+    columns.append(Column(participant, "key", meaning="the participant"))
+    columns += [Column(condition, "key", nullable=True)] if condition else []
+    # Yes and no are measures, too.
+    measures = [name for name in (value, value_2) if name]
+    columns += [Column(name, ("number", "boolean"), nullable=True) for name in measures]
+    columns += [Column(weight, "number", meaning="how often it counts")] if weight else []
+    columns += [Column(name, nullable=True, finite=False) for name in extra]
+    rules = [_a_finding()]
+    if weight:
+        whole = pl.col(weight) == pl.col(weight).round()
+        remedy = f"let {weight!r} say how often the participant counts"
+        rules += [_not_negative(weight), Rule(f"{weight} is whole", whole, (weight,), remedy)]
+    tail = [name for name in (participant, condition) if name]
+    key = _key(model, sub_study_id, test_id, *extra, *tail)
+    return Contract("responses", _once(columns), tuple(rules), key)
+
+
+def designs_contract(
+    *, sub_study_id: str | None = "sub_study_id", test_id: str | None = "test_id"
+) -> Contract:
+    """The contract of a table of designs: one row per test on participants' responses.
+
+    Args:
+        sub_study_id: As in `replication_contract`.
+        test_id: Likewise.
+
+    >>> [rule.name for rule in designs_contract().rules][2:5]
+    ['samples are independent, paired or one', 'two samples have two conditions',
+     'several samples have two conditions or more']
+    """
+    kind = kind_of_test("test_type")
+    samples = pl.col("samples").fill_null("independent")
+    conditions, categories = pl.col("conditions"), pl.col("categories")
+    many = conditions.list.len().fill_null(0)
+    two = (kind == "rank") | ((kind == "t") & (samples == "independent"))
+    lists = [
+        Column(name, required=False, nullable=True, finite=False)
+        for name in ("conditions", "categories")
+    ]
+    numbers = [Column(name, "number", False, nullable=True) for name in ("p0", "null_value")]
+    samples_column = Column("samples", "string", required=False, nullable=True)
+    columns = [*_keys(None, sub_study_id, test_id), Column("test_type", "string"), samples_column]
+    name_them = "name them in 'conditions', in the order that gives the statistic its sign"
+    rules = (
+        _a_finding(),
+        _known_type(kind.is_not_null(), SOME_KINDS),
+        Rule(
+            "samples are independent, paired or one",
+            pl.col("samples").is_in(SAMPLES),
+            ("samples",),
+            f"write one of {', '.join(SAMPLES)}, or null for independent ones",
+        ),
+        Rule(
+            "two samples have two conditions",
+            ~two | (many == 2),
+            ("test_type", "samples", "conditions"),
+            name_them,
+        ),
+        Rule(
+            "several samples have two conditions or more",
+            ~kind.is_in(["f", "chi_square"]) | (many >= 2),
+            ("test_type", "conditions"),
+            name_them,
+        ),
+        Rule(
+            "conditions differ",
+            (conditions.list.n_unique() == many) & ~conditions.list.contains(pl.lit(None)),
+            ("conditions",),
+            "name each condition once, and none null",
+        ),
+        Rule(
+            "categories differ, and are two or more",
+            (categories.list.n_unique() == categories.list.len()) & (categories.list.len() >= 2),
+            ("categories",),
+            "name each value once, or leave null for [1, 0]",
+        ),
+        Rule(
+            "p0 lies between 0 and 1",
+            (_value("p0") > 0) & (_value("p0") < 1),
+            ("p0",),
+            "give the share under the null hypothesis, or null for 0.5",
+        ),
+    )
+    return Contract(
+        "design", (*columns, *lists, *numbers), rules, _key(None, sub_study_id, test_id)
+    )
+
+
+def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
+    """The tests that some models have and others lack.
+
+    Args:
+        tests: One row per model and test; those columns of `study_id, sub_study_id, finding_id,
+            test_id` that it has tell tests apart.
+        model: Who was tested.
+
+    Returns:
+        The model and the test, sorted; no row where all models have all tests. Lazy.
+
+    Raises:
+        MissingColumnsError: There is no model, or no column of a test.
+
+    Examples:
+        >>> tests = pl.DataFrame({"model": ["a", "a", "b"], "study_id": ["s1", "s2", "s1"]})
+        >>> missing_tests(tests).collect().rows()
+        [('b', 's2')]
+    """
+    table = lazy(tests)
+    present = table.collect_schema().names()
+    keys = [name for name in KEYS if name in present]
+    if missing := {model, KEYS[0]} - {*present}:
+        raise MissingColumnsError.of("missing_tests", missing, present)
+    models, known = table.select(model).unique(), table.select(keys).unique()
+    there = table.select(model, *keys)
+    lacking = models.join(known, how="cross").join(
+        there, on=[model, *keys], how="anti", nulls_equal=True
+    )
+    return lacking.sort(model, *keys)
+
+
+def _keys(model: str | None, sub_study_id: str | None, test_id: str | None) -> list[Column]:
+    columns = [Column(model, "key")] if model else []
+    columns.append(Column("study_id", "key"))
+    columns += [Column(sub_study_id, "key", nullable=True)] if sub_study_id else []
+    columns.append(Column("finding_id", "key", nullable=True))
+    return columns + ([Column(test_id, "key", nullable=True)] if test_id else [])
+
+
+def _key(
+    model: str | None, sub_study_id: str | None, test_id: str | None, *more: str
+) -> tuple[str, ...]:
+    names = (model, "study_id", sub_study_id, "finding_id", test_id, *more)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _once(columns: list[Column]) -> tuple[Column, ...]:
+    first = {column.name: column for column in reversed(columns)}
+    return tuple(column for column in columns if first[column.name] is column)
+
+
+def _value(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.Float64).fill_nan(None)
+
+
+def _is_known() -> pl.Expr:
+    name = pl.col("test_type").cast(pl.String)
+    return kind_of_test(name).is_not_null() | name.str.to_lowercase().is_in([*FURTHER_NAMES])
+
+
+def _is(kind: str) -> pl.Expr:
+    """Whether a test is of this kind, null for no type.
+
+    A pattern, since a dozen rules that each look up the kind would take ten times as long.
+    """
+    names = (SOME_KINDS | FURTHER_NAMES).items()
+    spelled = (
+        _BETWEEN.join(name.replace("-", "").replace("_", "")) for name, k in names if k == kind
+    )
+    pattern = f"(?i)^{_BETWEEN}(?:{'|'.join(spelled)})(?:{_BETWEEN}test)?{_BETWEEN}$"
+    return pl.col("test_type").cast(pl.String).str.contains(pattern)
+
+
+def _a_finding() -> Rule:
+    return Rule(
+        "a study has findings",
+        pl.col("finding_id").is_not_null(),
+        ("study_id", "finding_id"),
+        "name the finding; drop a study without findings, which has no score",
+    )
+
+
+def _known_type(known: pl.Expr, names: Iterable[str]) -> Rule:
+    holds = known | pl.col("test_type").is_null()
+    remedy = f"write one of {', '.join(sorted(names))}"
+    return Rule("test_type is known", holds, ("test_type",), remedy)
+
+
+def _share(name: str) -> Rule:
+    return Rule(f"{name} lies in [0, 1]", _value(name).is_between(0, 1), (name,), f"correct {name}")
+
+
+def _not_negative(name: str) -> Rule:
+    return Rule(f"{name} is not negative", _value(name) >= 0, (name,), f"correct {name!r}")
+
+
+def _side_rules(side: Side) -> list[Rule]:
+    """What holds for the columns of a side, each rule for the tables that have its columns."""
+    names = {name: f"{name}_{side}" for name in _NUMBERS}
+    stat, n1, n2, n, k, df1, df2, n_total, direction = (
+        _value(names[name])
+        for name in ("stat", "n1", "n2", "n", "k", "df1", "df2", "n_total", "direction")
+    )
+    posteriors = [names[name] for name in ("pi_plus", "pi_minus", "pi_zero")]
+    total = pl.sum_horizontal(map(_value, posteriors), ignore_nulls=False)
+    degrees = pl.when(n2.is_null()).then(n1 - 1).otherwise(n1 + n2 - 2)
+    size, sizes, freedom = f"correct {names['n']!r}", "correct the sample sizes", "correct the df"
+
+    def of(kind: str, what: str, holds: pl.Expr, columns: Sequence[str], remedy: str) -> Rule:
+        read = ("test_type", *(names[name] for name in columns))
+        return Rule(f"{what} ({side})", ~_is(kind) | holds, read, remedy)
+
+    return [
+        *(_share(names[name]) for name in _SHARES),
+        *(_not_negative(names[name]) for name in _COUNTS),
+        Rule(
+            f"posteriors sum to 1 ({side})",
+            (total - 1).abs() <= _SLACK,
+            tuple(posteriors),
+            "correct the posteriors",
+        ),
+        Rule(
+            f"{names['direction']} is 1, -1 or 0",
+            direction.is_in([1.0, -1.0, 0.0]),
+            (names["direction"],),
+            "write the sign of the effect",
+        ),
+        of("t", "a t-test has a degree of freedom", degrees >= 1, ("n1", "n2"), sizes),
+        of("f", "F is not negative", stat >= 0, ("stat",), "correct it; only t has a sign"),
+        of("f", "F has degrees of freedom", (df1 >= 1) & (df2 >= 1), ("df1", "df2"), freedom),
+        of("f", "F has more participants than df1", n_total > df1, ("n_total", "df1"), sizes),
+        of(
+            "correlation",
+            "|r| is at most 1",
+            stat.abs() <= 1,
+            ("stat",),
+            "give r itself, not t or z",
+        ),
+        of("correlation", "a correlation has two participants or more", n >= 2, ("n",), size),
+        of("chi_square", "chi-square is not negative", stat >= 0, ("stat",), "correct it"),
+        of("chi_square", "chi-square has a degree of freedom", df1 >= 1, ("df1",), freedom),
+        of("rank", "U has participants on both sides", (n1 >= 1) & (n2 >= 1), ("n1", "n2"), sizes),
+        of(
+            "rank",
+            "U lies between 0 and n1 n2",
+            stat.is_between(0, n1 * n2),
+            ("stat", "n1", "n2"),
+            "give U, not z",
+        ),
+        of("binomial", "k is at most n", k <= n, ("k", "n"), "correct k or n"),
+    ]

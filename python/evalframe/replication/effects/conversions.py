@@ -1,0 +1,149 @@
+"""Effects of all kinds of tests on one scale: Cohen's d, or a correlation."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.rules import check_rules, number
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import IntoExpr
+    from evalframe.replication.effects.rules import Rules
+
+_EPSILON = 1e-6
+_LARGEST_R = 1.0 - _EPSILON
+_LOG_ODDS_TO_D = math.sqrt(3.0) / math.pi
+
+
+def effect_d(
+    test_type: IntoExpr = "test_type",
+    effect: IntoExpr = "effect_size",
+    *,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """The effect of a test as an equivalent of Cohen's d.
+
+    | test | effect | equivalent |
+    |---|---|---|
+    | t, F | d | d |
+    | correlation | Fisher's z | 2r / sqrt(1 - r²) with r = tanh z |
+    | chi-square | log odds ratio | times sqrt(3) / pi |
+    | Mann-Whitney | rank-biserial r | 2r / sqrt(1 - r²) |
+    | binomial | proportion p | 4p - 2, p clipped to [1e-6, 1 - 1e-6] |
+
+    The last takes 0.5 for the proportion without an effect, whatever the test's own is.
+
+    Args:
+        test_type: Name of the test, see `kind_of_test`.
+        effect: Effect in the unit of the test.
+        rules: `reference`: names that the original does not know in this place are unknown, and
+            proportions outside [0, 1] are clipped.
+
+    Returns:
+        Float64, named `effect_d`. Null where the test is unknown, the effect is null, NaN or
+        infinite, or |r| is 1 - 1e-6 or more; documented also for a proportion outside [0, 1].
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        Borenstein et al. (2009), Introduction to meta-analysis, chapter 7; HumanStudy-Bench (HEAD
+        of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.effects import effect_d
+        >>> tests = pl.DataFrame({"test_type": ["anova", "binomial"], "effect_size": [0.3, 0.75]})
+        >>> tests.select(effect_d()).to_series().to_list()
+        [0.3, 1.0]
+    """
+    check_rules(rules)
+    return d_of_kind(kind_of_test(test_type, rules), number(effect, "documented"), rules)
+
+
+def d_of_kind(kind: pl.Expr, value: pl.Expr, rules: Rules) -> pl.Expr:
+    """`effect_d` of a finite number, where the kind of test is known."""
+    near = value.tanh().abs() < _LARGEST_R
+    share = value.clip(_EPSILON, 1.0 - _EPSILON)
+    if rules == "documented":
+        share = pl.when(value.is_between(0.0, 1.0)).then(share)
+    return (
+        pl.when(kind.is_in(["t", "f"]))
+        .then(value)
+        .when(kind == "correlation")
+        .then(pl.when(near).then(2.0 * value.sinh()))
+        .when(kind == "chi_square")
+        .then(value * _LOG_ODDS_TO_D)
+        .when(kind == "rank")
+        .then(
+            pl.when(value.abs() < _LARGEST_R).then(
+                2.0 * value / ((1.0 - value) * (1.0 + value)).sqrt()
+            )
+        )
+        .when(kind == "binomial")
+        .then(4.0 * share - 2.0)
+        .alias("effect_d")
+    )
+
+
+def effect_r(
+    test_type: IntoExpr = "test_type",
+    effect: IntoExpr = "effect_size",
+    *,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """The effect of a test as an equivalent of a correlation.
+
+    tanh z for correlations, the rank-biserial correlation itself for Mann-Whitney tests, and
+    d / sqrt(d² + 4) with the equivalent `effect_d` for all others, as of groups of one size.
+
+    Args:
+        test_type: Name of the test, see `kind_of_test`.
+        effect: Effect in the unit of the test.
+        rules: `reference`: all but correlations by x / sqrt(x² + 4), as if every x were d, also of
+            tests that are not known; 0 where there is no effect.
+
+    Returns:
+        Float64 in [-1, 1], named `effect_r`. Documented null where the test is unknown, the effect
+        is null, NaN or infinite, or no possible one; by the original's rules where it is infinite,
+        but for correlations.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        Borenstein et al. (2009), Introduction to meta-analysis, chapter 7; HumanStudy-Bench (HEAD
+        of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.effects import effect_r
+        >>> tests = pl.DataFrame({"test_type": ["t-test", "wilcoxon"], "effect_size": [1.5, 0.6]})
+        >>> tests.select(effect_r()).to_series().to_list()
+        [0.6, 0.6]
+    """
+    check_rules(rules)
+    return r_of_kind(kind_of_test(test_type, rules), number(effect, rules), rules).alias("effect_r")
+
+
+def r_of_kind(kind: pl.Expr, value: pl.Expr, rules: Rules) -> pl.Expr:
+    """`effect_r` of a number, where the kind of test is known."""
+    correlated = kind == "correlation"
+    if rules == "reference":
+        r = pl.when(correlated).then(value.tanh()).otherwise(_r_of_d(value))
+        return pl.when(value.is_null()).then(0.0).otherwise(r).fill_nan(None)
+    return (
+        pl.when(correlated)
+        .then(value.tanh())
+        .when(kind == "rank")
+        .then(pl.when(value.abs() <= 1).then(value))
+        .otherwise(_r_of_d(d_of_kind(kind, value, rules)))
+    )
+
+
+def _r_of_d(d: pl.Expr) -> pl.Expr:
+    return d / (d * d + 4.0).sqrt()

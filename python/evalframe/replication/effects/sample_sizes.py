@@ -1,0 +1,118 @@
+"""How many agents stand behind a test: the weight of its agreement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.rules import check_rules, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import IntoExpr
+    from evalframe.replication.effects.rules import Rules
+
+
+def n_eff(
+    test_type: IntoExpr = "test_type",
+    n1: IntoExpr = "n1_agent",
+    n2: IntoExpr | None = "n2_agent",
+    n: IntoExpr | None = "n_agent",
+    *,
+    cells: Sequence[IntoExpr] = (),
+    n_total: IntoExpr | None = None,
+    stored: IntoExpr | None = None,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """The effective sample size of a test: the number of agents that it is about.
+
+    | test | size |
+    |---|---|
+    | t, F | `n`, or `n1`, with `n2` added where it is above 0 |
+    | correlation, binomial | `n`, documented also `n1` |
+    | chi-square | the sum of the cells |
+    | Mann-Whitney | `n1` + `n2` |
+
+    A size that is not there is `n_total` by the documented rules. A test whose size is not known
+    at all counts as one agent, so that it stays in a weighted mean. Sizes of human samples are
+    never used.
+
+    Args:
+        test_type: Name of the test, see `kind_of_test`.
+        n1: Size of the first group.
+        n2: Size of the second group; None for no such column.
+        n: Number of agents of a test without groups; None for no such column.
+        cells: Cells of the table of a chi-square test, of any number.
+        n_total: Size of the whole sample; not by the original's rules.
+        stored: A size that is known already, and goes before all others if it is above 0.
+        rules: `reference`: a stored size is rounded down, and sizes of t and F need not be above 0.
+
+    Returns:
+        Float64, named `n_eff`, never null. Documented always above 0.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.effects import n_eff
+        >>> tests = pl.DataFrame({"test_type": ["t-test", "anova"], "n1": [30, None], "n2": 40})
+        >>> tests.select(n_eff("test_type", "n1", "n2", None)).to_series().to_list()
+        [70.0, 1.0]
+    """
+    check_rules(rules)
+    first, second, alone, total, known = (
+        number(column, rules) for column in (n1, n2, n, n_total, stored)
+    )
+    table = number(None, rules)
+    if cells:
+        table = pl.sum_horizontal([number(cell, rules) for cell in cells], ignore_nulls=False)
+    sizes = Sizes(first, second, alone, table, total, known)
+    return n_eff_of_kind(kind_of_test(test_type, rules), sizes, rules).alias("n_eff")
+
+
+class Sizes(NamedTuple):
+    """Sizes of which n_eff is made, as numbers; see `n_eff`."""
+
+    n1: pl.Expr
+    n2: pl.Expr
+    n: pl.Expr
+    table: pl.Expr
+    n_total: pl.Expr
+    stored: pl.Expr
+
+
+def n_eff_of_kind(kind: pl.Expr, sizes: Sizes, rules: Rules) -> pl.Expr:
+    """`n_eff` where the kind of test is known."""
+    first, second, alone, table, total, known = sizes
+    known = pl.when(known > 0).then(known)
+    if rules == "reference":
+        some = pl.coalesce(pl.when(alone != 0).then(alone), first)
+        alone, table = _positive(alone), _positive(table)
+        total, known = number(None, rules), known.floor()
+    else:
+        first, second, alone, table = map(_positive, (first, second, alone, table))
+        some, total = pl.coalesce(alone, first), _positive(total)
+        alone = some
+    groups = pl.when(second > 0).then(some + second).otherwise(some)
+    size = (
+        pl.when(kind.is_in(["t", "f"]))
+        .then(groups)
+        .when(kind.is_in(["correlation", "binomial"]))
+        .then(alone)
+        .when(kind == "chi_square")
+        .then(table)
+        .when(kind == "rank")
+        .then(_positive(first + second))
+    )
+    return pl.coalesce(known, size, total, 1.0)
+
+
+def _positive(size: pl.Expr) -> pl.Expr:
+    return pl.when(size > 0).then(size)

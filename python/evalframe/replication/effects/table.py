@@ -1,0 +1,235 @@
+"""Effects of both sides of a table of tests, from its raw statistics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError
+from evalframe.replication.effects.conversions import d_of_kind
+from evalframe.replication.effects.correlations import z_error, z_of_r
+from evalframe.replication.effects.differences import (
+    has_groups,
+    standardised,
+    standardised_error,
+    t_of_f,
+)
+from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.odds import log_ratio, log_ratio_error
+from evalframe.replication.effects.proportions import share_error, share_of
+from evalframe.replication.effects.ranks import r_of_u, rank_error
+from evalframe.replication.effects.rules import check_rules, number
+from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from evalframe.core.typing import Frame
+    from evalframe.replication.effects.rules import Rules
+
+Side: TypeAlias = Literal["human", "agent"]
+SIDES: tuple[Side, ...] = ("human", "agent")
+
+_KIND, _NAMED = ":kind", ":named"
+_READ = (
+    *("stat", "n1", "n2", "n_total", "n", "k", "df1", "df2", "direction"),
+    *("a", "b", "c", "d"),
+)
+
+
+def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFrame:
+    """Tests with the effect sizes of both sides, their standard errors, and n_eff.
+
+    What a test's effect is follows from `test_type`:
+
+    | test | effect | from |
+    |---|---|---|
+    | t | d | `stat`, `n1`, `n2`, `independent` |
+    | F | d, with the sign of `direction` | `stat`, `n1`, `n2`, `df1`, `direction` |
+    | correlation | Fisher's z | `stat`; `n`, `n1` or `n_total` |
+    | chi-square | log odds ratio | cells `a`, `b`, `c`, `d` |
+    | Mann-Whitney, Wilcoxon | rank-biserial r | `stat` (U of the first group), `n1`, `n2` |
+    | binomial | proportion | `k` or `stat`, `n` or `n1` |
+
+    each of a side, such as `stat_human`. Columns that are not there count as null. An F test that
+    does not say its groups is taken to have two of half of `n_total`, or of df1 + df2 + 1, by the
+    documented rules. Values that the table has already stay, and only missing ones are filled in
+    (by the original's rules NaN stays); a stored `n_eff` counts as `n_eff` says.
+
+    Args:
+        tests: One row per test, with `test_type`.
+        rules: `documented`, or `reference` for the original's numbers.
+
+    Returns:
+        The tests, in their order, with `effect_size_human`, `standard_error_human` (of the effect
+        size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null where the test
+        is unknown or statistics are missing or impossible; `n_eff` is never null. Lazy.
+
+    Raises:
+        MissingColumnsError: There is no `test_type`.
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.effects import with_effect_sizes
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "test_type": ["t-test", "binomial"],
+        ...         "stat_agent": [2.0, None],
+        ...         "n1_agent": [8, None],
+        ...         "n2_agent": [8, None],
+        ...         "k_agent": [None, 15],
+        ...         "n_agent": [None, 20],
+        ...     }
+        ... )
+        >>> effects = with_effect_sizes(tests).collect()
+        >>> effects.select("effect_size_agent", "effect_d_agent", "n_eff").rows()
+        [(1.0, 1.0, 16.0), (0.75, 1.0, 20.0)]
+    """
+    check_rules(rules)
+    lazy = tests.lazy()
+    present = lazy.collect_schema().names()
+    if "test_type" not in present:
+        raise MissingColumnsError.of("with_effect_sizes", ["test_type"], present)
+    return with_effects_of_kind(lazy, kind_of_test("test_type", rules), rules)
+
+
+def with_effects_of_kind(tests: pl.LazyFrame, kind: pl.Expr, rules: Rules) -> pl.LazyFrame:
+    """`with_effect_sizes`, with sizes and standard errors for kinds of tests as they are given."""
+    present = tests.collect_schema().names()
+    human, agent = (Statistics(side, present, rules) for side in SIDES)
+    named = kind_of_test("test_type", rules)
+    made: list[dict[str, pl.Expr]] = [
+        {_KIND: kind, _NAMED: named} | human.numbers() | agent.numbers(),
+        human.groups() | agent.groups(),
+        {"n_eff": agent.n_eff()} | human.effect_size() | agent.effect_size(),
+        human.standard_error() | agent.standard_error(),
+        {
+            f"effect_d_{side}": d_of_kind(
+                pl.col(_NAMED), number(f"effect_size_{side}", "documented"), rules
+            )
+            for side in SIDES
+        },
+    ]
+    for columns in made:
+        tests = tests.with_columns(
+            **{name: _kept_or(name, present, columns[name], rules) for name in columns}
+        )
+    working = {name for columns in made for name in columns if name.startswith(":")}
+    return tests.drop(sorted(working))
+
+
+class Statistics:
+    """The raw statistics of one side of the tests, cleaned into working columns, stage by stage."""
+
+    def __init__(self, side: Side, present: Collection[str], rules: Rules) -> None:
+        self._side, self._rules = side, rules
+        self._given = {name for name in _READ if f"{name}_{side}" in present}
+        self._independent_given = f"independent_{side}" in present
+        self._n_eff = number("n_eff" if "n_eff" in present else None, rules)
+        self._groups = (
+            pl.col(f":group1_{side}"),
+            pl.col(f":group2_{side}"),
+            pl.col(f":two_{side}"),
+        )
+
+    def __getitem__(self, name: str) -> pl.Expr:
+        if name in self._given:
+            return pl.col(f":{name}_{self._side}")
+        return pl.lit(None, dtype=pl.Float64)
+
+    def numbers(self) -> dict[str, pl.Expr]:
+        """The numbers that the table gives."""
+        return {
+            f":{name}_{self._side}": number(f"{name}_{self._side}", self._rules)
+            for name in _READ
+            if name in self._given
+        }
+
+    def groups(self) -> dict[str, pl.Expr]:
+        """Sizes of groups, those of F tests halves of all where they are not said."""
+        n1, n2 = self["n1"], self["n2"]
+        side = self._side
+        two = has_groups(n2, f"independent_{side}" if self._independent_given else None)
+        if self._rules == "documented":
+            unsaid = (pl.col(_KIND) == "f") & n1.is_null() & n2.is_null()
+            if self._independent_given:
+                unsaid &= self._is_independent()
+            half = pl.when(unsaid).then(self._of_degrees() / 2.0)
+            n1, n2, two = pl.coalesce(n1, half), pl.coalesce(n2, half), two | half.is_not_null()
+        return {f":group1_{side}": n1, f":group2_{side}": n2, f":two_{side}": two}
+
+    def effect_size(self) -> dict[str, pl.Expr]:
+        """The effect size in the unit of each test."""
+        rules, stat = self._rules, self["stat"]
+        t = t_of_f(stat, self["df1"], self["direction"], rules)
+        return self._by_kind(
+            "effect_size",
+            t=standardised(stat, *self._groups, rules),
+            f=standardised(t, *self._groups, rules),
+            correlation=z_of_r(stat, rules),
+            chi_square=log_ratio(self._cells(), rules),
+            rank=r_of_u(stat, self["n1"], self["n2"], rules),
+            binomial=share_of(pl.coalesce(self["k"], stat), self._trials(), rules),
+        )
+
+    def standard_error(self) -> dict[str, pl.Expr]:
+        """The standard error of the effect size that the table has now."""
+        rules, effect = self._rules, number(f"effect_size_{self._side}", self._rules)
+        d = standardised_error(effect, *self._groups, rules)
+        return self._by_kind(
+            "standard_error",
+            t=d,
+            f=d,
+            correlation=z_error(effect.tanh(), self._pairs(), rules),
+            chi_square=log_ratio_error(self._cells(), rules),
+            rank=rank_error(effect, self["n1"], self["n2"], rules),
+            binomial=share_error(effect, self._trials(), rules),
+        )
+
+    def n_eff(self) -> pl.Expr:
+        """The effective sample size of each test."""
+        kind, n2, total = pl.col(_NAMED), self["n2"], self["n_total"]
+        if self._rules == "documented":
+            if self._independent_given:
+                n2 = pl.when(self._is_independent() | ~kind.is_in(["t", "f"])).then(n2)
+            of_table = pl.when(kind == "chi_square").then(self._pairs())
+            total = pl.coalesce(total, of_table, pl.when(kind == "f").then(self._of_degrees()))
+        else:
+            total = pl.lit(None, dtype=pl.Float64)
+        table = pl.sum_horizontal(self._cells(), ignore_nulls=False)
+        sizes = Sizes(self["n1"], n2, self._trials(), table, total, self._n_eff)
+        return n_eff_of_kind(kind, sizes, self._rules)
+
+    def _is_independent(self) -> pl.Expr:
+        return pl.col(f"independent_{self._side}").cast(pl.Boolean).fill_null(value=True)
+
+    def _cells(self) -> list[pl.Expr]:
+        return [self[cell] for cell in "abcd"]
+
+    def _trials(self) -> pl.Expr:
+        return pl.coalesce(self["n"], self["n1"])
+
+    def _pairs(self) -> pl.Expr:
+        return pl.coalesce(self["n"], self["n1"], self["n_total"])
+
+    def _of_degrees(self) -> pl.Expr:
+        return pl.coalesce(self["n_total"], self["df1"] + self["df2"] + 1.0)
+
+    def _by_kind(self, name: str, **effects: pl.Expr) -> dict[str, pl.Expr]:
+        chosen: pl.Expr = pl.lit(None, dtype=pl.Float64)
+        for kind, effect in effects.items():
+            chosen = pl.when(pl.col(_KIND) == kind).then(effect).otherwise(chosen)
+        return {f"{name}_{self._side}": chosen}
+
+
+def _kept_or(name: str, present: Collection[str], computed: pl.Expr, rules: Rules) -> pl.Expr:
+    if name not in present or name == "n_eff":
+        return computed
+    own = pl.col(name).cast(pl.Float64)
+    # For the original, NaN is a value that nothing is computed in place of.
+    return pl.coalesce(own.fill_nan(None) if rules == "documented" else own, computed)

@@ -1,0 +1,144 @@
+"""JSON documents of the original: where they are found, and that they are sound."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import reprlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from evalframe.core.documents import decoded, read_regular
+from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.files import matching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Source: TypeAlias = str | Path | Mapping[str, Any]
+Sources: TypeAlias = Source | Sequence[Source]
+
+
+class Document(NamedTuple):
+    """A decoded document."""
+
+    name: str
+    """What messages call it."""
+    content: Mapping[str, Any]
+    path: Path | None = None
+
+
+def documents(sources: Sources, file_name: str) -> Iterator[Document]:
+    """All documents of files, globs, folders and decoded documents, one at a time, each once.
+
+    Args:
+        sources: Where they are.
+        file_name: What files are called that are looked for in folders, at any depth.
+
+    Raises:
+        InputError: Nothing is there, or it is no JSON object of sound text and single keys.
+        ParameterError: It is neither a path nor a document.
+    """
+    each: Sequence[Any] = [sources]
+    if isinstance(sources, Sequence) and not isinstance(sources, str | bytes):
+        each = sources
+    if not each:
+        raise InputError("nothing to read; name a file, a glob or a folder")
+    seen: set[Path] = set()
+    for place, source in enumerate(each):
+        if isinstance(source, Mapping):
+            yield _sound(Document(f"document {place}", source))
+        elif isinstance(source, str | Path):
+            found = [path for path in _files(source, file_name) if path not in seen]
+            seen.update(found)
+            yield from map(_read, found)
+        else:
+            raise ParameterError(
+                "expected files, globs, folders or decoded documents, got"
+                f" {reprlib.repr(source)} ({type(source).__name__})"
+            )
+
+
+def _files(given: str | Path, file_name: str) -> list[Path]:
+    """The files that a path stands for.
+
+    Raises:
+        InputError: There is none.
+    """
+    # os.path says of a name that is too long that it is none; Path raises.
+    if os.path.isdir(given):  # noqa: PTH112
+        if found := sorted(Path(given).rglob(file_name)):
+            return found
+        raise InputError(f"folder {str(given)!r} holds no {file_name}, at any depth")
+    if os.path.exists(given) or not glob.has_magic(str(given)):  # noqa: PTH110
+        return [Path(given)]
+    if not (found := [path for path in matching(given) if path.is_file()]):
+        raise InputError(f"no file matches {str(given)!r}")
+    return found
+
+
+def _read(path: Path) -> Document:
+    try:
+        data = read_regular(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise InputError(f"cannot read {str(path)!r}: {why or error}") from error
+    content = decoded(data, str(path))
+    if not isinstance(content, Mapping):
+        raise InputError(
+            f"{path} must hold an object, but holds {reprlib.repr(content)}; is it the right file?"
+        )
+    if (repeated := _repeated_key(data)) is not None:
+        raise InputError(f"{path}: an object has the key {repeated!r} more than once; keep one")
+    document = Document(str(path), content, path)
+    return _sound(document) if b"\\u" in data else document
+
+
+def _repeated_key(data: bytes) -> str | None:
+    """A key that stands twice in one object, of which a decoder keeps the last only."""
+    repeated: list[str] = []
+
+    def keep(pairs: list[tuple[str, Any]]) -> None:
+        keys = [key for key, _ in pairs]
+        if len({*keys}) < len(keys):
+            repeated.extend(key for key in keys if keys.count(key) > 1)
+
+    json.loads(data, object_pairs_hook=keep)
+    return repeated[0] if repeated else None
+
+
+def _sound(document: Document) -> Document:
+    """The document, if all of its texts can be written.
+
+    Raises:
+        InputError: One has half of a character (a lone surrogate).
+    """
+    if _is_half(document.content):
+        place = "".join(_place_of_half(document.content)).removeprefix(".")
+        raise InputError(
+            f"{document.name}: {place} has half of a character (a lone surrogate); correct the text"
+        )
+    return document
+
+
+def _is_half(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _place_of_half(value: Any) -> Iterator[str]:
+    """What leads to the first text with half of a character."""
+    is_object = isinstance(value, Mapping)
+    for key, entry in value.items() if is_object else enumerate(value):
+        if _is_half(key) or _is_half(entry):
+            yield f".{ascii(key) if _is_half(key) else key}" if is_object else f"[{key}]"
+            if not _is_half(key) and not isinstance(entry, str):
+                yield from _place_of_half(entry)
+            return

@@ -1,0 +1,138 @@
+"""Tests and runs as callers give them: checked, and with all columns that files hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.contract import Column, Contract, Rule, validate
+from evalframe.core.errors import MissingColumnsError
+from evalframe.replication.agreement.alignment import AGENT, HUMAN
+from evalframe.replication.agreement.columns import pas_of_posteriors
+from evalframe.replication.effects.conversions import effect_d
+from evalframe.replication.files.columns import schema_of
+from evalframe.replication.files.fields import GIVEN_OF_RUNS, TESTS
+from evalframe.replication.files.reports import with_report
+from evalframe.replication.legacy.consistency import consistency
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.core.contract import Kind
+    from evalframe.core.typing import Frame
+    from evalframe.replication.agreement.rules import Rules
+
+STUDY = ["model", "study_id"]
+
+OF_RUNS: dict[str, pl.DataType] = {"title": pl.String(), **schema_of(GIVEN_OF_RUNS)}
+"""What runs can say."""
+
+_WITHIN = ["sub_study_id", "finding_id", "test_id"]
+_OF_TESTS = {
+    name: dtype for name, dtype in schema_of(TESTS).items() if name not in (*STUDY, *_WITHIN)
+} | {"domain": pl.String(), "finding_weight": pl.Float64(), "replicated": pl.Boolean()}
+
+
+def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
+    """Tests in their order, with all columns that are written, null where nothing gives them.
+
+    What can be had from other columns is computed where a column is lacking, not where a value is:
+    PAS from posteriors, standardised effects from effects in their own unit, the consistency of a
+    test from its z-difference, the text of a statistic from its numbers.
+
+    Raises:
+        ContractError: Wrong types, no rows, or tests that repeat.
+        MissingColumnsError: A key is not there.
+    """
+    lazy = tables.lazy(tests)
+    present = lazy.collect_schema().names()
+    if missing := {*STUDY, "finding_id"} - {*present}:
+        raise MissingColumnsError.of("tests", missing, present)
+    within = [name for name in _WITHIN if name in present]
+    signs = [
+        Rule(
+            f"{name} is 1, -1 or 0",
+            pl.col(name).is_in([1, -1, 0]),
+            (name,),
+            "write the sign of the effect",
+        )
+        for name, dtype in _OF_TESTS.items()
+        if dtype == pl.Int8
+    ]
+    typed = _typed(lazy, "tests", _WITHIN, within, _OF_TESTS, signs)
+    three, two = {*HUMAN, *AGENT} <= {*present}, {"pi_human", "pi_agent"} <= {*present}
+    computed = {
+        f"effect_d_{side}": effect_d("test_type", f"effect_size_{side}", rules=rules)
+        for side in ("human", "agent")
+    }
+    computed["replication_consistency"] = consistency(rules=rules)
+    computed["test_name"] = pl.col("test_id")
+    if three or two:
+        computed["pas"] = pas_of_posteriors("tests", present, "three" if three else "two", rules)
+    lacking = {name: value for name, value in computed.items() if name not in present}
+    made = typed.with_columns(**lacking)
+    for side in ("human", "agent"):
+        if f"report_{side}" not in present:
+            made = with_report(made, side, present)
+    return made.collect()
+
+
+def given_runs(runs: Frame | None) -> pl.LazyFrame:
+    """Runs with all columns that are read of them, and no others.
+
+    Raises:
+        ContractError: Wrong types, no rows, or runs that repeat.
+        MissingColumnsError: A key is not there.
+    """
+    if runs is None:
+        return pl.LazyFrame(schema={**dict.fromkeys(STUDY, pl.String()), **OF_RUNS})
+    lazy = tables.lazy(runs)
+    if missing := {*STUDY} - {*lazy.collect_schema()}:
+        raise MissingColumnsError.of("runs", missing, lazy.collect_schema())
+    return _typed(lazy, "runs", [], [], OF_RUNS, []).select(*STUDY, *OF_RUNS)
+
+
+def _typed(
+    table: pl.LazyFrame,
+    name: str,
+    keys: Sequence[str],
+    present_keys: Sequence[str],
+    types: Mapping[str, pl.DataType],
+    rules: Sequence[Rule],
+) -> pl.LazyFrame:
+    """A table, checked and cast, with nulls for columns that it lacks.
+
+    Args:
+        table: The table.
+        name: What messages call it.
+        keys: What tells its rows apart beside model and study, as far as it has them.
+        present_keys: Those that it has.
+        types: Of the other columns.
+        rules: What else must hold.
+    """
+    columns = (
+        *(Column(key, "key") for key in STUDY),
+        *(Column(key, "key", nullable=True) for key in present_keys),
+        *(
+            Column(column, _kind(dtype), required=False, nullable=True, finite=False)
+            for column, dtype in types.items()
+        ),
+    )
+    validate(table, Contract(name, columns, tuple(rules), key=(*STUDY, *present_keys)))
+    texts: dict[str, pl.DataType] = dict.fromkeys((*STUDY, *keys), pl.String())
+    every = texts | {**types}
+    schema = table.collect_schema()
+    nulls = {column: pl.lit(None, dtype) for column, dtype in every.items() if column not in schema}
+    return table.with_columns(**nulls).with_columns(
+        pl.col(column).cast(dtype) for column, dtype in every.items()
+    )
+
+
+def _kind(dtype: pl.DataType) -> Kind:
+    if dtype == pl.String:
+        return "string"
+    if dtype == pl.Boolean:
+        return "boolean"
+    return "integer" if dtype == pl.Int64 else "number"

@@ -1,0 +1,170 @@
+"""Directions of effects, and whether two sides agree in them. Not a primary result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+from evalframe.replication.effects.rules import check_rules, number
+from evalframe.replication.legacy.p_values import legacy_kind, side_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import IntoExpr
+    from evalframe.replication.effects.rules import Rules
+
+
+def direction(
+    test_type: IntoExpr = "test_type",
+    stat: IntoExpr = "stat",
+    *,
+    expected: IntoExpr | None = None,
+    cells: Sequence[IntoExpr] = (),
+    n1: IntoExpr | None = None,
+    n2: IntoExpr | None = None,
+    k: IntoExpr | None = None,
+    n: IntoExpr | None = None,
+    p0: IntoExpr | None = None,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """The direction of an effect: 1 up, -1 down, 0 neither.
+
+    That of t and r is their sign; of a table of two groups and two outcomes, of the difference of
+    the shares of the first outcome; of U, whether the first group is ahead; of a binomial test,
+    whether the share is above `p0`. F and chi-square have none, unless they are negative, as the
+    original's agents report what goes against expectation.
+
+    Args:
+        test_type: Name of the test, see `kind_of_test`.
+        stat: The statistic.
+        expected: What was expected of effects without a direction of their own, as words: see
+            `p_value`. Give it for a side of which it is known to hold.
+        cells: Cells `a`, `b`, `c`, `d` of the table of a chi-square test; none for no columns.
+        n1: Size of the first group, for U.
+        n2: Size of the second group, for U.
+        k: Number of hits of a binomial test; by default, and where it is null, `stat`.
+        n: Number of trials of a binomial test.
+        p0: Probability of a hit without an effect.
+        rules: `reference`: t and r of 0 go down; where a statistic is missing, and for U and
+            binomial tests, the expected direction is taken, which is up where it does not say.
+
+    Returns:
+        Int8, named `direction`. Documented null where nothing tells the direction.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.legacy import direction
+        >>> tests = pl.DataFrame({"test_type": ["t-test", "f-test"], "stat": [-2.0, 9.0]})
+        >>> tests.select(direction()).to_series().to_list()
+        [-1, None]
+    """
+    check_rules(rules)
+    side = pl.lit(None, dtype=pl.Int8) if expected is None else side_of(expected)
+    numbers = Numbers._make(number(column, rules) for column in (stat, n1, n2, k, n, p0))
+    table = [number(cell, rules) for cell in cells]
+    kind = legacy_kind(test_type, rules)
+    return direction_of_kind(kind, numbers, table, side, rules).alias("direction")
+
+
+class Numbers(NamedTuple):
+    """What a direction is made of, as numbers; see `direction`."""
+
+    stat: pl.Expr
+    n1: pl.Expr
+    n2: pl.Expr
+    k: pl.Expr
+    n: pl.Expr
+    p0: pl.Expr
+
+
+def direction_of_kind(
+    kind: pl.Expr, numbers: Numbers, cells: Sequence[pl.Expr], side: pl.Expr, rules: Rules
+) -> pl.Expr:
+    """`direction` where the kind of test and the side that is expected are known."""
+    stat, n1, n2, k, n, p0 = numbers
+    expects: pl.Expr = pl.when(side != 0).then(side)
+    against: pl.Expr = pl.when(stat < 0).then(-1)
+    if rules == "reference":
+        expects = expects.fill_null(1)
+        signed: pl.Expr = pl.when(stat > 0).then(1).when(stat.is_not_null()).then(-1)
+        ranks = counts = expects
+    else:
+        signed = stat.sign()
+        pairs = n1 * n2
+        ranks = pl.when((stat >= 0) & (stat <= pairs)).then((2.0 * stat - pairs).sign())
+        counts = (pl.coalesce(k, stat) - n * p0).sign()
+    found = (
+        pl.when(kind.is_in(["t", "correlation"]))
+        .then(signed)
+        .when(kind == "f")
+        .then(against)
+        .when(kind == "chi_square")
+        .then(pl.coalesce(_of_table(cells, rules), against))
+        .when(kind == "rank")
+        .then(ranks)
+        .when(kind == "binomial")
+        .then(counts)
+    )
+    if rules == "documented":
+        expects = pl.when(kind.is_in(["f", "chi_square"]) & stat.is_not_null()).then(expects)
+    return pl.coalesce(found, expects).cast(pl.Int8)
+
+
+def direction_match(
+    direction_human: IntoExpr = "direction_human",
+    direction_agent: IntoExpr = "direction_agent",
+    *,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """Whether the agent's effect goes where the human one does: both up, or both down.
+
+    Args:
+        direction_human: 1, -1 or 0.
+        direction_agent: The same of the agent's side; 0 matches nothing.
+        rules: `reference`: a direction that is missing matches nothing.
+
+    Returns:
+        Boolean, named `direction_match`. Documented null where a direction is.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.legacy import direction_match
+        >>> sides = pl.DataFrame({"direction_human": [1, 0], "direction_agent": [1, 0]})
+        >>> sides.select(direction_match()).to_series().to_list()
+        [True, False]
+    """
+    check_rules(rules)
+    human, agent = as_expr(direction_human), as_expr(direction_agent)
+    match = (human == agent) & pl.when(human.is_not_null()).then(agent != 0)
+    if rules == "reference":
+        match = match.fill_null(value=False)
+    return match.alias("direction_match")
+
+
+def _of_table(cells: Sequence[pl.Expr], rules: Rules) -> pl.Expr:
+    if len(cells) != 4:
+        return pl.lit(None, dtype=pl.Float64)
+    a, b, c, d = cells
+    if rules == "documented":
+        known = pl.all_horizontal(cell >= 0 for cell in (a, b, c, d))
+        return pl.when(known & (a + b > 0) & (c + d > 0)).then((a * d - b * c).sign())
+    first, second = (
+        pl.when(hits + misses > 0).then(hits / (hits + misses)).otherwise(0.0 * (hits + misses))
+        for hits, misses in ((a, b), (c, d))
+    )
+    return (first - second).sign()

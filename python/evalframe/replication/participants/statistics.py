@@ -1,0 +1,97 @@
+"""Test statistics from participants' responses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalframe.replication.participants.cells import cells_of
+from evalframe.replication.participants.design import TEST
+from evalframe.replication.participants.formulas import STATISTICS, all_statistics
+from evalframe.replication.participants.rows import rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.replication.contract import Side
+
+
+def participant_statistics(
+    responses: Frame,
+    design: Frame,
+    *,
+    by: IntoExpr | Sequence[IntoExpr] | None = "model",
+    side: Side = "agent",
+    weight: IntoExpr | None = None,
+) -> pl.LazyFrame:
+    """Test statistics of participants' responses, in the columns of a table of tests.
+
+    * t-test: of two independent samples with pooled variance, first minus second condition; of
+      paired samples (`value - value_2`); or of one sample; each about `null_value`.
+    * F: one-way analysis of variance over the conditions.
+    * correlation, pearson: r of `value` and `value_2`; spearman: r of their mid-ranks.
+    * chi-square: of conditions by categories, 2x2 with the correction of Yates.
+    * Mann-Whitney: U of the first condition, ties by mid-ranks. `wilcoxon` is the same test.
+    * binomial: how many of all have the first category.
+
+    Responses without a number, of a condition that the design does not name, or of a category that
+    it does not name are missing: left out, and counted in `n_missing`.
+
+    Args:
+        responses: One row per test, participant and condition: those columns of `study_id`,
+            `sub_study_id`, `finding_id`, `test_id` that the design has, `condition`, `value`, and
+            `value_2` for paired and correlated measures.
+        design: One row per test: its keys; `test_type`; `conditions`, a list in the order that
+            gives the statistic its sign; `samples` of a t-test (`independent`, the default,
+            `paired` or `one`); `categories`, a list of values (default `[1, 0]`); `p0` (default
+            0.5); `null_value` (default 0).
+        by: What further tells apart who was tested; None for humans.
+        side: Whose columns are made.
+        weight: How often a participant counts, a whole number; null is 0.
+
+    Returns:
+        `by`, the keys, `test_type`, then `stat_s, n1_s, n2_s, df1_s, df2_s, n_total_s, k_s, n_s,
+        p0_s, a_s, b_s, c_s, d_s` (Float64), `independent_s` (Boolean), `direction_s` (Float64: the
+        sign of the effect; 1 for more than two conditions or categories, which have none) and
+        `n_missing_s` (Int64), s being the side. One row per group and test that has responses,
+        sorted. `stat_s` is null where it is undefined: too few participants, no variance within
+        conditions, a condition or category that nobody is in. Lazy.
+
+    Raises:
+        MissingColumnsError: A table lacks a column.
+        UnknownNameError: A test type is not known.
+        ContractError: The design breaks its contract.
+        ParameterError: There is no such side.
+
+    References:
+        scipy.stats 1.17: ttest_ind, ttest_rel, ttest_1samp, f_oneway, pearsonr, spearmanr,
+        chi2_contingency, mannwhitneyu.
+
+    Examples:
+        >>> import polars as pl
+        >>> keys = {"study_id": "s1", "finding_id": "F1"}
+        >>> responses = pl.DataFrame(
+        ...     {
+        ...         **keys,
+        ...         "participant_id": [1, 2, 3, 4],
+        ...         "condition": ["red", "red", "blue", "blue"],
+        ...         "value": [3.0, 5.0, 1.0, 3.0],
+        ...     }
+        ... )
+        >>> design = pl.DataFrame({**keys, "test_type": "t-test", "conditions": [["red", "blue"]]})
+        >>> tests = participant_statistics(responses, design, by=None)
+        >>> tests.select("stat_agent", "n1_agent", "n2_agent").collect().row(0)
+        (1.414213562373095, 2.0, 2.0)
+    """
+    rows = rows_of(responses, design, by, side, weight)
+    statistics = all_statistics(cells_of(rows.table, rows.units), rows.design, rows.units)
+    given = rows.design.select(TEST, *rows.tests, "test_type").lazy()
+    own = {name: f"{name}_{side}" for name in (*STATISTICS, "n_missing")}
+    return (
+        statistics.join(given, on=TEST)
+        .sort(*rows.keys.inner, TEST)
+        .select(*rows.keys.inner, *rows.tests, "test_type", *own)
+        .rename({**rows.keys.restore(), **own})
+    )

@@ -1,0 +1,87 @@
+"""Responses that the design of their test does not foresee."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.tables import lazy
+from evalframe.replication.participants.design import (
+    CATEGORY,
+    PLACE,
+    TEST,
+    category_places,
+    keys_like,
+    keys_of,
+    numbered_design,
+    places,
+)
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame
+
+_SORTED = ":sorted"
+
+NO_TEST, NO_CONDITION, NO_CATEGORY = "no such test", "no such condition", "no such category"
+
+
+def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
+    """Responses that no statistic is made of, because the design does not know what they say.
+
+    Most often a name that is written in two ways. Missing values are not among them.
+
+    Args:
+        responses: As for `participant_statistics`.
+        design: Likewise.
+
+    Returns:
+        The keys of the design, `reason` (`no such test`, `no such condition`, `no such category`),
+        `found` (the condition or category as text, null for a test) and `rows` (Int64), sorted; no
+        row where all responses have their place. Lazy.
+
+    Raises:
+        MissingColumnsError: A table lacks a column.
+        UnknownNameError: A test type is not known.
+        ContractError: The design breaks its contract.
+
+    Examples:
+        >>> keys = {"study_id": "s1", "finding_id": "F1"}
+        >>> people = {"condition": ["red", "Red"], "value": [1.0, 2.0]}
+        >>> design = pl.DataFrame({**keys, "test_type": "anova", "conditions": [["red", "blue"]]})
+        >>> unmatched_responses(pl.DataFrame({**keys, **people}), design).collect().rows()
+        [('s1', 'F1', 'no such condition', 'Red', 1)]
+    """
+    keys, known, table = keys_of(design), numbered_design(design), lazy(responses)
+    schema = table.collect_schema()
+    present = schema.names()
+    if missing := {*keys, "value"} - {*present}:
+        raise MissingColumnsError.of("unmatched_responses", missing, present)
+    alike = keys_like(known, schema, keys)
+    named = pl.col("condition") if "condition" in present else pl.lit(None)
+    value = pl.col("value").cast(pl.Float64).fill_nan(None).alias("value")
+    read = table.select(*keys, named.cast(pl.String).alias("condition"), value)
+    counted = category_places(known).select(TEST).unique().with_columns(pl.lit(True).alias(_SORTED))
+    placed = (
+        read.join(
+            known.lazy().select(*alike, TEST, "conditions"), on=keys, how="left", nulls_equal=True
+        )
+        .join(places(known).lazy(), on=[TEST, "condition"], how="left")
+        .join(category_places(known).lazy(), on=[TEST, "value"], how="left")
+        .join(counted.lazy(), on=TEST, how="left")
+    )
+    no_condition = pl.col("conditions").is_not_null() & pl.col(PLACE).is_null()
+    no_category = pl.col(_SORTED) & pl.col(CATEGORY).is_null() & pl.col("value").is_not_null()
+    reasons = (
+        (pl.col(TEST).is_null(), NO_TEST, pl.lit(None, dtype=pl.String)),
+        (no_condition, NO_CONDITION, pl.col("condition")),
+        (no_category, NO_CATEGORY, pl.col("value").cast(pl.String)),
+    )
+    parts = [
+        placed.filter(broken).select(*keys, pl.lit(reason).alias("reason"), found.alias("found"))
+        for broken, reason, found in reasons
+    ]
+    columns = [*keys, "reason", "found"]
+    counts = pl.concat(parts).group_by(columns).agg(pl.len().cast(pl.Int64).alias("rows"))
+    return counts.sort(columns)

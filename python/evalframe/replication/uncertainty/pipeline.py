@@ -1,0 +1,180 @@
+"""From test statistics of agents to PAS and ECS, beside a human side that is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.tables import Keys, lazy
+from evalframe.replication.agreement.alignment import HUMAN
+from evalframe.replication.agreement.columns import posteriors_of, with_pas
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.rules import check_choice
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.contract import KEYS
+from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.participants.replicates import REPLICATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+    from evalframe.replication.agreement.ecs import EcsLevel
+    from evalframe.replication.agreement.ecs_weights import Weighting
+    from evalframe.replication.agreement.rules import (
+        Empty,
+        FindingKey,
+        FindingRule,
+        Rules,
+        StudyRule,
+    )
+
+Level: TypeAlias = Literal["model", "domain", "study"]
+
+SCORES = ("pas", "pas_normalised", "ecs")
+
+_GIVEN = ("domain", "test_weight", "finding_weight")
+_WITHIN: dict[Level, list[str]] = {"model": [], "domain": ["domain"], "study": ["study_id"]}
+_SCORES: dict[Level, Callable[..., pl.LazyFrame]] = {
+    "model": model_scores,
+    "domain": domain_scores,
+    "study": study_scores,
+}
+_ECS_LEVELS: dict[Level, EcsLevel] = {"model": "overall", "domain": "domain", "study": "study"}
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """All steps from test statistics to scores, with their settings.
+
+    Attributes:
+        human: The human side, one row per test.
+        on: What joins it with statistics.
+        group: What scores are asked by.
+        names: The keys of who was tested.
+        level: Of the scores.
+        pooling: How tests become studies, as arguments of `study_scores`.
+        weighting: Of tests in the ECS.
+        agent_prior_odds: Prior odds of agents.
+        rules: `documented` or `reference`.
+    """
+
+    human: pl.DataFrame
+    on: list[str]
+    group: list[str]
+    names: list[str]
+    level: Level
+    pooling: dict[str, Any]
+    weighting: Weighting | None
+    agent_prior_odds: IntoExpr | float
+    rules: Rules
+
+    @classmethod
+    def of(
+        cls,
+        tests: Frame,
+        by: By,
+        level: Level,
+        finding_rule: FindingRule | None,
+        study_rule: StudyRule | None,
+        finding_key: FindingKey,
+        empty: Empty,
+        weighting: Weighting | None,
+        human_prior_odds: IntoExpr | float,
+        agent_prior_odds: IntoExpr | float,
+        rules: Rules,
+    ) -> Pipeline:
+        """The steps for a human side; arguments as in `participant_intervals`.
+
+        Raises:
+            MissingColumnsError: The human side says nothing.
+            ParameterError: It names a test twice, or an argument lies outside its domain.
+        """
+        check_choice("level", level, Level)
+        names = [*Keys.of(by, [REPLICATE, *KEYS, *SCORES, "n_clusters"]).names]
+        table = lazy(tests)
+        schema = table.collect_schema()
+        on = [name for name in (*KEYS, *names) if name in schema]
+        human = _human_side(table, on, human_prior_odds, rules).collect()
+        if human.select(on).is_duplicated().any():
+            twice = human.filter(pl.struct(on).is_duplicated()).row(0, named=True)
+            told = ", ".join(f"{name}={twice[name]!r}" for name in on)
+            raise ParameterError(
+                f"the human side has a test twice, and not alike: {told}; give one row per test"
+            )
+        if level == "domain" and "domain" not in human.columns:
+            raise ParameterError("the human side has no column 'domain'; add it to the tests")
+        pooling = {
+            "finding_rule": finding_rule,
+            "study_rule" if level != "study" else "rule": study_rule,
+            "finding_key": finding_key,
+            "empty": empty,
+        }
+        group = [*names, *_WITHIN[level]]
+        return cls(human, on, group, names, level, pooling, weighting, agent_prior_odds, rules)
+
+    def scores(self, statistics: Frame, further: Sequence[str]) -> pl.DataFrame:
+        """The scores of groups of test statistics, sorted.
+
+        Args:
+            statistics: The agent side, as `participant_statistics` gives it.
+            further: Keys beside those of who was tested.
+        """
+        made = with_bayes_factors(statistics, "agent", rules=self.rules)
+        odds = {"agent": self.agent_prior_odds}
+        made = posteriors_of("with_posteriors", made, odds, "skip", self.rules)
+        on = [name for name in self.on if name in made.collect_schema()]
+        made = made.join(
+            self.human.lazy(), on=on, how="left", nulls_equal=True, maintain_order="left"
+        )
+        # In memory, since PAS and ECS both read it.
+        tests = with_pas(with_effect_sizes(made, rules=self.rules), rules=self.rules).collect()
+        by = [*further, *self.names]
+        group = [*further, *self.group]
+        score = _SCORES[self.level]
+        pas = score(tests, by=by, rules=self.rules, **self.pooling).select([*group, *SCORES[:2]])
+        concordance = ecs(
+            tests,
+            _ECS_LEVELS[self.level],
+            by=by,
+            weighting=self.weighting,
+            finding_key=self.pooling["finding_key"],
+            rules=self.rules,
+        ).select(*group, "ecs")
+        if not group:
+            return pl.concat(pl.collect_all([pas, concordance]), how="horizontal")
+        joined = pas.join(concordance, on=group, how="left", nulls_equal=True)
+        table: pl.DataFrame = joined.sort(group).collect()
+        return table
+
+    def with_domains(self, people: pl.LazyFrame) -> pl.LazyFrame:
+        """The table with the domains of its studies, if scores are asked by them."""
+        if self.level != "domain":
+            return people
+        domains = self.human.lazy().group_by("study_id").agg(pl.col("domain").min())
+        return people.join(domains, on="study_id", how="left")
+
+
+def _human_side(
+    tests: pl.LazyFrame, on: Sequence[str], prior_odds: IntoExpr | float, rules: Rules
+) -> pl.LazyFrame:
+    """Posteriors and effects of people, from what the table has of them."""
+    schema = tests.collect_schema()
+    known = {*schema}
+    if not ({*HUMAN} <= known or "pi_human" in known):
+        if not {"log_bayes_factor_human", "bayes_factor_human"} & known:
+            tests = with_bayes_factors(tests, "human", rules=rules)
+        tests = posteriors_of("the human side", tests, {"human": prior_odds}, "skip", rules)
+    if "effect_d_human" not in known and "test_type" in known:
+        tests = with_effect_sizes(tests, rules=rules)
+    present = {*tests.collect_schema()}
+    posteriors = [name for name in ("pi_human", *HUMAN) if name in present]
+    given = [name for name in _GIVEN if name in present]
+    effect = pl.col("effect_d_human") if "effect_d_human" in present else pl.lit(None)
+    effect = effect.cast(pl.Float64).alias("effect_d_human")
+    return tests.select(*on, *posteriors, *given, effect).unique()

@@ -1,0 +1,75 @@
+"""Options of a question, the same in all of its segments."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, ParameterError
+
+_QUESTION = ["round", "question_id"]
+_EXAMPLES = 3
+
+
+def labels_of(dtype: pl.DataType) -> pl.Expr:
+    """The column `options` as lists of texts, null where there are no labels.
+
+    Raises:
+        ParameterError: It is no column of lists.
+    """
+    options = pl.col("options")
+    if isinstance(dtype, pl.Array):
+        options = options.arr.to_list()
+    elif not isinstance(dtype, pl.List | pl.Null):
+        raise ParameterError(f"options must be lists of texts (List(String)), but is {dtype}")
+    options = options.cast(pl.List(pl.String))
+    return pl.when(options.list.drop_nulls().list.len() > 0).then(options).alias("options")
+
+
+def aligned(lists: pl.DataFrame) -> pl.DataFrame:
+    """Distributions with their options in one order for each question, that of its first segment.
+
+    Shares go with their labels. Lists without labels are taken to be in that order, and get them.
+
+    Args:
+        lists: One row per question and segment, with `options` and `actual`.
+
+    Raises:
+        ContractError: The labels of a question differ between segments.
+    """
+    labelled = lists.drop_nulls("options")
+    first = labelled.unique(_QUESTION, keep="first", maintain_order=True)
+    first = first.select(*_QUESTION, wanted="options", first="segment_id")
+    told = lists.join(first, on=_QUESTION, how="left", maintain_order="left", nulls_equal=True)
+    numbered = told.with_columns(pl.coalesce("options", "wanted")).with_row_index("row")
+    other = numbered.filter(pl.col("options") != pl.col("wanted"))
+    if not len(other):
+        return numbered.select(lists.columns)
+    _refuse_other_labels(other)
+    position = pl.col("options").list.eval(pl.element().arg_sort())
+    place = pl.col("wanted").list.eval(pl.element().arg_sort().arg_sort())
+    ordered = other.select(
+        "row", options="wanted", actual=pl.col("actual").list.gather(position.list.gather(place))
+    )
+    joined = numbered.join(ordered, on="row", how="left", maintain_order="left", suffix="_moved")
+    moved = [pl.coalesce(f"{name}_moved", name).alias(name) for name in ("options", "actual")]
+    return joined.with_columns(moved).select(lists.columns)
+
+
+def _refuse_other_labels(other: pl.DataFrame) -> None:
+    options, wanted = pl.col("options"), pl.col("wanted")
+    same = options.list.sort() == wanted.list.sort()
+    wrong = other.filter(~same | (options.list.n_unique() < options.list.len()))
+    if not len(wrong):
+        return
+    told = [
+        f"question {question!r} of {segment!r} (round {round_!r}) has {options}, but {wanted} of"
+        f" {first!r}"
+        for question, segment, round_, options, wanted, first in wrong.head(_EXAMPLES)
+        .select("question_id", "segment_id", "round", "options", "wanted", "first")
+        .iter_rows()
+    ]
+    raise ContractError(
+        f"the options of a question differ between segments in {len(wrong):,} distributions: "
+        f"{'; '.join(told)}{'; ...' * (len(wrong) > _EXAMPLES)}. Give all segments the same labels,"
+        " in any order"
+    )

@@ -1,0 +1,365 @@
+"""`evalframe replication`: the scores that it writes and prints."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.samples import content_hash
+from evalframe.jobs.help import REPLICATION_EPILOG
+from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.parsing import parse
+from evalframe.jobs.replication import job as jobs
+from evalframe.jobs.replication.job import ReplicationJob
+from evalframe.jobs.replication.outputs import TABLES
+from evalframe.replication.agreement import columns, rules
+from evalframe.replication.sample import sample_files, sample_tests
+
+DATA = Path(__file__).parents[2] / "data"
+TESTS = sample_tests()
+KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
+SPREADS = ("std_error", "lower", "upper", "drop_rate")
+JOB = """
+family = "replication"
+items = ["tests.parquet"]
+output = "job.parquet"
+study_rule = "mean_z"
+human_prior_odds = 1
+bootstrap = { n = 20, seed = 3, cluster = "finding" }
+"""
+
+
+@pytest.fixture
+def replication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+    """Run `evalframe replication` in a folder with `tests.parquet`."""
+    TESTS.write_parquet(tmp_path / "tests.parquet")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str, exit_code: int = 0) -> str:
+        return call("replication", *args, exit_code=exit_code).output
+
+    return run
+
+
+def scored(tests: pl.DataFrame = TESTS, **rules: Any) -> pl.DataFrame:
+    """What the library makes of tests."""
+    factors = ef.replication.with_bayes_factors(tests, **rules)
+    posteriors = ef.replication.with_posteriors(factors, **rules)
+    shares = ef.replication.with_pas(posteriors, **rules)
+    return ef.replication.with_effect_sizes(shares, **rules).collect()
+
+
+def test_the_result_is_what_the_library_gives(replication: Any) -> None:
+    text = replication("tests.parquet", "-o", "out.parquet")
+    found = pl.read_parquet("out.parquet")
+    tests = scored()
+    models = ef.replication.model_scores(tests).collect().sort("pas", descending=True)
+    assert_frame_equal(found.select(models.columns), models)
+    ecs = ef.replication.ecs(tests).collect()
+    assert dict(found.select("model", "ecs").rows()) == dict(ecs.select("model", "ecs").rows())
+    assert found["rank"].to_list() == [1, 2, 3]
+    assert text.splitlines()[2].split() == [
+        *("1", "lantern-13b", "0.8121", "0.7104", "0.3226", "30", "27", "8", "0.1000")
+    ]
+    assert "Fisher's z, weighted by n_eff (fisher_z)" in text
+    assert "their mean (mean); studies count alike." in text
+    assert "missing" not in text
+    record = read_provenance("out.parquet")
+    assert record["records"] == {"rows": 90, "rejected": 0}
+    assert parse(record["job"]).items == ("tests.parquet",)
+
+
+def test_a_folder_gets_every_table(replication: Any) -> None:
+    replication("tests.parquet", "-o", "tables", "-q")
+    found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
+    assert found.keys() == {*TABLES}
+    assert [name for name, table in found.items() if table.is_empty()] == ["differences"]
+    tests = scored()
+    assert_frame_equal(found["tests"], tests)
+    assert_frame_equal(found["findings"], ef.replication.finding_scores(tests).collect())
+    studies = ef.replication.study_scores(tests).collect()
+    assert_frame_equal(found["studies"].select(studies.columns), studies)
+    domains = ef.replication.domain_scores(tests).collect()
+    assert_frame_equal(found["domains"].select(domains.columns), domains)
+    counts = dict(found["ecs"].group_by("level").len().rows())
+    assert counts == {"overall": 3, "domain": 9, "study": 24, "finding": 81}
+    for level in ("domain", "study", "finding"):
+        expected = ef.replication.ecs(tests, level).collect()
+        rows = found["ecs"].filter(level=level).select(expected.columns)
+        assert_frame_equal(rows, expected)
+    by_study = found["ecs"].filter(level="study").select("ecs").to_series()
+    assert found["studies"]["ecs"].to_list() == by_study.to_list()
+
+
+def test_intervals_by_studies_and_findings(replication: Any) -> None:
+    flags = ["--bootstrap", "30", "--level", "0.9", "--seed", "7"]
+    text = replication("tests.parquet", "-o", "tables", *flags)
+    assert "PAS [lower, upper]" in text
+    assert "ECS [lower, upper]" in text
+    assert "90% intervals in brackets." in text
+    assert "Resampled: studies, 30 times." in text
+    tests = scored()
+    resample = ef.Bootstrap(cluster="study_id", n=30, seed=7, level=0.9)
+    found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
+    models = ef.replication.model_scores(tests, resample=resample).collect()
+    assert_frame_equal(found["models"].sort("model").select(models.columns), models)
+    ecs = ef.replication.ecs(tests, resample=resample).collect()
+    spread = [f"ecs_{name}" for name in SPREADS]
+    assert_frame_equal(found["models"].sort("model").select(spread), ecs.select(spread))
+    domains = ef.replication.domain_scores(tests, resample=resample).collect()
+    assert_frame_equal(found["domains"].select(domains.columns), domains)
+    differences = found["differences"]
+    assert differences.group_by("metric").len().sort("metric").rows() == [("ecs", 3), ("pas", 3)]
+    row = differences.filter(metric="pas", left="harbor-7b", right="quill-70b")
+    pas = dict(models.select("model", "pas").rows())
+    assert row["delta"].item() == pytest.approx(pas["quill-70b"] - pas["harbor-7b"])
+    text = replication("tests.parquet", "-o", "out.parquet", *flags, "--cluster", "finding")
+    assert "Resampled: findings within studies" in text
+    resample = ef.Bootstrap(cluster="finding_id", n=30, seed=7, level=0.9)
+    models = ef.replication.model_scores(tests, resample=resample).collect()
+    found_ = pl.read_parquet("out.parquet").sort("model")
+    assert_frame_equal(found_.select(models.columns), models)
+
+
+def test_rules_and_prior_odds(replication: Any) -> None:
+    text = replication("tests.parquet", "-o", "out.parquet", "--rules", "reference")
+    assert "(mean_z), findings become studies by Fisher's z (mean_z)" in text
+    assert "The original's rules." in text
+    tests = scored(rules="reference")
+    models = ef.replication.model_scores(tests, rules="reference").collect()
+    found = pl.read_parquet("out.parquet").sort("model")
+    assert_frame_equal(found.select(models.columns), models)
+    options = ["--finding-rule", "weighted_mean", "--study-rule", "weighted_mean"]
+    options += ["--finding-key", "finding_id"]
+    replication("tests.parquet", "-o", "out.parquet", "-q", *options)
+    chosen = {"finding_rule": "weighted_mean", "study_rule": "weighted_mean"}
+    models = ef.replication.model_scores(scored(), finding_key="finding_id", **chosen).collect()
+    found = pl.read_parquet("out.parquet").sort("model")
+    assert_frame_equal(found.select(models.columns), models)
+    assert found["n_findings"].unique().to_list() == [22]
+    bare = TESTS.drop("prior_odds_human", "prior_odds_agent")
+    bare.write_parquet("bare.parquet")
+    odds = ["--human-prior-odds", "2", "--agent-prior-odds", "0.5"]
+    replication("bare.parquet", "-o", "tables", "-q", *odds)
+    factors = ef.replication.with_bayes_factors(bare)
+    expected = ef.replication.with_posteriors(factors, human_prior_odds=2, agent_prior_odds=0.5)
+    found = pl.read_parquet("tables/tests.parquet")
+    assert_frame_equal(
+        found.select("pi_human", "pi_agent"), expected.select("pi_human", "pi_agent").collect()
+    )
+
+
+def test_every_level_gives_the_same(replication: Any) -> None:
+    replication("tests.parquet", "-o", "tables", "-q")
+    expected = pl.read_parquet("tables/models.parquet")
+    tests = pl.read_parquet("tables/tests.parquet")
+    who = ["model", *KEYS, "domain"]
+    effects = ["effect_d_human", "effect_d_agent", "n_eff"]
+    ways = [f"pi_{way}_{side}" for side in ("human", "agent") for way in ("plus", "minus", "zero")]
+    forms = {
+        "statistics.csv": TESTS,
+        "factors.parquet": tests.select(
+            *who, *effects, pl.col("^(bayes_factor|prior_odds|direction)_.*$")
+        ),
+        "posteriors.jsonl": tests.select(*who, *effects, *ways),
+        "finished.parquet": tests.select(*who, *effects, "pas", *ways[:3]),
+        "mixed.parquet": tests.with_columns(
+            pl.when(pl.int_range(pl.len()) % 2 == 0).then("pas").alias("pas"),
+            pl.when(pl.int_range(pl.len()) % 3 == 0).then("pi_human").alias("pi_human"),
+        ),
+        "tables/tests.parquet": tests,
+    }
+    for name, frame in forms.items():
+        write = {".csv": "write_csv", ".jsonl": "write_ndjson"}.get(Path(name).suffix)
+        getattr(frame, write or "write_parquet")(name)
+        replication(name, "-o", "out.parquet", "-q")
+        assert_frame_equal(pl.read_parquet("out.parquet"), expected, abs_tol=1e-12)
+    text = replication("finished.parquet", "-o", "out.md", "--rules", "reference")
+    assert "PAS of tests: as the table has them, where it does." in text
+    pas = tests.select(*who, "pas")
+    pas.write_parquet("pas.parquet")
+    text = replication("pas.parquet", "-o", "out.parquet")
+    assert "ECS" not in text
+    found = pl.read_parquet("out.parquet")
+    models = ef.replication.model_scores(pas).collect().sort("pas", descending=True)
+    assert_frame_equal(found.select(models.columns), models)
+
+
+def test_groups(replication: Any) -> None:
+    warm = [TESTS.with_columns(degree=pl.lit(degree)) for degree in (0.0, 0.7)]
+    pl.concat([warm[0], warm[1].filter(pl.col("model") != "harbor-7b")]).write_parquet("w.parquet")
+    text = replication("w.parquet", "-o", "tables", "--by", "model,degree", "--bootstrap", "9")
+    assert text.split()[:4] == ["rank", "model", "degree", "PAS"]
+    found = pl.read_parquet("tables/models.parquet")
+    assert found["rank"].to_list() == [1, 1, 3, 3, 5]
+    differences = pl.read_parquet("tables/differences.parquet")
+    assert differences.columns[:4] == ["degree", "metric", "left", "right"]
+    one = TESTS.filter(model="quill-70b").drop("model")
+    one.write_parquet("one.parquet")
+    text = replication("one.parquet", "-o", "out.parquet")
+    assert "0.6776" in text
+    assert "rank" not in text
+    TESTS.rename({"model": "config"}).write_parquet("config.parquet")
+    replication("config.parquet", "-o", "out.parquet", "--by", "config", "-q")
+    replication("tests.parquet", "-o", "expected.parquet", "-q")
+    expected = pl.read_parquet("expected.parquet").rename({"model": "config"})
+    assert_frame_equal(pl.read_parquet("out.parquet"), expected)
+
+
+def test_domains_of_the_benchmark_are_known(replication: Any) -> None:
+    keys = {"model": "m", "finding_id": "F1"}
+    studies = pl.DataFrame({"study_id": ["study_001", "study_009", "study_010", "other"]})
+    studies.with_columns(**{k: pl.lit(v) for k, v in keys.items()}, pas=0.5).write_parquet(
+        "b.parquet"
+    )
+    replication("b.parquet", "-o", "tables", "-q")
+    found = pl.read_parquet("tables/domains.parquet").select("domain", "n_studies")
+    assert found.rows() == [(None, 1), ("Cognition", 1), ("Strategic", 2)]
+
+
+def test_missing_tests_are_counted_and_told(replication: Any) -> None:
+    some = TESTS.filter((pl.col("model") != "harbor-7b") | (pl.col("study_id") != "two-maps"))
+    is_mood = (pl.col("model") == "quill-70b") & (pl.col("test_id") == "mood")
+    is_map = (pl.col("model") == "quill-70b") & (pl.col("test_id") == "certainty")
+    unknown = pl.when(~(is_mood | is_map)).then("stat_agent").alias("stat_agent")
+    some.with_columns(unknown).write_parquet("some.parquet")
+    text = replication("some.parquet", "-o", "out.parquet")
+    found = pl.read_parquet("out.parquet")
+    counts = found.select("model", "n_studies", "n_tests", "n_missing", "n_absent").sort("model")
+    assert counts.rows() == [
+        ("harbor-7b", 7, 26, 0, 4),
+        ("lantern-13b", 8, 30, 0, 0),
+        ("quill-70b", 8, 28, 2, 0),
+    ]
+    assert "Missing: tests without a PAS, which are left out: 2 of 86." in text
+    assert "Findings without a test that has a PAS, which count as 0.5: 1." in text
+    assert "Absent: tests that others have, and these lack: harbor-7b (4)." in text
+    told = replication("validate", "some.parquet")
+    assert "tests: all 86 rows accepted" in told
+    assert "4 tests that some have and others lack:" in told
+    assert "harbor-7b  two-maps  main          F1          first-map" in told
+    assert "lack" not in replication("validate", "tests.parquet")
+
+
+def test_agents_without_data(replication: Any) -> None:
+    human = TESTS.filter(model="quill-70b").select(pl.exclude("^.*_agent$", "model"))
+    human.write_parquet("human.parquet")
+    text = replication("human.parquet", "-o", "tables", "--missing-agent", "uniform")
+    assert "Agents without a statistic: uniform." in text
+    found = pl.read_parquet("tables/tests.parquet")
+    expected = ef.replication.with_posteriors(
+        ef.replication.with_bayes_factors(human, "human").with_columns(
+            log_bayes_factor_agent=pl.lit(None, pl.Float64), direction_agent=pl.lit(None)
+        ),
+        missing_agent="uniform",
+    )
+    pas = ef.replication.with_pas(expected).collect()["pas"]
+    assert found["pas"].to_list() == pas.to_list()
+    assert found["pas"].round(9).unique().to_list() == [round(1 / 3, 9)]
+    assert "log_bayes_factor_agent" not in found.columns
+    told = replication("human.parquet", "-o", "out.csv", exit_code=1)
+    assert "nothing says what came out on the agent side" in told
+
+
+def test_results_of_the_original(replication: Any) -> None:
+    replication("tests.parquet", "-o", "tables", "--summary", "written", "-q")
+    assert {path.name for path in Path("written").iterdir() if path.is_file()} == {
+        *("benchmark_summary.csv", "benchmark_summary.json"),
+        *("simple_results.json", "simple_studies.csv", "simple_findings.csv"),
+    }
+    expected = pl.read_parquet("tables/models.parquet")
+    replication("--from-results", "written", "-o", "again.parquet", "-q")
+    found = pl.read_parquet("again.parquet").select(expected.columns)
+    assert_frame_equal(found, expected, abs_tol=1e-9)
+    simple = json.loads(Path("written/simple_results.json").read_text())
+    best = simple["configs"]["lantern-13b"]
+    assert best["pas_raw"] == pytest.approx(expected["pas"][0])
+    assert read_provenance("again.parquet")["job"]["results"] is True
+    told = replication(
+        "--from-results", "written", "-o", "o.csv", "--summary", "written", exit_code=1
+    )
+    assert "written holds inputs" in told
+    TESTS.rename({"model": "config"}).write_parquet("config.parquet")
+    args = ["config.parquet", "-o", "out.csv", "-q", "--by", "config", "--summary", "other"]
+    replication(*args)
+    same = Path("written/simple_studies.csv").read_text()
+    assert Path("other/simple_studies.csv").read_text() == same
+
+
+def test_a_job_file_runs(replication: Any, call: Any) -> None:
+    Path("job.toml").write_text(JOB)
+    assert "lantern-13b" in call("run", "job.toml").output
+    flags = ["--study-rule", "mean_z", "--human-prior-odds", "1", "--cluster", "finding"]
+    flags += ["--bootstrap", "20", "--seed", "3", "-q"]
+    replication("tests.parquet", "-o", "out.parquet", *flags)
+    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
+
+
+def test_flags_say_what_the_job_file_in_the_help_says() -> None:
+    told = REPLICATION_EPILOG.split("`evalframe run`:\n")[1].split("\n\n")[0]
+    job = parse(tomllib.loads("\n".join(line.strip() for line in told.splitlines())))
+    assert job == ReplicationJob(
+        items=("results/",), results=True, rules="reference", output="scores"
+    )
+
+
+def test_choices_are_those_of_the_library() -> None:
+    for name in ("Rules", "FindingRule", "StudyRule", "FindingKey"):
+        assert get_args(getattr(jobs, name)) == get_args(getattr(rules, name))
+    assert get_args(jobs.MissingAgent) == get_args(columns.MissingAgent)
+
+
+@pytest.mark.parametrize("file", sample_files(), ids=lambda file: file.name)
+def test_data_folder_is_the_default_sample(file: Any) -> None:
+    entry = json.loads((DATA / "manifest.json").read_text())[file.name.removesuffix(".parquet")]
+    stored = pl.read_parquet(DATA / file.name)
+    assert_frame_equal(stored, file.content, check_exact=True)
+    assert content_hash(stored) == entry["content_sha256"]
+    assert entry == file.entry()
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"human_prior_odds": 0}, r"human_prior_odds must be above 0 and finite, got 0\.0"),
+        ({"agent_prior_odds": float("nan")}, "agent_prior_odds must be above 0"),
+        ({"design": "d.parquet"}, "participants and design go together"),
+        (
+            {"results": True, "participants": "p", "design": "d"},
+            "evaluation results hold their statistics",
+        ),
+        ({"bootstrap": {"n": 9, "cluster": "participant"}}, "drawn from responses; name them"),
+    ],
+)
+def test_refused_jobs(entries: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        parse({"family": "replication", "items": ["a.parquet"], **entries})
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"finding_rule": "fisher"}, "unknown finding_rule 'fisher'. Did you mean 'fisher_z'?"),
+        ({"study_rule": "meanz"}, "unknown study_rule 'meanz'. Did you mean 'mean_z'?"),
+        ({"finding_key": "id"}, "unknown finding_key 'id'"),
+        ({"missing_agent": "none"}, "unknown missing_agent 'none'"),
+        ({"rules": "documentd"}, "unknown rules 'documentd'. Did you mean 'documented'?"),
+        (
+            {"bootstrap": {"n": 9, "cluster": "studies"}},
+            "unknown cluster 'studies'. Did you mean 'study'? Known: finding, participant, study",
+        ),
+        ({"finding_rules": "mean"}, "unknown entry of job 'finding_rules'. Did you mean"),
+    ],
+)
+def test_unknown_choices(entries: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        parse({"family": "replication", "items": ["a.parquet"], **entries})
+    assert message in str(caught.value)

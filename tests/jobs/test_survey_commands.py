@@ -1,0 +1,210 @@
+"""What `evalframe survey` does with surveys alone: prompts, baselines, validation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.survey import survey_commands
+from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, ContextFormat, EvalType, Reasoning
+from evalframe.survey.prompting.tokens import BUDGET
+from evalframe.survey.sample import sample_survey
+
+SURVEY = sample_survey()
+
+
+@pytest.fixture
+def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+    """Run `evalframe survey` in a folder with a survey."""
+    SURVEY.write_parquet(tmp_path / "survey.parquet")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str, exit_code: int = 0) -> str:
+        return " ".join(call("survey", *args, exit_code=exit_code).output.split())
+
+    return run
+
+
+def test_prompts_are_those_of_the_library(survey: Any) -> None:
+    told = survey("prompts", "survey.parquet", "-o", "prompts.parquet")
+    assert "MB1 10 8 80 0.0" in told
+    assert told.endswith("150 prompts of 20 configurations in prompts.parquet")
+    assert_frame_equal(pl.read_parquet("prompts.parquet"), ef.survey.prompts(SURVEY).collect())
+    flags = "--segments gender:male,gender:female --questions mb1-q2,mb1-q1 --batch-size 2"
+    flags += " --context mb1-q3,mb1-q4,mb1-q5 --context-count 2 --context-format interview"
+    flags += " --reasoning cot --token-budget 3000 --temperature 0 --system Answer --seed 5"
+    survey("prompts", "survey.parquet", "-o", "prompts.parquet", *flags.split())
+    expected = ef.survey.prompts(
+        SURVEY,
+        segments=["gender:male", "gender:female"],
+        questions=["mb1-q2", "mb1-q1"],
+        batch_size=2,
+        context=["mb1-q3", "mb1-q4", "mb1-q5"],
+        context_count=2,
+        context_format="interview",
+        reasoning="cot",
+        token_budget=3000,
+        temperature=0.0,
+        system="Answer",
+        seed=5,
+    )
+    assert_frame_equal(pl.read_parquet("prompts.parquet"), expected.collect())
+    flags = "--eval-type synthetic-individual --individuals 7 --context-count all --quiet"
+    flags += " --rules reference --token-budget 600 --blueprints blueprints.parquet"
+    assert not survey("prompts", "survey.parquet", "-o", "prompts.jsonl", *flags.split())
+    expected = ef.survey.prompts(
+        SURVEY,
+        eval_type="synthetic-individual",
+        n_individuals=7,
+        context_count=None,
+        rules="reference",
+        token_budget=600,
+    ).collect()
+    configurations = ef.survey.blueprints(expected).collect()
+    assert_frame_equal(pl.read_parquet("blueprints.parquet"), configurations)
+    lines = Path("prompts.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(lines[3])["input"][-1]["content"] == expected["prompt"][3]
+
+
+def test_texts_of_questions_from_another_table(survey: Any) -> None:
+    SURVEY.drop("question_text", "option_label").write_parquet("bare.parquet")
+    keys = ["round", "question_id"]
+    texts = SURVEY.group_by(*keys, "question_text", maintain_order=True).agg(
+        pl.col("option_label").unique(maintain_order=True).alias("options")
+    )
+    texts.write_parquet("questions.parquet")
+    described = ["--questions-from", "questions.parquet"]
+    survey("prompts", "bare.parquet", "-o", "prompts.parquet", *described)
+    expected = ef.survey.prompts(SURVEY).collect()
+    assert_frame_equal(pl.read_parquet("prompts.parquet"), expected)
+    texts.head(3).write_parquet("questions.parquet")
+    told = survey("prompts", "bare.parquet", "-o", "p.jsonl", *described, exit_code=1)
+    assert told.startswith("error: bare.parquet, questions.parquet: unknown question_id in 12")
+
+
+@pytest.mark.parametrize(
+    ("flags", "exit_code", "message"),
+    [
+        ("-o p.txt", 1, "unknown format '.txt'"),
+        ("-o p.csv", 1, "name it .parquet or .jsonl"),
+        ("-o survey.parquet", 1, "is one of the inputs"),
+        ("-o p.jsonl --blueprints p.jsonl", 1, "would both be p.jsonl"),
+        ("-o p.jsonl --blueprints b.csv", 1, "b.csv cannot hold column 'prompt_ids'"),
+        ("-o p.jsonl --batch-size 9", 1, "batch_size is 1 to 5, got 9"),
+        ("-o p.jsonl --context-count some", 2, "Invalid value for '--context-count'"),
+        ("-o p.jsonl --segments gender:mal", 1, "Did you mean 'gender:male'?"),
+        (
+            "-o p.jsonl --batch-size 2 --eval-type individual-answer",
+            1,
+            "which question they answer; leave out --batch-size",
+        ),
+        (
+            "-o p.jsonl --context-format attribute-label --context-count 3",
+            1,
+            "--context-format attribute-label shows no context; leave it out, or --context-count",
+        ),
+    ],
+)
+def test_refused_prompts(survey: Any, flags: str, exit_code: int, message: str) -> None:
+    assert message in survey("prompts", "survey.parquet", *flags.split(), exit_code=exit_code)
+
+
+def test_options_of_prompts_are_those_of_the_library() -> None:
+    assert get_args(ContextFormat) == survey_commands.CONTEXT_FORMATS
+    assert get_args(EvalType) == survey_commands.EVAL_TYPES
+    assert get_args(Reasoning) == survey_commands.REASONING
+    defaults = {option.name: option.default for option in survey_commands.prompts.params}
+    assert (defaults["token_budget"], defaults["n_individuals"]) == (BUDGET, N_INDIVIDUALS)
+
+
+def test_baselines_are_those_of_the_library(survey: Any) -> None:
+    told = survey("baselines", "survey.parquet", "-o", "scores.parquet")
+    found = pl.read_parquet("scores.parquet")
+    kinds = ("uniform", "marginal", "cross_segment")
+    expected = [ef.survey.baseline(SURVEY, kind).collect() for kind in kinds]  # type: ignore[arg-type]
+    assert_frame_equal(found, pl.concat(expected))
+    assert f"all rounds {expected[0]['score'].mean():.4f}" in told
+    assert told.endswith("450 scores in scores.parquet")
+    assert read_provenance("scores.parquet")["baselines"] == [*kinds]
+    survey("scores.parquet", "-o", "board.parquet", "-q")
+    board = pl.read_parquet("board.parquet")
+    assert board["model"].to_list()[0] == "baseline:population-marginal"
+    flags = "--kinds dirichlet,permutation --permutations 50 --seed 3 --metric cosine"
+    told = survey("baselines", "survey.parquet", "-o", "scores.parquet", *flags.split())
+    drawn = ef.survey.permutation_baseline(SURVEY, by="all", metric="cosine", n=50, seed=3)
+    ends = drawn.select("lower", "upper").collect().row(0)
+    assert f"[{ends[0]:.4f}, {ends[1]:.4f}]" in told
+    dirichlet = ef.survey.baseline(SURVEY, "dirichlet", metric="cosine", seed=3).collect()
+    found = pl.read_parquet("scores.parquet").filter(model="baseline:random-dirichlet")
+    assert_frame_equal(found.drop("model"), dirichlet.drop("model"))
+
+
+def test_rounds_before(survey: Any) -> None:
+    """A survey of later rounds, and the same questions in a file of earlier ones."""
+    later = SURVEY.filter(round="MB1")
+    before = later.with_columns(round=pl.lit("MB0"), share=pl.col("share").reverse())
+    before = before.with_columns(later["share"].alias("share"), percent=later["percent"])
+    later.write_parquet("later.parquet")
+    before.write_parquet("before.parquet")
+    args = ["baselines", "later.parquet", "--prior", "before.parquet", "-o", "scores.parquet"]
+    told = survey(*args)
+    found = pl.read_parquet("scores.parquet").filter(model="baseline:prior-round")
+    assert found["round"].unique().to_list() == ["MB1"]
+    assert found["prior_round"].unique().to_list() == ["MB0"]
+    assert found["score"].to_list() == pytest.approx([1.0] * 80)
+    assert "baseline:prior-round MB1 1.0000" in told
+    before.drop("round").write_parquet("before.parquet")
+    survey(*args, "--kinds", "prior_round", "-q")
+    assert pl.read_parquet("scores.parquet")["prior_round"].unique().to_list() == ["prior"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("-o scores.csv", "scores.csv cannot hold column 'actual'"),
+        ("-o survey.parquet", "is one of the inputs"),
+        ("-o scores.parquet --kinds unform", "unknown kind of baseline 'unform'"),
+        ("-o scores.parquet --kinds ,", "kinds is empty; name any of uniform"),
+        ("-o scores.parquet --permutations 0", "1 or more, got 0"),
+        ("-o scores.parquet --prior survey.parquet", "round 'MB1' stands in the survey and in"),
+        ("-o s.parquet --prior survey.parquet --kinds uniform", "are for the kind prior_round"),
+    ],
+)
+def test_refused_baselines(survey: Any, flags: str, message: str) -> None:
+    assert message in survey("baselines", "survey.parquet", *flags.split(), exit_code=1)
+
+
+def test_surveys_are_checked(survey: Any) -> None:
+    told = survey("validate", "survey.parquet")
+    assert told.startswith("valid: MB1, MB2: 15 questions, 20 segments, 150 distributions")
+    assert "4 segments have fewer than 30 respondents: country:dunmere (MB1)" in told
+    silent = (pl.col("segment_id") == "gender:male") & (pl.col("question_id") == "mb1-q1")
+    SURVEY.filter(~silent).drop("sample_size").write_csv("survey.csv")
+    told = survey("validate", "survey.csv")
+    assert "1 segments did not answer all questions: gender:male (MB1)" in told
+    assert "20 segments are of unknown size" in told
+    Path("rounds").mkdir()
+    ef.survey.write_survey(ef.survey.as_survey(SURVEY), "rounds")
+    assert survey("validate", "rounds", "survey.parquet").count("valid: ") == 2
+    first_round = min(Path("rounds").iterdir())
+    document = json.loads(first_round.read_text())
+    answers = document["segments"][0]["responses"]
+    answers.append(answers[0])
+    first_round.write_text(json.dumps(document))
+    assert "1 conflicts:" in survey("validate", "rounds", exit_code=1)
+    answers[0]["distribution"][0] += 30
+    first_round.write_text(json.dumps(document))
+    told = survey("validate", "rounds", "survey.parquet", exit_code=1)
+    assert "invalid: 15 questions" in told
+    assert "segments[0].responses[0].distribution: sums to 13" in told
+    assert "valid: MB1, MB2" in told
+    assert "no file or folder 'absent'" in survey("validate", "absent", exit_code=1)
+    refused = survey("prompts", "rounds", "survey.parquet", "-o", "p.jsonl", exit_code=1)
+    assert "is a document and other files of the survey are tables" in refused

@@ -1,0 +1,167 @@
+"""Concordance and the regression line as metrics: golden values, exact arithmetic, laws."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.replication.agreement import (
+    concordance_correlation,
+    regression_intercept,
+    regression_slope,
+)
+from evalframe.testing import check_laws
+
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
+FLOATS = {"x": pl.Float64, "y": pl.Float64, "w": pl.Float64}
+
+
+def number(value):
+    return SPECIAL[value] if value in SPECIAL else float(value)
+
+
+def near(value):
+    return None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
+
+
+def of_pairs(weight=None, rules="documented"):
+    return [
+        concordance_correlation("x", "y", weight=weight, rules=rules),
+        regression_slope("x", "y", weight=weight),
+        regression_intercept("x", "y", weight=weight),
+    ]
+
+
+def test_golden_agreement(golden):
+    cases = [c for c in golden("replication/ecs") if c["inputs"]["family"] == "weighted_agreement"]
+    assert cases
+    for case in cases:
+        given_, wanted = case["inputs"], case["expected"]
+        columns = {name: [number(value) for value in given_[name]] for name in "xyw"}
+        if len({len(values) for values in columns.values()}) > 1:
+            continue
+        pairs = pl.DataFrame(columns, schema=FLOATS)
+        found = pairs.select(of_pairs("w", "reference")).row(0)
+        wanted = [wanted["ccc"], wanted["slope"], wanted["intercept"]]
+        assert list(found) == [near(value) for value in wanted], case["id"]
+        lin = case["reference"]["ccc_lin_weight_normalised"]
+        varied = pairs.filter(pl.all().is_finite(), pl.col("w") > 0)
+        constant = varied["x"].n_unique() < 2 and varied["y"].n_unique() < 2
+        assert pairs.select(of_pairs("w")).item(0, 0) == near(None if constant else lin), case["id"]
+
+
+def exactly(pairs):
+    """Concordance, slope and intercept in rational numbers; None where undefined."""
+    pairs = [tuple(map(Fraction, pair)) for pair in pairs]
+    pairs = [pair for pair in pairs if pair[2] > 0]
+    mass = sum(w for _, _, w in pairs)
+    if not mass:
+        return None, None, None
+    mean_x, mean_y = (sum(p[i] * p[2] for p in pairs) / mass for i in (0, 1))
+    xx = sum(w * (x - mean_x) ** 2 for x, _, w in pairs)
+    yy = sum(w * (y - mean_y) ** 2 for _, y, w in pairs)
+    xy = sum(w * (x - mean_x) * (y - mean_y) for x, y, w in pairs)
+    ccc = 2 * xy / (xx + yy + mass * (mean_x - mean_y) ** 2) if xx or yy else None
+    slope = xy / xx if xx else None
+    return ccc, slope, None if slope is None else mean_y - slope * mean_x
+
+
+TICKS = st.lists(
+    st.tuples(st.integers(0, 64), st.integers(0, 64), st.integers(0, 3)), min_size=1, max_size=30
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(TICKS, st.sampled_from([0.0, 1e3, 1e8]), st.sampled_from([2.0**-3, 2.0**-20]))
+def test_small_differences_of_large_effects(ticks, offset, tick):
+    pairs = [(offset + x * tick, offset + y * tick, float(w)) for x, y, w in ticks]
+    frame = pl.DataFrame(pairs, schema=FLOATS, orient="row")
+    ccc, slope, intercept = exactly(pairs)
+    expressions = frame.select(of_pairs("w")).row(0)
+    tables = ef.evaluate(frame, of_pairs("w")).collect()["estimate"].to_list()
+    for found in (expressions, tables):
+        for value, exact in zip(found[:2], (ccc, slope), strict=True):
+            assert value == (None if exact is None else pytest.approx(float(exact), abs=1e-11))
+        if intercept is not None:
+            assert found[2] == pytest.approx(float(intercept), rel=1e-7, abs=1e-11 * (1 + offset))
+
+
+def test_the_scale_of_weights_matters_in_the_original_only():
+    pairs = pl.DataFrame({"x": [0.0, 1.0, 2.0], "y": [5.0, 6.0, 8.0], "w": [1.0, 2.0, 3.0]})
+    for rules, same in (("documented", True), ("reference", False)):
+        found = [
+            pairs.select(concordance_correlation("x", "y", weight=pl.col("w") * k, rules=rules))
+            for k in (1.0, 1 / 6)
+        ]
+        values = [frame.item() for frame in found]
+        assert (values[0] == pytest.approx(values[1])) is same
+    # Weights that sum to 1 make both alike.
+    lin = pairs.select(concordance_correlation("x", "y", weight="w")).item()
+    assert values[1] == pytest.approx(lin)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "documented", "reference"),
+    [
+        ([], [], None, None),
+        ([1.0], [1.0], None, None),
+        ([1.0, 1.0], [1.0, 1.0], None, 1.0),
+        ([0.1] * 3, [0.3] * 3, None, 1.0),
+        ([0.1] * 3, [0.1, 0.2, 0.7], 0.0, 0.0),
+        ([0.0, 1.0], [0.0, 1.0], 1.0, 1.0),
+        ([0.0, 1.0], [1.0, 0.0], -1.0, -1.0),
+        ([0.0, None, math.nan, math.inf, 1.0], [0.0, 1.0, 1.0, 1.0, 1.0], 1.0, 1.0),
+    ],
+)
+def test_degenerate_pairs(x, y, documented, reference):
+    pairs = pl.DataFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64})
+    assert pairs.select(concordance_correlation("x", "y")).item() == documented
+    assert pairs.select(concordance_correlation("x", "y", rules="reference")).item() == reference
+
+
+def test_what_is_missing_is_counted():
+    pairs = pl.DataFrame({"x": [0.0, None, 1.0, math.inf], "y": [0.0, 1.0, 2.0, 1.0]})
+    found = ef.evaluate(pairs, concordance_correlation("x", "y")).collect()
+    assert found.select("n", "n_missing").row(0) == (2, 2)
+
+
+def test_laws_hold_for_pairs_with_ties():
+    pairs = pl.DataFrame(
+        {
+            "model": ["a"] * 6 + ["b"] * 3,
+            "study": [1, 1, 2, 2, 3, 3, 1, 1, 2],
+            "effect_d_human": [0.5, 0.5, 1.0, None, 0.25, -1.0, 0.5, 0.5, 0.5],
+            "effect_d_agent": [0.25, 0.5, 1.5, 1.0, math.inf, 0.0, 0.0, 0.5, 1.0],
+        }
+    )
+    metrics = [concordance_correlation(), regression_slope(), regression_intercept()]
+    check_laws(metrics, pairs, by="model", cluster="study")
+
+
+def test_intervals_by_study():
+    random = np.random.default_rng(3)
+    human = random.normal(size=200)
+    tests = pl.DataFrame(
+        {
+            "study_id": np.repeat(np.arange(20), 10),
+            "effect_d_human": human,
+            "effect_d_agent": 0.8 * human + random.normal(size=200) * 0.3,
+        }
+    )
+    resample = ef.Bootstrap(cluster="study_id", n=200, seed=1)
+    made = ef.evaluate(tests, concordance_correlation(), resample=resample).collect()
+    row = made.row(0, named=True)
+    assert row["lower"] < row["estimate"] < row["upper"]
+
+
+def test_unknown_rules():
+    with pytest.raises(ParameterError, match="rules must be one of"):
+        concordance_correlation(rules="lin")

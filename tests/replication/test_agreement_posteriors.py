@@ -1,0 +1,321 @@
+"""Posteriors from Bayes factors, and PAS of single tests."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.replication.agreement import (
+    DOMAINS,
+    domain,
+    field_comparable_pas,
+    human_ceiling,
+    human_prior_odds,
+    pas,
+    pas_above_chance,
+    pas_ratio,
+    pas_three_way,
+    pas_within_range,
+    posterior,
+    posterior_three_way,
+    prior_repair,
+    repaired_pas,
+    with_pas,
+    with_posteriors,
+)
+from evalframe.replication.agreement.fisher import (
+    clamped_fisher_z,
+    fisher_z,
+    pas_of_z,
+    z_of_pas,
+)
+
+WAYS = ("pi_plus", "pi_minus", "pi_zero")
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
+
+
+def number(value):
+    """A golden input: null is NaN."""
+    return SPECIAL[value] if value in SPECIAL else float(value)
+
+
+def expected(value):
+    """A golden output: null is undefined."""
+    return None if value is None else pytest.approx(number(value), rel=1e-12, abs=1e-12)
+
+
+def cases(golden, name, family):
+    found = [case for case in golden(f"replication/{name}") if case["inputs"]["family"] == family]
+    assert found, family
+    return found
+
+
+def value(expr):
+    return pl.select(expr.fill_nan(None)).item()
+
+
+def lit(x):
+    return pl.lit(x, dtype=pl.Float64)
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_golden_three_way_posteriors(golden, rules):
+    found = cases(golden, "bayes_factor", "posterior_3way")
+    columns = {
+        "bf10": [number(case["inputs"]["bf10"]) for case in found],
+        "direction": [case["inputs"]["direction"] for case in found],
+        "prior_odds": [case["inputs"]["prior_odds"] for case in found],
+    }
+    split = posterior_three_way("bf10", "direction", pl.col("prior_odds"), rules=rules)
+    made = pl.DataFrame(columns, strict=False).select(split).unnest("posterior")
+    for case, ways in zip(found, made.iter_rows(), strict=True):
+        wanted = case["expected"]
+        if rules == "documented" and math.isnan(number(case["inputs"]["bf10"])):
+            assert ways == (None, None, None)
+        elif rules == "reference" or wanted["pi_plus"] is not None:
+            assert ways == tuple(expected(wanted[way]) for way in WAYS), case["id"]
+        else:  # an overflow of the original
+            assert sum(ways) == pytest.approx(1.0)
+
+
+def test_golden_scalar_posteriors(golden):
+    for case in cases(golden, "bayes_factor", "posterior_scalar_human_legacy"):
+        odds = value(human_prior_odds(pl.lit(not case["inputs"]["is_significant"])))
+        found = value(posterior(lit(number(case["inputs"]["bf10"])), odds, rules="reference"))
+        assert found == expected(case["expected"]), case["id"]
+
+
+def test_golden_prior_repair(golden):
+    for case in cases(golden, "bayes_factor", "pi_human_prior_fix"):
+        significant = pl.lit(case["inputs"]["is_significant"])
+        found = value(prior_repair(lit(number(case["inputs"]["pi_human"])), significant))
+        wanted = None if isinstance(case["expected"], dict) else case["expected"]
+        assert found == expected(wanted), case["id"]
+
+
+@pytest.mark.parametrize(
+    ("factor", "odds", "found"),
+    [
+        (1.0, 1.0, 0.5),
+        (1e308, 10.0, 1.0),
+        (math.inf, 10.0, 1.0),
+        (0.0, 10.0, 0.0),
+        (math.inf, 0.0, None),
+        (math.nan, 1.0, None),
+        (None, 1.0, None),
+        (-1.0, 1.0, None),
+        (1.0, -1.0, None),
+        (5e-324, 1e-5, 0.0),
+    ],
+)
+def test_posteriors_at_the_ends(factor, odds, found):
+    assert value(posterior(lit(factor), lit(odds))) == found
+    split = posterior_three_way(lit(factor), lit(1), lit(odds))
+    ways = [value(split.struct.field(way)) for way in WAYS]
+    assert ways == [None] * 3 if found is None else sum(ways) == pytest.approx(1.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(-600, 600), st.floats(1e-3, 1e3))
+def test_logarithms_give_the_same_posteriors(logarithm, odds):
+    plain = value(posterior(lit(math.exp(logarithm)), odds))
+    assert value(posterior(lit(logarithm), odds, scale="log")) == pytest.approx(plain, rel=1e-10)
+
+
+def test_logarithms_beyond_all_floats():
+    factors = pl.Series([-1e5, -800.0, 800.0, 1e5, math.inf, -math.inf])
+    found = pl.select(posterior(pl.lit(factors), 10.0, scale="log")).to_series().to_list()
+    assert found == [0.0, 0.0, 1.0, 1.0, 1.0, 0.0]
+
+
+def test_a_null_direction_is_no_direction():
+    assert value(posterior_three_way(lit(1), lit(None), 1.0).struct.field("pi_plus")) is None
+    original = posterior_three_way(lit(1), lit(None), 1.0, rules="reference")
+    assert value(original.struct.field("pi_plus")) == 0.25
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: posterior("bf", 1.0, scale="ln"),
+        lambda: posterior("bf", 1.0, rules="documentd"),
+        lambda: pas(rules="original"),
+        lambda: pas_three_way(human=["a", "b"]),
+        lambda: with_posteriors(pl.DataFrame(), missing_agent="null"),
+        lambda: with_pas(pl.DataFrame(), ways="both"),
+    ],
+)
+def test_arguments_outside_their_domain(call):
+    with pytest.raises(ParameterError, match=r"must be one of|three columns: plus, minus, zero"):
+        call()
+
+
+def test_golden_two_way_pas(golden):
+    for case in cases(golden, "aggregate_pas", "pas_2way"):
+        sides = [lit(number(case["inputs"][side])) for side in ("pi_h", "pi_a")]
+        assert value(pas(*sides, rules="reference")) == expected(case["expected"]), case["id"]
+        pi_h, pi_a = (number(case["inputs"][side]) for side in ("pi_h", "pi_a"))
+        possible = 0 <= pi_h <= 1 and 0 <= pi_a <= 1
+        wanted = pi_h * pi_a + (1 - pi_h) * (1 - pi_a) if possible else None
+        assert value(pas(*sides)) == expected(wanted)
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_golden_three_way_pas(golden, rules):
+    for case in cases(golden, "aggregate_pas", "pas_3way"):
+        sides = [[lit(case["inputs"][side].get(way)) for way in WAYS] for side in ("pi_h", "pi_a")]
+        whole = all(len(case["inputs"][side]) == 3 for side in ("pi_h", "pi_a"))
+        wanted = case["expected"] if whole or rules == "reference" else None
+        assert value(pas_three_way(*sides, rules=rules)) == expected(wanted), case["id"]
+
+
+def test_pas_of_what_is_missing():
+    missing, nan = lit(None), lit(math.nan)
+    assert value(pas(missing, lit(0.5))) is None
+    assert value(pas(nan, lit(0.5))) is None
+    assert value(pas(missing, lit(0.9), rules="reference")) == 0.5
+    assert value(pas(nan, lit(0.9), rules="reference")) == pytest.approx(0.9, abs=1e-5)
+    assert value(pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)])) is None
+    original = pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)], rules="reference")
+    assert value(original) == 1.0
+
+
+def test_structs_of_posteriors_are_taken_as_they_come():
+    split = posterior_three_way(lit(4.0), lit(1), 1.0)
+    assert value(pas_three_way(split, split)) == pytest.approx(0.79992**2 + 0.00008**2 + 0.04)
+
+
+def test_golden_fisher_z(golden):
+    functions = {"fisher_z_unclamped": fisher_z, "fisher_z_clamped": clamped_fisher_z}
+    for family, function in functions.items():
+        for case in cases(golden, "aggregate_pas", family):
+            found = value(function(lit(number(case["inputs"]["r"]))))
+            assert found == expected(case["expected"]), case["id"]
+    for case in cases(golden, "aggregate_pas", "fisher_z_inverse"):
+        found = 2 * value(pas_of_z(lit(number(case["inputs"]["z"])))) - 1
+        assert found == expected(case["expected"]), case["id"]
+
+
+def test_z_of_pas_is_the_arctanh_that_numpy_has():
+    share = np.random.default_rng(1).beta(0.1, 0.1, 1000)
+    clamped = np.clip(2 * share - 1, -1 + 1e-6, 1 - 1e-6)
+    for rules, tolerance in (("documented", 1e-9), ("reference", 1e-14)):
+        found = pl.select(z_of_pas(pl.lit(pl.Series(share)), rules)).to_series().to_numpy()
+        np.testing.assert_allclose(found, np.arctanh(clamped), rtol=tolerance, atol=1e-15)
+
+
+def test_golden_scalings(golden):
+    for family, function in (
+        ("normalize_pas", pas_above_chance),
+        ("normalize_test_score", pas_within_range),
+    ):
+        for case in cases(golden, "aggregate_pas", family):
+            pi_human = case["inputs"]["pi_h"]
+            three = isinstance(pi_human, dict)
+            given_ = [lit(pi_human[way]) for way in WAYS] if three else lit(number(pi_human))
+            found = value(function(lit(number(case["inputs"]["pas"])), given_))
+            assert found == expected(case["expected"]), case["id"]
+
+
+def test_scalings_of_what_is_missing():
+    for function in (pas_ratio, pas_within_range, pas_above_chance):
+        for missing in (None, math.nan):
+            assert value(function(lit(missing), lit(0.9))) is None, function
+            assert value(function(lit(0.5), lit(missing))) is None, function
+    assert value(human_ceiling([lit(0.5), lit(0.5), lit(0.0)])) == 0.5
+    assert value(field_comparable_pas(lit(0.5), lit(0.9), [lit(0.2), lit(0.7), lit(0.1)])) == 0.7
+
+
+def test_a_ceiling_below_chance_turns_the_sign_in_the_original_only():
+    third = [lit(1 / 3)] * 3
+    assert value(pas_ratio(lit(0.7), third)) is None
+    assert value(pas_ratio(lit(0.7), third, rules="reference")) == pytest.approx(-1.2)
+
+
+def test_the_repaired_pas_forgets_directions():
+    columns = {"pas": [0.0, 0.7], "pi_human": [0.4, 0.9], "pi_agent": [None, 0.8]}
+    tests = pl.DataFrame({**columns, "is_significant_human": [True, True]})
+    assert tests.select(repaired_pas()).to_series().to_list() == [0.5, 0.7]
+
+
+BAYES = pl.DataFrame(
+    {
+        "bayes_factor_human": [0.1, 3.0, 1.0],
+        "log_bayes_factor_agent": [0.0, None, math.inf],
+        "direction_human": [1, -1, 1],
+        "direction_agent": [1, 1, -1],
+        "prior_odds_human": [None, 1.0, 1.0],
+    },
+    schema_overrides={"log_bayes_factor_agent": pl.Float64},
+)
+
+
+def test_tables_of_posteriors():
+    found = with_posteriors(BAYES).collect()
+    assert found["pi_human"].to_list() == [0.5, 0.75, 0.5]
+    assert found["pi_agent"].to_list() == [0.5, None, 1.0]
+    assert found["pi_plus_agent"].to_list() == [0.49995, None, 0.0001]
+    assert with_pas(found).collect()["pas"].null_count() == 1
+    assert with_pas(found, ways="two").collect()["pas"].to_list() == [0.5, None, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("fallback", "ways", "two_way"),
+    [
+        ("null_finding", (0.0, 0.0, 1.0), 0.0),
+        ("uniform", (1 / 3, 1 / 3, 1 / 3), 2 / 3),
+        ("half_null", (0.0, 0.0, 0.5), 0.0),
+    ],
+)
+def test_what_stands_for_a_missing_agent(fallback, ways, two_way):
+    found = with_posteriors(BAYES, missing_agent=fallback).collect()
+    row = found.row(1, named=True)
+    assert tuple(row[f"{way}_agent"] for way in WAYS) == ways
+    assert row["pi_agent"] == pytest.approx(two_way)
+    assert found["pi_agent"][0] == 0.5
+
+
+def test_tables_without_evidence():
+    with pytest.raises(MissingColumnsError, match="needs column 'bayes_factor_agent'"):
+        with_posteriors(BAYES.drop("log_bayes_factor_agent"))
+    with pytest.raises(MissingColumnsError, match="'pi_agent', 'pi_human'"):
+        with_pas(BAYES)
+
+
+def test_domains_of_the_benchmark():
+    studies = pl.DataFrame({"study_id": ["study_001", "study_008", "study_012", "other"]})
+    found = studies.select(domain()).to_series().to_list()
+    assert found == ["Cognition", "Social", "Strategic", None]
+    assert len(DOMAINS) == 12
+
+
+@pytest.fixture(scope="module")
+def human_tests(shared):
+    return pl.read_parquet(shared / "data/replication/human_tests.parquet")
+
+
+def test_published_human_posteriors(human_tests):
+    split = posterior_three_way("bf10", "direction", pl.col("prior_odds"), rules="reference")
+    made = human_tests.filter(pl.col("bf10").is_not_null()).with_columns(split).unnest("posterior")
+    for way in WAYS:
+        gap = made.select((pl.col(way) - pl.col(f"pi_h_{way[3:]}")).abs().max()).item()
+        assert gap < 1e-12, way
+
+
+def test_published_pas_without_agents(human_tests):
+    human, agent = ([f"{side}_{way[3:]}" for way in WAYS] for side in ("pi_h", "pi_a0"))
+    known = human_tests.filter(pl.col("pas_no_agent").is_not_null())
+    made = known.with_columns(pas_three_way(human, agent, rules="reference").alias("pas"))
+    repaired = (pl.col("pi_h_plus") + pl.col("pi_h_minus") - pl.col("pi_human_scalar")).abs() > 1e-6
+    off = (pl.col("pas") - pl.col("pas_no_agent")).abs() > 1e-12
+    assert made.filter(off).height == made.filter(off & repaired).height == 5
+    agents = pl.col("pi_a0_plus") + pl.col("pi_a0_minus")
+    two_way = pas("pi_human_scalar", agents.replace(0.0, 0.5), rules="reference")
+    gap = made.filter(off).select((two_way - pl.col("pas_no_agent")).abs().max()).item()
+    assert gap < 1e-12

@@ -1,0 +1,268 @@
+"""Bayes factors: golden values by both rules, impossible input, the legacy ones."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from evalframe.core.errors import ParameterError
+from evalframe.replication import bayes_factors
+
+KINDS = {
+    "t_jzs": ("t", ("t", "n1", "n2")),
+    "r_jzs": ("r", ("r", "n")),
+    "anova_jzs": ("f", ("f", "df1", "df2", "n_total")),
+    "chi2_bic": ("chi2", ("chi2", "df", "n")),
+    "mannwhitney_jzs": ("u", ("u", "n1", "n2")),
+    "binomial_beta11": ("binomial", ("k", "n", "p0")),
+    "variance_f_vsb": ("variance_ratio", ("f", "df1", "df2")),
+    "p_vsb": ("bound", ("p",)),
+    "p_half_vsb": ("directional_bound", ("p", "direction_match")),
+}
+LEGACY = {
+    "t_bic_legacy": ("t", ("t", "n1", "n2")),
+    "r_bic_legacy": ("r", ("r", "n")),
+    "binomial_bic_legacy": ("binomial", ("k", "n", "p0")),
+    "variance_f_bic_legacy": ("variance_ratio", ("f", "df1", "df2")),
+    "mannwhitney_bic_legacy": ("u", ("u", "n1", "n2")),
+}
+
+
+def value(name, row, rules=None):
+    """One Bayes factor of one row of arguments by position."""
+    columns = {str(place): [cell] for place, cell in enumerate(row)}
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
+    make = getattr(bayes_factors, name)
+    options = {} if rules is None else {"rules": rules}
+    return frame.select(make(*columns, **options)).item()
+
+
+def arguments(inputs, roles):
+    """What a golden case holds: null there is NaN, and an absent key is missing."""
+    return [
+        None if role not in inputs else math.nan if inputs[role] is None else float(inputs[role])
+        for role in roles
+    ]
+
+
+@pytest.fixture
+def cases(golden):
+    return golden("replication/bayes_factor")
+
+
+def same(found, expected, tolerance):
+    if expected is None:
+        return math.isnan(found)
+    return found == pytest.approx(float(expected), rel=tolerance, abs=0)
+
+
+@pytest.mark.parametrize("family", [*KINDS, *LEGACY])
+def test_original_is_reproduced(cases, family):
+    name, roles = (KINDS | LEGACY)[family]
+    prefix, rules = ("", "reference") if family in KINDS else ("bic_", None)
+    seen = 0
+    for case in cases:
+        if case["inputs"]["family"] != family:
+            continue
+        expected = case["expected"]["bf10"]
+        loose = family == "variance_f_vsb" and expected is not None and expected > 1e8
+        tolerance = 1e-12 if prefix else 1e-4 if loose else 1e-6
+        found = value(f"{prefix}bayes_factor_{name}", arguments(case["inputs"], roles), rules)
+        assert same(found, expected, tolerance), case["id"]
+        seen += 1
+    assert seen
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_documented_values_are_exact(cases, family):
+    name, roles = KINDS[family]
+    for case in cases:
+        reference = case.get("reference")
+        if case["inputs"]["family"] != family or not reference:
+            continue
+        row = arguments(case["inputs"], roles)
+        exact = reference["ln_bf10_exact"]
+        log = value(f"log_bayes_factor_{name}", row)
+        assert log == pytest.approx(exact, abs=1e-10, rel=1e-12), case["id"]
+        if exact < 700:
+            assert value(f"bayes_factor_{name}", row) == pytest.approx(math.exp(exact), rel=1e-9)
+
+
+def test_plain_is_infinite_where_the_logarithm_is_not():
+    assert value("bayes_factor_chi2", [2000, 1, 300]) == math.inf
+    assert value("log_bayes_factor_chi2", [2000, 1, 300]) == pytest.approx(997.1481087626719)
+    assert value("bayes_factor_chi2", [2000, 1, 300], "reference") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("t", [math.inf, 20, None]),
+        ("t", [-math.inf, 20, 20]),
+        ("r", [1.0, 20]),
+        ("r", [-1.0, 20]),
+        ("f", [math.inf, 2, 20, 23]),
+        ("chi2", [math.inf, 1, 20]),
+        ("bound", [0.0]),
+        ("variance_ratio", [0.0, 10, 10]),
+        ("variance_ratio", [math.inf, 10, 10]),
+    ],
+)
+def test_no_uncertainty_is_infinite_evidence(name, row):
+    assert value(f"log_bayes_factor_{name}", row) == math.inf
+    assert value(f"bayes_factor_{name}", row) == math.inf
+
+
+IMPOSSIBLE = [
+    ("t", [2.0, 1, None]),
+    ("t", [2.0, 1, 1]),
+    ("t", [2.0, 0, 5]),
+    ("t", [2.0, -5, None]),
+    ("t", [2.0, math.inf, None]),
+    ("r", [1.01, 20]),
+    ("r", [0.5, 2]),
+    ("f", [-1.0, 1, 20, 22]),
+    ("f", [4.0, 0, 20, 22]),
+    ("f", [4.0, 1, 0, 22]),
+    ("f", [4.0, 5, 20, 6]),
+    ("chi2", [-1.0, 1, 20]),
+    ("chi2", [1.0, 0, 20]),
+    ("chi2", [1.0, 1, 0]),
+    ("u", [101, 10, 10]),
+    ("u", [-1, 10, 10]),
+    ("u", [0, 1, 1]),
+    ("binomial", [11, 10, 0.5]),
+    ("binomial", [-1, 10, 0.5]),
+    ("binomial", [1.5, 10, 0.5]),
+    ("binomial", [1, 10, 0.0]),
+    ("binomial", [1, 10, 1.0]),
+    ("bound", [-0.1]),
+    ("bound", [1.1]),
+    ("directional_bound", [1.1, 1]),
+    ("variance_ratio", [-1.0, 10, 10]),
+    ("variance_ratio", [1.0, 0, 10]),
+]
+
+
+@pytest.mark.parametrize(("name", "row"), IMPOSSIBLE)
+def test_impossible_is_null(name, row):
+    assert value(f"bayes_factor_{name}", row) is None
+    assert value(f"log_bayes_factor_{name}", row) is None
+
+
+POSSIBLE = {
+    "t": [2.0, 20, 20],
+    "r": [0.5, 20],
+    "f": [4.0, 1, 20, 22],
+    "chi2": [1.0, 1, 20],
+    "u": [30, 10, 10],
+    "binomial": [3, 10, 0.5],
+    "bound": [0.01],
+    "directional_bound": [0.01, 1],
+    "variance_ratio": [2.0, 10, 10],
+}
+
+
+@pytest.mark.parametrize("name", POSSIBLE)
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_missing_is_null(name, missing):
+    row = POSSIBLE[name]
+    assert value(f"bayes_factor_{name}", row) is not None
+    for place in range(len(row)):
+        if (name, place) != ("t", 2):  # which is one sample
+            lacking = [missing if at == place else cell for at, cell in enumerate(row)]
+            assert value(f"bayes_factor_{name}", lacking) is None, place
+    assert value(f"bayes_factor_{name}", [None, *row[1:]], "reference") is None
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_t_without_second_group_is_of_one_sample(missing):
+    frame = pl.DataFrame({"t": [3.0], "n": [30]})
+    alone = frame.select(bayes_factors.bayes_factor_t("t", "n")).item()
+    assert value("bayes_factor_t", [3.0, 30, missing]) == alone
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "expected"),
+    [
+        ("t", [10.001, 30, 30], 1e6),
+        ("t", [2.0, 0, 0], 1.0),
+        ("t", [2.0, 1, None], 1.0),
+        ("t", [2.0, None, None], 1.0),
+        ("t", [math.nan, 20, 20], math.nan),
+        ("r", [-1.0, 30], 1e6),
+        ("r", [0.9, 100], 1e6),
+        ("r", [0.9, 2], 1.0),
+        ("f", [100.001, 1, 20, 22], 1e6),
+        ("f", [-30.0, 1, 20, 22], 1.0),
+        ("f", [0.0, 0, 0, 0], 1.0),
+        ("chi2", [5.0, 1, 0], 1.0),
+        ("u", [0, 0, 10], 1.0),
+        ("binomial", [3.9, 10.9, 0.5], 1024 / 120 / 11),
+        ("binomial", [0, 0, 0.5], 1.0),
+        ("binomial", [11, 10, 0.5], 1.0),
+        ("binomial", [550, 1100, 0.5], 0.0),
+        ("binomial", [math.nan, 10, 0.5], 1.0),
+        ("bound", [9e-301], 1e6),
+        ("bound", [-1.0], 1e6),
+        ("directional_bound", [9e-301, 1], 1e6),
+        ("directional_bound", [0.01, 0], 0.1),
+        ("variance_ratio", [1e5, 100, 100], 1e6),
+        ("variance_ratio", [-1.0, 100, 100], 1e6),
+    ],
+)
+def test_caps_and_failures_of_the_original(name, row, expected):
+    expected = None if math.isnan(expected) else expected
+    assert same(value(f"bayes_factor_{name}", row, "reference"), expected, 1e-12)
+
+
+def test_logarithms_of_the_original():
+    assert value("log_bayes_factor_t", [50, 2, None], "reference") == math.log(1e6)
+    assert value("log_bayes_factor_binomial", [1100, 2000, 0.5], "reference") == -math.inf
+
+
+def test_scales():
+    frame = pl.DataFrame({"t": [2.0], "n": [20]})
+    narrow, wide = (
+        frame.select(bayes_factors.bayes_factor_t("t", "n", scale=scale)).item()
+        for scale in (0.707, 10.0)
+    )
+    assert narrow > wide
+    with pytest.raises(ParameterError, match="scale must be positive and finite, got 0"):
+        bayes_factors.bayes_factor_t("t", "n", scale=0)
+    with pytest.raises(ParameterError, match=r'"reference" has the scale 0\.5, got 0\.4'):
+        bayes_factors.bayes_factor_f("f", "a", "b", "n", scale=0.4, rules="reference")
+    with pytest.raises(ParameterError, match="unknown rules 'original'; known: documented"):
+        bayes_factors.bayes_factor_bound("p", rules="original")
+
+
+def test_expressions_are_elementwise_anywhere():
+    frame = pl.DataFrame({"g": ["a", "b", "a"], "t": [1.0, 2.0, None], "n": [10, 20, 30]})
+    factor = bayes_factors.log_bayes_factor_t("t", "n")
+    plain = frame.select("g", factor)
+    streamed = frame.lazy().select("g", factor).collect(engine="streaming")
+    assert streamed.to_dicts() == plain.to_dicts()
+    grouped = frame.group_by("g", maintain_order=True).agg(factor.sum())
+    assert grouped.to_dicts() == plain.group_by("g", maintain_order=True).sum().to_dicts()
+    constants = bayes_factors.bayes_factor_t(pl.lit(2.0), pl.lit(20), pl.lit(20))
+    assert frame.select(constants.round(6)).to_series().unique().to_list() == [1.454]
+    assert frame.head(0).select(factor).to_dict(as_series=False) == {"log_bayes_factor_t": []}
+
+
+def test_legacy_without_a_number():
+    assert value("bic_bayes_factor_t", [None, 20, 20]) is None
+    assert math.isnan(value("bic_bayes_factor_r", [math.nan, 20]))
+    assert value("bic_bayes_factor_t", [2.0, 0, 0]) == 1.0
+    assert value("bic_bayes_factor_variance_ratio", [0.0, 5, 5]) == 1.0
+
+
+def test_yates():
+    cells = pl.DataFrame([[12], [5], [7], [30]], schema=["a", "b", "c", "d"])
+    found = cells.select(bayes_factors.yates_chi_square()).item()
+    by_hand = 54 * (12 * 30 - 5 * 7 - 27) ** 2 / (17 * 37 * 19 * 35)
+    assert found == pytest.approx(by_hand, rel=1e-14)
+    odd = pl.DataFrame({"a": [0, 3, -1, None], "b": [0, 3, 2, 2], "c": [0, 3, 2, 2], "d": [4] * 4})
+    values = odd.select(bayes_factors.yates_chi_square()).to_series().to_list()
+    assert values == [0.0, 0.0, None, None]

@@ -1,0 +1,190 @@
+"""Bayes factors of whole tables: types, stand-ins, sides, refusals, the published human tests."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from evalframe.core.errors import (
+    ContractError,
+    MissingColumnsError,
+    ParameterError,
+    UnknownNameError,
+)
+from evalframe.replication import bayes_factors
+from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.bayes_factors.kinds import FURTHER_NAMES
+from evalframe.replication.effects.kinds import SOME_KINDS
+
+
+def one(test_type, rules="documented", **columns):
+    """The Bayes factor of a table of one test."""
+    frame = pl.DataFrame({"test_type": [test_type]} | {name: [x] for name, x in columns.items()})
+    return with_bayes_factors(frame, None, rules=rules).collect()["bayes_factor"].item()
+
+
+def of(name, *row):
+    columns = {str(place): [cell] for place, cell in enumerate(row)}
+    return pl.DataFrame(columns).select(getattr(bayes_factors, name)(*columns)).item()
+
+
+@pytest.mark.parametrize(
+    ("test_type", "columns", "expected"),
+    [
+        ("t-test", {"stat": 2.0, "n1": 20, "n2": 30}, of("bayes_factor_t", 2.0, 20, 30)),
+        ("t_test", {"stat": 2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20)),
+        ("T-Test", {"stat": 2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20)),
+        (
+            "t-test",
+            {"stat": 2.0, "n1": 20, "n2": 20, "independent": False},
+            of("bayes_factor_t", 2.0, 20),
+        ),
+        ("t-test", {"stat": 2.0, "n1": 20, "n2": None, "independent": True}, None),
+        ("anova", {"stat": 4.0, "df1": 2, "df2": 30}, of("bayes_factor_f", 4.0, 2, 30, 33)),
+        (
+            "f-test",
+            {"stat": 4.0, "df1": 1, "df2": 30, "n_total": 60},
+            of("bayes_factor_f", 4.0, 1, 30, 60),
+        ),
+        ("pearson", {"stat": 0.4, "n": 30}, of("bayes_factor_r", 0.4, 30)),
+        ("spearman", {"stat": 0.4, "n1": 30}, of("bayes_factor_r", 0.4, 30)),
+        ("chi2", {"stat": 5.0, "n": 90}, of("bayes_factor_chi2", 5.0, 1, 90)),
+        ("chi-square", {"stat": 5.0, "df1": 3, "n": 90}, of("bayes_factor_chi2", 5.0, 3, 90)),
+        (
+            "chi_square",
+            {"a": 10, "b": 20, "c": 20, "d": 10},
+            of("bayes_factor_chi2", 5.4, 1, 60),
+        ),
+        ("mannwhitneyu", {"stat": 30, "n1": 10, "n2": 12}, of("bayes_factor_u", 30, 10, 12)),
+        ("wilcoxon", {"stat": 30, "n1": 10, "n2": None}, None),
+        ("binomial", {"k": 8, "n": 9, "p0": 0.4}, of("bayes_factor_binomial", 8, 9, 0.4)),
+        ("sign_test", {"stat": 8, "n1": 9}, of("bayes_factor_binomial", 8, 9, 0.5)),
+        ("p-value", {"p_value": 0.01}, of("bayes_factor_bound", 0.01)),
+        ("p_vsb", {"stat": 0.01}, of("bayes_factor_bound", 0.01)),
+        (
+            "variance_f_vsb",
+            {"stat": 3.0, "df1": 9, "df2": 40},
+            of("bayes_factor_variance_ratio", 3.0, 9, 40),
+        ),
+        (
+            "p_half_vsb",
+            {"stat": 0.01, "direction": 1},
+            of("bayes_factor_directional_bound", 0.01, 1),
+        ),
+        (None, {"stat": 2.0, "n1": 20}, None),
+        ("t-test", {"stat": math.nan, "n1": 20}, None),
+        ("t-test", {"stat": 2.0, "n1": math.nan}, None),
+    ],
+)
+def test_each_type_takes_its_columns(test_type, columns, expected):
+    assert one(test_type, **columns) == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("name", [*SOME_KINDS, *FURTHER_NAMES])
+def test_names_of_types_are_known(name):
+    with_bayes_factors(pl.DataFrame({"test_type": [name], "stat": [None]}), None).collect()
+
+
+def two_sides():
+    return pl.DataFrame(
+        {
+            "test_type": ["t-test", "p_half_vsb", "chi2"],
+            "stat_human": [2.0, 0.01, 5.0],
+            "stat_agent": [-2.0, 0.01, 2000.0],
+            "n1_human": [20, None, 300],
+            "n1_agent": [20, None, 300],
+            "direction_human": [1, 1, None],
+            "direction_agent": [-1, -1, None],
+        }
+    )
+
+
+def test_both_sides_at_once_and_one_alone():
+    frame = two_sides()
+    both = with_bayes_factors(frame)
+    assert both.collect_schema().names() == [
+        *frame.columns,
+        "log_bayes_factor_human",
+        "bayes_factor_human",
+        "log_bayes_factor_agent",
+        "bayes_factor_agent",
+    ]
+    made = both.collect()
+    assert made["bayes_factor_human"][0] == made["bayes_factor_agent"][0]
+    assert made["bayes_factor_agent"][1] == pytest.approx(0.1)
+    assert made["bayes_factor_agent"][2] == math.inf
+    assert math.isfinite(made["log_bayes_factor_agent"][2])
+    agent = with_bayes_factors(frame.lazy(), "agent").collect()
+    names = ["log_bayes_factor_agent", "bayes_factor_agent"]
+    assert agent.select(names).equals(made.select(names))
+    again = with_bayes_factors(made).collect()
+    assert again.select(made.columns).equals(made)
+
+
+def test_the_reference_has_its_caps_and_checks_nothing():
+    made = with_bayes_factors(two_sides(), rules="reference").collect()
+    assert made["bayes_factor_agent"].to_list()[1:] == [0.1, 1.0]
+    assert made["log_bayes_factor_agent"][2] == 0.0
+    assert one("t-test", "reference", stat=2.0, n1=1) == 1.0
+    assert one("t-test", "reference", stat=2.0, n1=20, n2=None, independent=True) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (
+            {"test_type": ["correlation"], "stat": [1.2], "n": [9]},
+            r"stat is a correlation from -1 to 1, in correlation tests: not so in 1 of 1 rows"
+            r"\n    row 0: test_type='correlation', stat=1\.2",
+        ),
+        ({"test_type": ["binomial"], "k": [9], "n": [8]}, "k is a whole number from 0 to n"),
+        ({"test_type": ["t-test"], "stat": [1.0], "n1": [1]}, "n1 is 2 or more without n2"),
+        (
+            {"test_type": ["mannwhitneyu"], "stat": [101.0], "n1": [10], "n2": [10]},
+            "stat is a U from 0 to n1 times n2, in rank tests",
+        ),
+        ({"test_type": ["anova"], "stat": [-1.0], "df1": [1], "df2": [9]}, "an F, not negative"),
+        ({"test_type": ["p_value"], "p_value": [1.5]}, "p_value lies from 0 to 1"),
+        ({"test_type": ["t-test"], "stat": ["2"], "n1": [9]}, "column 'stat' is String"),
+    ],
+)
+def test_what_is_impossible_is_told_with_its_rows(columns, text):
+    with pytest.raises(ContractError, match=text):
+        with_bayes_factors(pl.DataFrame(columns), None)
+
+
+def test_the_side_at_fault_is_named():
+    frame = two_sides().with_columns(n1_agent=pl.Series([0, None, 300]))
+    with pytest.raises(ContractError, match=r"in t tests \(agent\).*\n.*row 0.*n1_agent=0"):
+        with_bayes_factors(frame)
+    assert with_bayes_factors(frame, "human").collect().height == 3
+
+
+def test_refusals():
+    frame = pl.DataFrame({"test_type": ["t-tset"], "stat": [1.0]})
+    with pytest.raises(UnknownNameError, match=r"test type 't-tset'\. Did you mean 't-test'"):
+        with_bayes_factors(frame, None)
+    with pytest.raises(MissingColumnsError, match=r"needs column 'stat_human'"):
+        with_bayes_factors(frame)
+    with pytest.raises(MissingColumnsError, match=r"needs column 'kind'"):
+        with_bayes_factors(frame, None, test_type="kind")
+    with pytest.raises(ParameterError, match="side must be 'human', 'agent', both or None"):
+        with_bayes_factors(frame, "robot")
+    with pytest.raises(ParameterError, match="scale must be positive"):
+        with_bayes_factors(
+            frame.with_columns(test_type=pl.lit("t-test")), None, scale=-1.0
+        ).collect()
+
+
+def test_published_human_tests(shared):
+    tests = pl.read_parquet(shared / "data/replication/human_tests.parquet")
+    made = with_bayes_factors(tests, None, test_type="bf_family", rules="reference").collect()
+    # 002-F2 has no sizes: the original takes those of the agents.
+    known = made.filter(
+        pl.col("bf10").is_not_null() & (pl.col("n1").is_null() | (pl.col("n1") > 0))
+    )
+    assert len(known) > 140
+    ratio = known["bayes_factor"] / known["bf10"]
+    assert (ratio - 1).abs().max() < 1e-6

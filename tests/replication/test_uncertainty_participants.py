@@ -1,0 +1,261 @@
+"""Intervals from drawing participants, the random baseline, and standard errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.replication.agreement import (
+    domain_scores,
+    ecs,
+    inverse_variance_pas,
+    model_scores,
+    study_scores,
+    with_pas,
+    with_posteriors,
+)
+from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.participants import participant_statistics, resampled_statistics
+from evalframe.replication.participants import replicates as draws_module
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
+from evalframe.replication.uncertainty import (
+    bootstrap_moments,
+    participant_intervals,
+    preferred_std_error,
+    random_alignment,
+)
+
+KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
+SCORES = ["pas", "pas_normalised", "ecs"]
+METHOD = ef.Bootstrap(cluster="participant_id", n=30, seed=2)
+
+
+@pytest.fixture(scope="module")
+def responses():
+    return sample_participants()
+
+
+@pytest.fixture(scope="module")
+def design():
+    return sample_designs()
+
+
+@pytest.fixture(scope="module")
+def people():
+    """The human side: statistics of both sides of one model, without the agent's."""
+    tests = sample_tests()
+    if "model" in tests.columns:
+        tests = tests.filter(pl.col("model") == tests["model"].min()).drop("model")
+    return tests.select(~pl.selectors.ends_with("_agent"))
+
+
+def by_hand(statistics, people, level, by):
+    """Scores by the public functions, one after the other, both sides at once."""
+    human = people.drop("test_type")
+    tests = statistics.lazy().join(human.lazy(), on=KEYS, nulls_equal=True)
+    made = with_posteriors(with_bayes_factors(tests))
+    tests = with_effect_sizes(with_pas(made)).collect()
+    of_pas = {"model": model_scores, "domain": domain_scores, "study": study_scores}[level]
+    of_ecs = {"model": "overall"}.get(level, level)
+    group = [*by, *([] if level == "model" else [f"{level}_id" if level == "study" else level])]
+    pas = of_pas(tests, by=by).select(*group, *SCORES[:2])
+    concordance = ecs(tests, of_ecs, by=by).select(*group, "ecs")
+    return pas.join(concordance, on=group, nulls_equal=True).sort(group).collect(), group
+
+
+@pytest.mark.parametrize("level", ["model", "domain", "study"])
+def test_each_replicate_as_by_hand(responses, design, people, level):
+    found = participant_intervals(responses, design, people, resample=METHOD, level=level)
+    found = found.collect()
+    points, group = by_hand(participant_statistics(responses, design), people, level, ["model"])
+    assert_frame_equal(found.select(*group, *SCORES), points, rel_tol=1e-9, abs_tol=1e-9)
+    statistics = pl.concat(resampled_statistics(responses, design, METHOD))
+    drawn, _ = by_hand(statistics, people, level, ["replicate", "model"])
+    naive = drawn.group_by(group).agg(
+        *(pl.col(name).std().alias(f"{name}_std_error") for name in SCORES),
+        *(pl.col(name).quantile(0.975, "linear").alias(f"{name}_upper") for name in SCORES),
+        *((1 - pl.col(name).count() / METHOD.n).alias(f"{name}_drop_rate") for name in SCORES),
+    )
+    known = found.filter(pl.col("ecs").is_not_null())
+    expected = known.select(group).join(naive, on=group, maintain_order="left")
+    assert len(expected)
+    assert_frame_equal(known.select(expected.columns), expected, rel_tol=1e-9, abs_tol=1e-9)
+    assert known["pas_std_error"].min() > 0
+
+
+def test_participants_are_counted(responses, design, people):
+    for level, count in (("model", None), ("study", 60)):
+        found = participant_intervals(responses, design, people, resample=METHOD, level=level)
+        studies = responses["study_id"].n_unique()
+        expected = 60 * studies if count is None else count
+        assert found.collect()["n_clusters"].unique().to_list() == [expected]
+
+
+def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, monkeypatch):
+    first = participant_intervals(responses, design, people, resample=METHOD).collect()
+    monkeypatch.setattr(draws_module, "_HELD", 5_000)
+    shuffled = responses.sample(fraction=1.0, shuffle=True, seed=1)
+    again = participant_intervals(shuffled, design, people, resample=METHOD).collect()
+    assert_frame_equal(first, again, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def test_posteriors_and_effects_of_people_may_be_given(responses, design, people):
+    finished = with_effect_sizes(
+        with_posteriors(
+            with_bayes_factors(people, "human").with_columns(log_bayes_factor_agent=pl.lit(0.0))
+        )
+    ).collect()
+    given = finished.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
+    from_statistics, from_posteriors = (
+        participant_intervals(responses, design, each, resample=METHOD).collect()
+        for each in (people, given)
+    )
+    assert_frame_equal(from_statistics, from_posteriors, rel_tol=1e-9, abs_tol=1e-9)
+    two_way = given.select(*KEYS, "pi_human")
+    found = participant_intervals(responses, design, two_way, resample=METHOD).collect()
+    assert found["ecs"].null_count() == len(found)
+    assert found["ecs_lower"].null_count() == len(found)
+    assert found["pas"].null_count() == 0
+
+
+def test_a_human_side_for_each_model_and_one_that_repeats(responses, design, people):
+    once = participant_intervals(responses, design, people, resample=METHOD).collect()
+    models = responses.select("model").unique()
+    each = people.join(models, how="cross")
+    assert_frame_equal(
+        participant_intervals(responses, design, each, resample=METHOD).collect(), once
+    )
+    twice = pl.concat([people, people])
+    assert_frame_equal(
+        participant_intervals(responses, design, twice, resample=METHOD).collect(), once
+    )
+    other = pl.concat([people, people[:1].with_columns(stat_human=pl.lit(9.9))])
+    with pytest.raises(ParameterError, match=r"a test twice, and not alike: study_id='"):
+        participant_intervals(responses, design, other, resample=METHOD)
+
+
+def test_without_keys_all_participants_are_one_model(responses, design, people):
+    one = responses.filter(pl.col("model") == responses["model"][0])
+    alone = participant_intervals(one.drop("model"), design, people, resample=METHOD, by=None)
+    named = participant_intervals(one, design, people, resample=METHOD).collect()
+    assert_frame_equal(alone.collect(), named.drop("model"), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_studies_feed_the_pooling_by_inverse_variance(responses, design, people):
+    studies = participant_intervals(responses, design, people, resample=METHOD, level="study")
+    pooled = studies.group_by("model").agg(inverse_variance_pas(std_error="pas_std_error"))
+    pooled = pooled.unnest("inverse_variance_pas").collect()
+    assert pooled["pas"].is_between(0.0, 1.0).all()
+    assert pooled["std_error"].min() > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"level": "finding"}, ParameterError, r"level must be one of"),
+        (
+            {"resample": ef.Bootstrap(cluster="participant_id", interval="bca")},
+            ParameterError,
+            r"no BCa intervals",
+        ),
+        ({"resample": None}, ParameterError, r"resample must be ef.Bootstrap"),
+        ({"resample": ef.Bootstrap(cluster="person")}, MissingColumnsError, r"person"),
+        ({"by": "ecs"}, ParameterError, r"has a column 'ecs' of its own"),
+        ({"by": ["model", "heat"]}, MissingColumnsError, r"heat"),
+    ],
+)
+def test_refusals(responses, design, people, change, error, message):
+    settings = {"resample": METHOD} | change
+    with pytest.raises(error, match=message):
+        participant_intervals(responses, design, people, **settings).collect()
+
+
+def test_refusals_of_tables(responses, design, people):
+    with pytest.raises(ParameterError, match="no column 'domain'"):
+        participant_intervals(
+            responses, design, people.drop("domain"), resample=METHOD, level="domain"
+        )
+    with pytest.raises(MissingColumnsError, match="stat_human"):
+        participant_intervals(responses, design, people.select(*KEYS, "test_type"), resample=METHOD)
+    text = people.with_columns(stat_human=pl.col("stat_human").cast(pl.String))
+    with pytest.raises(ContractError, match="stat_human"):
+        participant_intervals(responses, design, text, resample=METHOD)
+
+
+def test_random_alignment_is_of_the_pooled_participants(responses, design, people):
+    found = random_alignment(responses, design, people, n=25, seed=3).collect()
+    assert found["metric"].to_list() == SCORES
+    pooled = responses.with_columns(who=pl.concat_str("model", "participant_id", separator="\x1f"))
+    method = ef.Bootstrap(cluster="who", n=25, seed=3)
+    statistics = pl.concat(resampled_statistics(pooled, design, method, by=[]))
+    drawn, _ = by_hand(statistics, people, "model", ["replicate"])
+    for row in found.iter_rows(named=True):
+        values = drawn[row["metric"]].to_numpy()
+        assert row["mean"] == pytest.approx(values.mean(), abs=1e-9)
+        assert row["sd"] == pytest.approx(values.std(), abs=1e-9)
+        for name, share in (("percentile_2_5", 2.5), ("median", 50), ("percentile_95", 95)):
+            assert row[name] == pytest.approx(np.percentile(values, share), abs=1e-9)
+        assert row["n_replicates"] == 25
+
+
+def test_random_alignment_by_groups_and_studies(responses, design, people):
+    two = pl.concat([responses.with_columns(heat=pl.lit(heat)) for heat in (0.0, 1.0)])
+    found = random_alignment(two, design, people, by="heat", level="study", n=10).collect()
+    assert found.columns[:3] == ["heat", "study_id", "metric"]
+    assert len(found) == 2 * responses["study_id"].n_unique() * 3
+    halves = [found.filter(heat=heat).drop("heat") for heat in (0.0, 1.0)]
+    assert_frame_equal(*halves, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def test_preferred_standard_errors():
+    studies = pl.DataFrame(
+        {
+            "again": [0.1, None, float("nan"), None],
+            "pas_std_error": [0.2, 0.2, None, None],
+            "score_se": [0.3, 0.3, 0.3, None],
+        }
+    )
+    found = studies.select(preferred_std_error("again", stored="score_se")).unnest(pl.all())
+    assert found.rows() == [(0.1, "repeat"), (0.2, "bootstrap"), (0.3, "stored"), (None, None)]
+    assert found.schema == {"std_error": pl.Float64, "se_method": pl.String}
+    with pytest.raises(ParameterError, match="name a column of standard errors: repeat, boot"):
+        preferred_std_error(bootstrap=None)
+
+
+def test_bootstrap_moments_as_numpy_has_them():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=12)
+    found = bootstrap_moments(pl.DataFrame({"x": values}), pl.col("x").median(), n=50, seed=9)
+    drawn = np.random.RandomState(9).randint(0, 12, size=(50, 12))
+    medians = np.median(values[drawn], axis=1)
+    row = found.collect().row(0, named=True)
+    assert row["mean"] == pytest.approx(medians.mean(), abs=1e-12)
+    assert row["std_error"] == pytest.approx(medians.std(ddof=1), abs=1e-12)
+    assert row["n_replicates"] == 50
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [("documented", (None, None, 0)), ("reference", (0.0, 0.0, 0))],
+)
+def test_bootstrap_moments_of_nothing(rules, expected):
+    empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
+    assert bootstrap_moments(empty, pl.col("x").mean(), rules=rules).collect().row(0) == expected
+
+
+def test_bootstrap_moments_where_every_replicate_fails():
+    table = pl.DataFrame({"k": ["a"] * 3 + ["b"] * 3, "x": [1.0, 2.0, 3.0] * 2})
+    broken = pl.when(pl.col("k").first() == "a").then(pl.col("x").sum()).otherwise(float("inf"))
+    found = bootstrap_moments(table, broken, by="k", n=20, rules="reference").collect()
+    assert found["k"].to_list() == ["a", "b"]
+    assert found.row(1)[1:] == (float("inf"), 0.0, 0)
+    documented = bootstrap_moments(table, broken, by="k", n=20).collect()
+    assert documented.row(1)[1:] == (None, None, 0)
+    assert documented.row(0)[1:] == found.row(0)[1:]
+    with pytest.raises(ParameterError, match="rules must be one of"):
+        bootstrap_moments(table, broken, rules="sound")
