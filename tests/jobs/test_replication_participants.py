@@ -83,11 +83,9 @@ def test_participants_are_drawn(replication: Any) -> None:
     assert "Resampled: participants of agents" in text
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
     resample = ef.Bootstrap(cluster="participant_id", n=20, seed=5)
-    from evalframe.replication.uncertainty import participant_intervals
-
     for name, level in {"models": "model", "domains": "domain", "studies": "study"}.items():
         keys = {"model": [], "domain": ["domain"], "study": ["study_id"]}[level]
-        expected = participant_intervals(
+        expected = ef.replication.participant_intervals(
             RESPONSES, DESIGN, found["tests"].filter(model="quill-70b").select(
                 *KEYS, "domain", "test_weight", "finding_weight", "pi_human",
                 "pi_plus_human", "pi_minus_human", "pi_zero_human", "effect_d_human",

@@ -20,8 +20,8 @@ from evalframe.replication.agreement import (
 from evalframe.replication.uncertainty import model_differences, pairing
 from replication.score_data import drawn_tables, studied
 
-BY_STUDY = ef.Bootstrap(cluster="study_id", n=40, seed=5)
-BY_FINDING = ef.Bootstrap(cluster="finding_id", n=40, seed=5)
+BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
+BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5)
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from evalframe.replication.uncertainty import spreads
 from evalframe.resample import draws
 from replication.score_data import drawn_tables, studied
 
-BY_STUDY = ef.Bootstrap(cluster="study_id", n=40, seed=5)
-BY_FINDING = ef.Bootstrap(cluster="finding_id", n=40, seed=5)
+BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
+BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5)
 FINDING = ["sub_study_id", "finding_id"]
 NAIVE = {
     "study_id": (BY_STUDY, ["study_id"], None),
@@ -165,7 +165,7 @@ def test_seed_order_of_rows_and_chunks(method, monkeypatch):
     )
     for one, other in zip(first, again, strict=True):
         assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9)
-    other = ef.Bootstrap(cluster=method.cluster, n=40, seed=6)
+    other = ef.Bootstrap(cluster=method.cluster, n=25, seed=6)
     moved = model_scores(tests, resample=other).collect()
     assert (moved["pas_std_error"] != first[0]["pas_std_error"]).all()
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+import evalframe as ef
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.jobs.inputs import described, open_files
 from evalframe.jobs.paths import File, find, reading, refuse_inputs
-from evalframe.replication.files import read_evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
 
 
 def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    evaluations = read_evaluation([folder / item for item in job.items])
+    evaluations = ef.replication.read_evaluation([folder / item for item in job.items])
     tests = evaluations.tests
     counts = evaluations.runs.select("file", "n_tests").rows()
     files = [File(Path(name).name, Path(name)) for name, _ in counts]

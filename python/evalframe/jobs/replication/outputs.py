@@ -9,7 +9,6 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.replication.contract import KEYS
-from evalframe.replication.uncertainty import model_differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -169,7 +168,7 @@ class Scores:
         if self._clusters is None or not self.by or len(self.models()) < 2:
             return pl.DataFrame()
         between = "model" if "model" in self.by else self.by[0]
-        return model_differences(
+        return ef.replication.model_differences(
             self.tests,
             resample=self._clusters,
             between=between,

@@ -11,7 +11,6 @@ from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.replication.bayes_factors.kinds import kind_of
 from evalframe.replication.contract import KEYS
-from evalframe.replication.uncertainty import participant_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -151,7 +150,7 @@ def drawn_scores(
     assert opened.responses is not None
     assert opened.design is not None
     people = dict.fromkeys(n for n in (*by, *KEYS, *_OF_PEOPLE) if n in tests.columns)
-    return participant_intervals(
+    return ef.replication.participant_intervals(
         opened.responses,
         opened.design,
         tests.select(*people),

@@ -105,10 +105,11 @@ def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     job = scores.job
     settings = Settings.of(job.rules, job.finding_rule, job.study_rule, job.finding_key, "fallback")
     original = " The original's rules." if job.rules == "reference" else ""
+    yield "PAS: probability that agents and humans agree, from 0 to 1."
     yield (
-        "PAS: probability that agents and humans agree, from 0 to 1. Tests become findings by "
-        f"{_POOLED[settings.finding_rule]} ({settings.finding_rule}), findings become studies by "
-        f"{_POOLED[settings.study_rule]} ({settings.study_rule}); studies count alike.{original}"
+        f"Tests become findings by {_POOLED[settings.finding_rule]} ({settings.finding_rule}), "
+        f"findings become studies by {_POOLED[settings.study_rule]} ({settings.study_rule}); "
+        f"studies count alike.{original}"
     )
     if "pas_normalised" in models.columns:
         yield "Normalised PAS: 0 is chance, 1 is what humans would have with themselves."

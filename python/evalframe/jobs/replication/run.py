@@ -80,7 +80,7 @@ def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None
         ...     sample_tests().write_parquet(f"{folder}/tests.parquet")
         ...     outcome = run(job, folder=Path(folder))
         >>> outcome.models["model"].to_list(), outcome.report.rejected
-        (['quill-70b', 'lantern-13b', 'harbor-7b'], 0)
+        (['lantern-13b', 'quill-70b', 'harbor-7b'], 0)
     """
     output = None if job.output is None else folder / job.output
     rejects = check_targets(output, TABLES, job.on_invalid)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+import evalframe as ef
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.replication.files import write_results
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ def write_summary(
         raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
     signs = pl.col("^direction_(human|agent)$").cast(pl.Int8, strict=False)
     model = pl.concat_str(pl.col(by).cast(pl.String).fill_null(""), separator="_")
-    write_results(
+    ef.replication.write_results(
         tests.with_columns(signs, model.alias("model")),
         folder,
         runs=opened.runs if [*by] == ["model"] else None,

@@ -23,7 +23,7 @@ from evalframe.core import tables
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
 from evalframe.replication.agreement.ecs_weights import opened, share_of
-from evalframe.replication.agreement.pairs import agreement, p_null
+from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
 from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
@@ -199,15 +199,14 @@ def ecs_rows(
 
 def ecs_of(rows: EcsRows, level: EcsLevel, rules: Rules) -> pl.LazyFrame:
     """The ECS of groups of rows, under internal names of the keys, sorted."""
-    made = agreement(X, Y, MASS, rules=rules)
-    sums = {**made.sums, "n_tests": made.count, "n_missing": pl.len().cast(pl.Int64) - made.count}
-    added = rows.frame.group_by(rows.group).agg(**sums) if rows.group else rows.frame.select(**sums)
+    added = pair_sums(rows.frame, rows.group, X, Y, MASS)
+    made = agreement_values(rules)
     count, missing = pl.col("n_tests"), pl.col("n_missing")
     values: dict[str, pl.Expr] = {
-        name: pl.when(count >= LEAST).then(value) for name, value in made.values.items()
+        name: pl.when(count >= LEAST).then(value) for name, value in made.items()
     }
     if level == "finding":
-        values["pearson"] = pl.when((count >= 2) & made.spreads).then(made.values["pearson"])
+        values["pearson"] = pl.when((count >= 2) & both_spread()).then(made["pearson"])
         values["p_null"] = p_null(values["pearson"], count)
         if rules == "reference":
             values["ecs"] = values["pearson"]

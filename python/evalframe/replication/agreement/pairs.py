@@ -5,7 +5,6 @@ For tables; as a mergeable state the same quantities are in `concordance`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,61 +14,75 @@ from evalframe.core.state import ratio
 from evalframe.replication.agreement.fisher import fisher_z
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.typing import IntoExpr
     from evalframe.replication.agreement.rules import Rules
 
 _FLAT = 1e-10
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """What pairs come to within a group.
+def pair_sums(
+    rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
+) -> pl.LazyFrame:
+    """What pairs add up to within groups.
 
-    Attributes:
-        count: How many pairs count, an aggregation.
-        sums: Aggregations, by name.
-        values: From these sums: `ecs`, `pearson`, `slope`, `intercept`.
-        spreads: From these sums: whether both standard deviations exceed 1e-10.
-    """
-
-    count: pl.Expr
-    sums: dict[str, pl.Expr]
-    values: dict[str, pl.Expr]
-    spreads: pl.Expr
-
-
-def agreement(x: str, y: str, weight: str, *, rules: Rules) -> Agreement:
-    """Concordance, correlation and regression line of the pairs of a group.
+    In two passes over columns rather than within the aggregation, which would then not stream.
 
     Args:
+        rows: Pairs.
+        group: Columns of the group; none for all rows as one.
         x: Column of one side.
         y: Column of the other.
         weight: Column of weights; pairs without a finite one above 0 do not count.
-        rules: See `evalframe.replication.agreement.ecs`.
+
+    Returns:
+        The group, `n_tests` (pairs that count), `n_missing` (others), and sums for
+        `agreement_values`, in no order.
     """
     w = pl.col(weight)
     valid = pl.all_horizontal(pl.col(x).is_finite(), pl.col(y).is_finite(), w.is_finite(), w > 0)
-    x_, y_, w_ = (pl.when(valid).then(column) for column in (pl.col(x), pl.col(y), w))
-    mass = w_.sum()
-    from_x, from_y = x_ - (w_ * x_).sum() / mass, y_ - (w_ * y_).sum() / mass
-    # What the rounding of the means left is taken off again.
-    rest_x, rest_y = (w_ * from_x).sum(), (w_ * from_y).sum()
-    gap = y_ - x_
-    sums = {
-        "mass": mass,
-        "mean_x": (w_ * x_).sum() / mass,
-        "mean_y": (w_ * y_).sum() / mass,
-        "gap": (w_ * gap).sum() / mass,
-        "gap_squares": (w_ * gap**2).sum(),
-        "x_squares": (w_ * from_x**2).sum() - rest_x**2 / mass,
-        "y_squares": (w_ * from_y**2).sum() - rest_y**2 / mass,
-        "products": (w_ * from_x * from_y).sum() - rest_x * rest_y / mass,
-        "x_varies": x_.max() > x_.min(),
-        "y_varies": y_.max() > y_.min(),
-    }
-    return Agreement(
-        count=valid.sum().cast(pl.Int64), sums=sums, values=_values(rules), spreads=_spreads()
+    names = {x: "x", y: "y", weight: "w"}
+    masked = rows.select(
+        *group, *(pl.when(valid).then(old).alias(new) for old, new in names.items())
     )
+    x_, y_, w_ = (pl.col(name) for name in names.values())
+    centres = {"mean_x": (w_ * x_).sum() / w_.sum(), "mean_y": (w_ * y_).sum() / w_.sum()}
+    if group:
+        centres = {name: centre.over(group) for name, centre in centres.items()}
+    centred = masked.with_columns(**centres)
+    from_x, from_y, gap = x_ - pl.col("mean_x"), y_ - pl.col("mean_y"), y_ - x_
+    products = centred.select(
+        *group,
+        *names.values(),
+        *centres,
+        gap=w_ * gap,
+        gap_squares=w_ * gap**2,
+        rest_x=w_ * from_x,
+        rest_y=w_ * from_y,
+        x_squares=w_ * from_x**2,
+        y_squares=w_ * from_y**2,
+        products=w_ * from_x * from_y,
+    )
+    sums = ("gap", "gap_squares", "rest_x", "rest_y", "x_squares", "y_squares", "products")
+    aggregations = [
+        pl.col(sums).sum(),
+        pl.col([*centres]).first(),
+        w_.sum().alias("mass"),
+        (x_.max() > x_.min()).alias("x_varies"),
+        (y_.max() > y_.min()).alias("y_varies"),
+        x_.count().cast(pl.Int64).alias("n_tests"),
+        x_.null_count().cast(pl.Int64).alias("n_missing"),
+    ]
+    added = products.group_by(group).agg(aggregations) if group else products.select(aggregations)
+    # What the rounding of the means left is taken off again.
+    mass, rest_x, rest_y = pl.col("mass"), pl.col("rest_x"), pl.col("rest_y")
+    return added.with_columns(
+        pl.col("gap") / mass,
+        pl.col("x_squares") - rest_x**2 / mass,
+        pl.col("y_squares") - rest_y**2 / mass,
+        pl.col("products") - rest_x * rest_y / mass,
+    ).drop("rest_x", "rest_y")
 
 
 def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
@@ -101,7 +114,12 @@ def _two_tails(z: pl.Series) -> pl.Series:
     return pl.Series(z.name, erfc(z.to_numpy() / np.sqrt(2.0)), nan_to_null=True)
 
 
-def _values(rules: Rules) -> dict[str, pl.Expr]:
+def agreement_values(rules: Rules) -> dict[str, pl.Expr]:
+    """From the sums of pairs: `ecs`, `pearson`, `slope`, `intercept`.
+
+    Args:
+        rules: See `evalframe.replication.agreement.ecs`.
+    """
     c = pl.col
     original = rules == "reference"
     vary = c("x_varies") & c("y_varies")
@@ -125,6 +143,7 @@ def _values(rules: Rules) -> dict[str, pl.Expr]:
     }
 
 
-def _spreads() -> pl.Expr:
+def both_spread() -> pl.Expr:
+    """From the sums of pairs: whether both standard deviations exceed 1e-10."""
     smallest = pl.min_horizontal("x_squares", "y_squares")
     return ratio(smallest, pl.col("mass")).sqrt() > _FLAT

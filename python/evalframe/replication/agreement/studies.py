@@ -176,7 +176,9 @@ def model_scores(
             study, so that each study keeps as many as it has and still counts once; drawn from all
             studies together, studies would come and go, and the mean would be over others. This
             is the spread that findings give to the score of these studies, not of others, and
-            nothing where studies have a single finding. All models see the same draws.
+            nothing where studies have a single finding. All models see the same draws. Few studies
+            make intervals short: in simulations those of 0.95 held the true score of 30 studies in
+            0.93 of all cases, of 12 in 0.89 (`interval="normal"`: 0.94, 0.92).
 
     Returns:
         by..., `pas` (Float64 in [0, 1], null without a study that has one), `pas_normalised` (if

@@ -14,7 +14,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.replication.agreement.ecs import LEAST, MASS, X, Y, ecs_of
-from evalframe.replication.agreement.pairs import agreement
+from evalframe.replication.agreement.pairs import agreement_values
 from evalframe.replication.participants.strata import SLOT
 from evalframe.replication.uncertainty.sampling import cluster_drawn, sample_of
 from evalframe.replication.uncertainty.scores import with_entries
@@ -171,7 +171,7 @@ class Concordance:
             "y_varies": y_squares > 0,
         }
         enough = pl.col("n_tests") >= LEAST
-        finishes = agreement(X, Y, MASS, rules=self.rules).values
+        finishes = agreement_values(self.rules)
         values = pl.DataFrame({name: column.ravel() for name, column in columns.items()}).select(
             pl.when(enough).then(value).alias(name) for name, value in finishes.items()
         )
