@@ -331,7 +331,7 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
 def test_the_examples_of_the_help_run(call: Any, folder: Path) -> None:
     Path("report.toml").write_text(JOB)
     commands = re.findall(r"  evalframe (.*)", EPILOG.replace("\\\n", " "))
-    assert len(commands) == 10
+    assert len(commands) == 11
     for command in commands:
         faster = ["--bootstrap", "10"] if command.startswith("selective") else []
         call(*shlex.split(command), *faster)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -247,6 +248,28 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
 
     for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
         say(path)
+
+
+@cli.command()
+@click.argument("samples", type=click.Path(path_type=Path), default="data")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="The folder for the tables.",
+)
+def demo(samples: Path, output: Path) -> None:
+    """Run the main command of each family on the samples in SAMPLES, by default data.
+
+    Shows each command and what it prints.
+    """
+    from evalframe.jobs.demo import commands
+
+    for title, words in commands(samples, output).items():
+        say(f"\n{title}\n{'=' * len(title)}\n$ evalframe {shlex.join(words)}\n")
+        cli.commands[words[0]].main(words[1:], f"evalframe {words[0]}", standalone_mode=False)
 
 
 @cli.command()

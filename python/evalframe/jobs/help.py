@@ -3,6 +3,7 @@
 EPILOG = """\b
 Examples:
   evalframe sample data
+  evalframe demo data
   evalframe selective data/items.parquet -o report.parquet --by mode
   evalframe selective data/items.parquet -o report.csv --by mode \\
       --confidence confidence,verbalized --bootstrap 10000 --seed 42
