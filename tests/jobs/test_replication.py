@@ -64,7 +64,8 @@ def test_the_result_is_what_the_library_gives(replication: Any) -> None:
     models = ef.replication.model_scores(tests).collect().sort("pas", descending=True)
     assert_frame_equal(found.select(models.columns), models)
     ecs = ef.replication.ecs(tests).collect()
-    assert dict(found.select("model", "ecs").rows()) == dict(ecs.select("model", "ecs").rows())
+    concordance = dict(ecs.select("model", "ecs").rows())
+    assert dict(found.select("model", "ecs").rows()) == pytest.approx(concordance)
     assert found["rank"].to_list() == [1, 2, 3]
     assert text.splitlines()[2].split() == [
         *("1", "lantern-13b", "0.8121", "0.7104", "0.3226", "30", "27", "8", "0.1000")
@@ -240,13 +241,42 @@ def test_missing_tests_are_counted_and_told(replication: Any) -> None:
         ("quill-70b", 8, 28, 2, 0),
     ]
     assert "Missing: tests without a PAS, which are left out: 2 of 86." in text
-    assert "Findings without a test that has a PAS, which count as 0.5: 1." in text
+    assert "Without a usable test, so that they count as 0.5: 1 of 77 findings." in text
     assert "Absent: tests that others have, and these lack: harbor-7b (4)." in text
     told = replication("validate", "some.parquet")
     assert "tests: all 86 rows accepted" in told
     assert "4 tests that some have and others lack:" in told
     assert "harbor-7b  two-maps  main          F1          first-map" in told
     assert "lack" not in replication("validate", "tests.parquet")
+
+
+def test_impossible_weights_are_told(replication: Any) -> None:
+    keys = {"model": "m", "study_id": "s", "finding_id": "F1"}
+    tests = pl.DataFrame({"test_id": [*"abcde"], "pas": [0.5, 0.7, 0.9, None, float("nan")]})
+    infinite = [1.0, float("inf"), 1.0, 1.0, 1.0]
+    named = tests.with_columns(**{name: pl.lit(value) for name, value in keys.items()})
+    named.with_columns(test_weight=pl.Series(infinite)).write_parquet("weights.parquet")
+    text = " ".join(replication("weights.parquet", "-o", "out.parquet").split())
+    assert pl.read_parquet("out.parquet").select("n_tests", "n_missing").row(0) == (2, 3)
+    assert "Missing: tests without a PAS, which are left out: 2 of 5." in text
+    assert "Impossible: tests with a weight or n_eff that is infinite or negative, or a PAS" in text
+    assert "outside [0, 1], which are left out: 1 of 5." in text
+    assert "Without a usable test" not in text
+    named.with_columns(pas=pl.lit(None, pl.Float64)).write_parquet("none.parquet")
+    text = " ".join(replication("none.parquet", "-o", "o.csv", "--finding-rule", "mean").split())
+    assert (
+        "Without a usable test, so that they are left out: 1 of 1 findings, and with them" in text
+    )
+
+
+def test_json_lines_keep_the_order_of_columns(replication: Any) -> None:
+    later = TESTS.head(1).with_columns(model=pl.lit("late"), zeta=1, alpha=2)
+    TESTS.write_ndjson("tests.jsonl")
+    with Path("tests.jsonl").open("a") as file:
+        file.write(later.write_ndjson())
+    replication("tests.jsonl", "-o", "tables", "-q")
+    columns = pl.read_parquet("tables/tests.parquet").columns
+    assert columns[: TESTS.width + 2] == [*TESTS.columns, "alpha", "zeta"]
 
 
 def test_agents_without_data(replication: Any) -> None:
@@ -267,31 +297,6 @@ def test_agents_without_data(replication: Any) -> None:
     assert "log_bayes_factor_agent" not in found.columns
     told = replication("human.parquet", "-o", "out.csv", exit_code=1)
     assert "nothing says what came out on the agent side" in told
-
-
-def test_results_of_the_original(replication: Any) -> None:
-    replication("tests.parquet", "-o", "tables", "--summary", "written", "-q")
-    assert {path.name for path in Path("written").iterdir() if path.is_file()} == {
-        *("benchmark_summary.csv", "benchmark_summary.json"),
-        *("simple_results.json", "simple_studies.csv", "simple_findings.csv"),
-    }
-    expected = pl.read_parquet("tables/models.parquet")
-    replication("--from-results", "written", "-o", "again.parquet", "-q")
-    found = pl.read_parquet("again.parquet").select(expected.columns)
-    assert_frame_equal(found, expected, abs_tol=1e-9)
-    simple = json.loads(Path("written/simple_results.json").read_text())
-    best = simple["configs"]["lantern-13b"]
-    assert best["pas_raw"] == pytest.approx(expected["pas"][0])
-    assert read_provenance("again.parquet")["job"]["results"] is True
-    told = replication(
-        "--from-results", "written", "-o", "o.csv", "--summary", "written", exit_code=1
-    )
-    assert "written holds inputs" in told
-    TESTS.rename({"model": "config"}).write_parquet("config.parquet")
-    args = ["config.parquet", "-o", "out.csv", "-q", "--by", "config", "--summary", "other"]
-    replication(*args)
-    same = Path("written/simple_studies.csv").read_text()
-    assert Path("other/simple_studies.csv").read_text() == same
 
 
 def test_a_job_file_runs(replication: Any, call: Any) -> None:

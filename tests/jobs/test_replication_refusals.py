@@ -55,7 +55,7 @@ IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
     ),
     "no degree of freedom": (
         with_first("n2_human", 1.0, tests=with_first("n1_human", 1.0)),
-        ["a t-test has a degree of freedom (human)", "correct the sample sizes"],
+        ["n1 and n2 are 1 or more, and 3 or more together, in t tests (human): not so in 1"],
     ),
     "an empty group": (
         with_first("n1_human", 0.0),
@@ -66,11 +66,11 @@ IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
     ),
     "df of 0": (
         with_first("df1_agent", 0.0, "anova"),
-        ["F has degrees of freedom (agent): not so in 1", "test_type='anova', df1_agent=0.0"],
+        ["df1 is above 0, in f tests (agent): not so in 1", "test_type='anova', df1_agent=0.0"],
     ),
     "a correlation beyond 1": (
         with_first("stat_human", 1.2, "pearson"),
-        ["|r| is at most 1 (human): not so in 1 of 90 rows", "give r itself, not t or z"],
+        ["stat is a correlation from -1 to 1, in correlation tests (human): not so in 1 of 90"],
     ),
     "a correlation of two": (
         with_first("n_human", 2.0, "pearson"),
@@ -78,7 +78,7 @@ IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
     ),
     "k above n": (
         with_first("k_agent", 100.0, "binomial"),
-        ["k is at most n (agent): not so in 1", "k_agent=100.0"],
+        ["k is a whole number from 0 to n, in binomial tests (agent)", "k_agent=100.0"],
     ),
     "half a success": (
         with_first("k_agent", 3.5, "binomial"),

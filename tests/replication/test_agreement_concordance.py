@@ -94,6 +94,18 @@ def test_small_differences_of_large_effects(ticks, offset, tick):
             assert found[2] == pytest.approx(float(intercept), rel=1e-7, abs=1e-11 * (1 + offset))
 
 
+@pytest.mark.parametrize(("far_x", "far_y"), [(0.0, 1e5), (1e5, 1e5), (1e5, 0.0), (1e5, -1e5)])
+def test_lines_far_from_the_other_side(far_x, far_y):
+    random = np.random.default_rng(0)
+    x, y = (far + random.normal(size=40) * 1e-3 for far in (far_x, far_y))
+    pairs = [(float(a), float(b), 1.0) for a, b in zip(x, y, strict=True)]
+    frame = pl.DataFrame(pairs, schema=FLOATS, orient="row")
+    _, slope, intercept = (float(value) for value in exactly(pairs))
+    found = frame.select(of_pairs("w")).row(0)
+    assert found[1] == pytest.approx(slope, abs=1e-14)
+    assert found[2] == pytest.approx(intercept, rel=1e-14, abs=1e-9)
+
+
 def test_the_scale_of_weights_matters_in_the_original_only():
     pairs = pl.DataFrame({"x": [0.0, 1.0, 2.0], "y": [5.0, 6.0, 8.0], "w": [1.0, 2.0, 3.0]})
     for rules, same in (("documented", True), ("reference", False)):

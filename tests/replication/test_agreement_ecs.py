@@ -270,3 +270,38 @@ def test_ecs_equals_a_plain_program(rows):
     found = whole(ecs(pl.DataFrame(rows, schema=schema, orient="row")))["ecs"]
     expected = naive(rows)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-12))
+
+
+FOUR = pl.DataFrame(
+    {
+        "study_id": ["s"] * 4,
+        "finding_id": ["F1", "F2", "F3", "F4"],
+        "effect_d_human": [0.0, 1.0, 2.0, 3.0],
+        "effect_d_agent": [1.0, 2.0, 3.5, 3.0],
+        "times": [1.0, 2.0, 3.0, 4.0],
+    }
+)
+VALUES = ("ecs", "pearson", "slope", "intercept")
+
+
+@pytest.mark.parametrize("scale", [1e300, 4e307, 4.49e307, 1e-300, 1e-307, 3.0])
+def test_the_scale_of_weights_is_harmless(scale):
+    plain = ecs(FOUR, weight="times").collect()
+    scaled = ecs(FOUR, weight=pl.col("times") * scale).collect()
+    method = ef.Bootstrap(cluster="finding_id", n=20)
+    drawn = [ecs(FOUR, weight=pl.col("times") * k, resample=method).collect() for k in (1.0, scale)]
+    for name in VALUES:
+        assert scaled[name].item() == pytest.approx(plain[name].item(), rel=1e-13)
+        end = f"{name}_upper"
+        assert drawn[0][end].item() == pytest.approx(drawn[1][end].item(), rel=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e170, 1e160, 1e-160, 1e-170])
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_effects_whose_squares_are_no_numbers(scale, rules):
+    extreme = FOUR.with_columns(pl.col("effect_d_human", "effect_d_agent") * scale)
+    found = whole(ecs(extreme, rules=rules))
+    undefined = [name for name in VALUES if found[name] is None]
+    assert undefined == [*VALUES] or rules == "reference"
+    assert not any(isinstance(found[name], float) and math.isnan(found[name]) for name in VALUES)
+    assert found["n_tests"] == 4

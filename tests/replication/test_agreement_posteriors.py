@@ -171,6 +171,8 @@ def test_golden_three_way_pas(golden, rules):
     for case in cases(golden, "aggregate_pas", "pas_3way"):
         sides = [[lit(case["inputs"][side].get(way)) for way in WAYS] for side in ("pi_h", "pi_a")]
         whole = all(len(case["inputs"][side]) == 3 for side in ("pi_h", "pi_a"))
+        sums = [sum(case["inputs"][side].values()) for side in ("pi_h", "pi_a")]
+        whole = whole and sums == pytest.approx([1.0, 1.0], abs=1e-6)
         wanted = case["expected"] if whole or rules == "reference" else None
         assert value(pas_three_way(*sides, rules=rules)) == expected(wanted), case["id"]
 
@@ -184,6 +186,32 @@ def test_pas_of_what_is_missing():
     assert value(pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)])) is None
     original = pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)], rules="reference")
     assert value(original) == 1.0
+
+
+def test_posteriors_that_do_not_sum_to_1_are_none():
+    ones, half = [lit(1.0)] * 3, [lit(0.5), lit(0.0), lit(0.5)]
+    assert value(pas_three_way(ones, ones)) is None
+    assert value(pas_three_way(ones, half)) is None
+    assert value(pas_three_way(half, ones)) is None
+    assert value(pas_three_way(ones, ones, rules="reference")) == 3.0
+    assert value(human_ceiling(ones)) is None
+    nearly = [lit(1.0 + 5e-10), lit(-5e-10), lit(0.0)]
+    assert value(pas_three_way(nearly, nearly)) == 1.0
+    off = [lit(0.5), lit(0.0), lit(0.5 + 2e-6)]
+    assert value(pas_three_way(off, half)) is None
+    assert value(pas(lit(1.0 + 1e-12), lit(1.0))) == 1.0
+    assert value(pas(lit(1.0 + 1e-6), lit(1.0))) is None
+    assert value(field_comparable_pas(lit(0.5), lit(0.9), lit(1.5))) == 0.5
+
+
+def test_z_is_antisymmetric():
+    shares = np.concatenate([[0.0, 1e-9, 5e-7, 0.25, 0.5], np.arange(1, 32) / 64])
+    z = pl.DataFrame({"low": shares, "high": 1.0 - shares}).select(
+        z_of_pas(pl.col("low")).alias("low"), z_of_pas(pl.col("high")).alias("high")
+    )
+    np.testing.assert_allclose(z["low"], -z["high"], rtol=1e-9)
+    ends = z.head(1)
+    assert ends["low"].item() == -ends["high"].item() == pytest.approx(-0.5 * math.log(1999999))
 
 
 def test_structs_of_posteriors_are_taken_as_they_come():
@@ -286,6 +314,29 @@ def test_tables_without_evidence():
         with_posteriors(BAYES.drop("log_bayes_factor_agent"))
     with pytest.raises(MissingColumnsError, match="'pi_agent', 'pi_human'"):
         with_pas(BAYES)
+    with pytest.raises(MissingColumnsError, match="with_posteriors needs column 'nope'"):
+        with_posteriors(BAYES, human_prior_odds="nope")
+
+
+@pytest.mark.parametrize("name", ["bayes_factor_human", "direction_agent", "prior_odds_human"])
+def test_evidence_must_be_numbers(name):
+    text = BAYES.with_columns(pl.col(name).cast(pl.String))
+    with pytest.raises(ParameterError, match=rf"with_posteriors: .*{name}.* must be numbers"):
+        with_posteriors(text)
+    with pytest.raises(ParameterError, match=r"with_posteriors: .*odds.* must be numbers"):
+        with_posteriors(BAYES.with_columns(odds=pl.lit("10")), agent_prior_odds="odds")
+    posteriors = with_posteriors(BAYES).with_columns(pl.col("pi_agent").cast(pl.String))
+    with pytest.raises(ParameterError, match=r"with_pas: .*pi_agent.* must be numbers"):
+        with_pas(posteriors, ways="two")
+
+
+def test_a_missing_agent_by_the_originals_rules():
+    found = with_posteriors(BAYES, rules="reference").collect()
+    assert found["pi_agent"].to_list() == [0.5, 0.5, 1.0]
+    assert value(posterior(lit(-1.0), 1.0, rules="reference")) == -math.inf
+    split = with_posteriors(BAYES, missing_agent="half_null")
+    assert with_pas(split).collect()["pas"][1] is None
+    assert with_pas(split, rules="reference").collect()["pas"][1] == pytest.approx(0.125)
 
 
 def test_domains_of_the_benchmark():
@@ -293,6 +344,11 @@ def test_domains_of_the_benchmark():
     found = studies.select(domain()).to_series().to_list()
     assert found == ["Cognition", "Social", "Strategic", None]
     assert len(DOMAINS) == 12
+    names = studies["study_id"]
+    for text in (names.cast(pl.Enum(names)), names.cast(pl.Categorical)):
+        assert text.to_frame().select(domain()).to_series().to_list() == found
+    numbers = pl.DataFrame({"study_id": [1, 2]}).select(domain()).to_series()
+    assert (numbers.dtype, numbers.to_list()) == (pl.String, [None, None])
 
 
 @pytest.fixture(scope="module")

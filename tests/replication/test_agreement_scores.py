@@ -66,6 +66,12 @@ def test_golden_findings(golden, family):
         assert found == near(case["expected"]), case["id"]
         if "expected_seed_document" in case:
             tags = case.get("tags", [])
+            if {"pas_out_of_range", "inf"} & {*tags}:
+                possible = tests.filter(pl.col("pas").is_between(0.0, 1.0))
+                assert len(possible) < len(tests)
+                alone = finding_scores(possible).collect()[column].item()
+                assert finding_scores(tests).collect()[column].item() == alone
+                continue
             clamped = min(max(case["expected_seed_document"], -0.999999), 0.999999)
             document = clamped if column == "pas_normalised" else case["expected_seed_document"]
             found = finding_scores(tests).collect()[column].item()
@@ -142,8 +148,8 @@ TESTS = pl.DataFrame(
 
 
 def logit(share):
-    bounded = min(max(share, 5e-7), 1 - 5e-7)
-    return math.log(bounded / (1 - bounded))
+    tail = max(min(share, 1 - share), 5e-7)
+    return math.copysign(math.log((1 - tail) / tail), share - 0.5)
 
 
 def share(logit_):

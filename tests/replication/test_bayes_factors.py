@@ -230,11 +230,13 @@ def test_scales():
         for scale in (0.707, 10.0)
     )
     assert narrow > wide
-    with pytest.raises(ParameterError, match="scale must be positive and finite, got 0"):
+    with pytest.raises(
+        ParameterError, match="scale must be a number above 0 and up to 1e\\+100, got 0"
+    ):
         bayes_factors.bayes_factor_t("t", "n", scale=0)
     with pytest.raises(ParameterError, match=r'"reference" has the scale 0\.5, got 0\.4'):
         bayes_factors.bayes_factor_f("f", "a", "b", "n", scale=0.4, rules="reference")
-    with pytest.raises(ParameterError, match="unknown rules 'original'; known: documented"):
+    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'original'"):
         bayes_factors.bayes_factor_bound("p", rules="original")
 
 
@@ -266,3 +268,56 @@ def test_yates():
     odd = pl.DataFrame({"a": [0, 3, -1, None], "b": [0, 3, 2, 2], "c": [0, 3, 2, 2], "d": [4] * 4})
     values = odd.select(bayes_factors.yates_chi_square()).to_series().to_list()
     assert values == [0.0, 0.0, None, None]
+
+
+FAR_OFF = [
+    ("t", [2.0, math.inf, None]),
+    ("t", [2.0, 20.0, math.inf]),
+    ("t", [2.0, 20.0, 1e-320]),
+    ("f", [4.0, 1.0, 20.0, math.inf]),
+    ("f", [4.0, -5.0, 20.0, 22.0]),
+    ("f", [4.0, 1e200, 20.0, 22.0]),
+    ("r", [0.5, math.inf]),
+]
+
+
+@pytest.mark.parametrize(("name", "row"), FAR_OFF)
+def test_the_original_fails_with_1_far_from_any_test(name, row):
+    assert value(f"bayes_factor_{name}", row, "reference") == 1.0
+    # A sound row beside it keeps its value.
+    rows = [row, POSSIBLE[name]]
+    columns = {f"x{place}": list(cells) for place, cells in enumerate(zip(*rows, strict=True))}
+    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
+    made = frame.select(getattr(bayes_factors, f"bayes_factor_{name}")(*columns, rules="reference"))
+    assert made.to_series().to_list() == [
+        1.0,
+        pytest.approx(value(f"bayes_factor_{name}", POSSIBLE[name], "reference"), rel=1e-12),
+    ]
+
+
+@pytest.mark.parametrize("name", ["u", "variance_ratio"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_the_original_fails_with_1_where_a_size_is_missing(name, place):
+    row = [None if at == place else cell for at, cell in enumerate(POSSIBLE[name])]
+    assert value(f"bayes_factor_{name}", row, "reference") == 1.0
+
+
+@pytest.mark.parametrize("scale", ["0.5", None, pl.lit(0.5), 1e200, True, math.nan, -1.0])
+def test_scales_that_are_none(scale):
+    with pytest.raises(ParameterError, match=r"scale must be a number above 0 and up to 1e\+100"):
+        bayes_factors.bayes_factor_t("t", "n", scale=scale)
+
+
+def test_a_large_t_has_a_finite_logarithm():
+    assert math.isfinite(value("log_bayes_factor_t", [1e150, 20.0, None]))
+    assert value("log_bayes_factor_t", [1e200, 20.0, None]) == math.inf
+
+
+def test_many_deep_tails_are_those_of_each_alone():
+    ratios = [1e4 + step for step in range(2500)]
+    frame = pl.DataFrame({"f": ratios, "df": [100.0] * len(ratios)})
+    made = frame.select(bayes_factors.log_bayes_factor_variance_ratio("f", "df", "df")).to_series()
+    assert made.is_sorted()
+    for place in (0, 1023, 1024, 2048, 2499):
+        alone = value("log_bayes_factor_variance_ratio", [ratios[place], 100.0, 100.0])
+        assert made[place] == pytest.approx(alone, rel=1e-14)

@@ -172,10 +172,11 @@ def test_refusals():
         with_bayes_factors(frame, None, test_type="kind")
     with pytest.raises(ParameterError, match="side must be 'human', 'agent', both or None"):
         with_bayes_factors(frame, "robot")
-    with pytest.raises(ParameterError, match="scale must be positive"):
-        with_bayes_factors(
-            frame.with_columns(test_type=pl.lit("t-test")), None, scale=-1.0
-        ).collect()
+    for name in ("scale", "f_scale"):
+        with pytest.raises(ParameterError, match=f"^{name} must be a number above 0"):
+            with_bayes_factors(
+                pl.DataFrame({"test_type": ["p-value"], "stat": [0.1]}), None, **{name: -1.0}
+            )
 
 
 def test_published_human_tests(shared):
@@ -188,3 +189,47 @@ def test_published_human_tests(shared):
     assert len(known) > 140
     ratio = known["bayes_factor"] / known["bf10"]
     assert (ratio - 1).abs().max() < 1e-6
+
+
+def test_degrees_of_freedom_by_either_name():
+    by_hand = math.exp((20.0 - 4 * math.log(100)) / 2)
+    assert one("chi-square", stat=20.0, df=4, n=100) == pytest.approx(by_hand)
+    assert one("chi-square", stat=20.0, df1=4, df=9, n=100) == pytest.approx(by_hand)
+    assert one("chi-square", stat=20.0, df1=None, df=4, n=100) == pytest.approx(by_hand)
+
+
+def test_columns_of_the_user_are_left_alone():
+    tests = pl.DataFrame({"test_type": ["t-test"], "stat": [2.0], "n1": [20]})
+    own = tests.with_columns(
+        pl.lit("u").alias(":kind"), pl.lit(7).alias(":type"), pl.lit("t-test").alias("::type")
+    )
+    made = with_bayes_factors(own, None).collect()
+    assert made.drop("log_bayes_factor", "bayes_factor").equals(own)
+    assert made["bayes_factor"].item() == one("t-test", stat=2.0, n1=20)
+    named = with_bayes_factors(own.drop("test_type"), None, test_type="::type").collect()
+    assert named["bayes_factor"].item() == made["bayes_factor"].item()
+
+
+@pytest.mark.parametrize(
+    ("human", "agent", "of_agent", "of_human"),
+    [
+        (1.0, 1.0, "half", "half"),
+        (1.0, -1.0, "against", "half"),
+        (0.0, 0.0, "against", "against"),
+        (0.0, 1.0, "against", "against"),
+        (1.0, math.nan, None, "half"),
+        (None, 0.0, None, None),
+    ],
+)
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_the_expected_direction_is_the_human_one_and_not_0(human, agent, of_agent, of_human, rules):
+    row = {"p_value_human": 0.01, "p_value_agent": 0.01}
+    row |= {"direction_human": human, "direction_agent": agent}
+    schema = dict.fromkeys(row, pl.Float64)
+    tests = pl.DataFrame({name: [cell] for name, cell in row.items()}, schema=schema)
+    made = with_bayes_factors(tests.with_columns(test_type=pl.lit("p_half_vsb")), rules=rules)
+    values = {"half": of("bayes_factor_bound", 0.01) / 2, "against": 0.1, None: None}
+    for side, wanted in {"agent": of_agent, "human": of_human}.items():
+        found = made.collect()[f"bayes_factor_{side}"].item()
+        expected = values[wanted]
+        assert found == (None if expected is None else pytest.approx(expected)), side

@@ -37,7 +37,7 @@ def check(test_type: str | None = "t-test", **columns: object) -> None:
         ("t_test", {"stat_human": -300.0, "n1_human": 2, "n2_human": None}),
         ("T test", {"stat_human": 2.0, "n1_human": 1, "n2_human": 2, "p_value_human": 0.0}),
         ("ANOVA", F),
-        ("correlation", {"stat_human": -1.0, "n_human": 2}),
+        ("correlation", {"stat_human": -1.0, "n_human": 3}),
         ("chi-square", {**CHI, "a_human": 0, "b_human": 2, "c_human": 3, "d_human": 75}),
         ("wilcoxon", {"stat_agent": 0.0, "n1_agent": 3, "n2_agent": 4}),
         ("binomial", {"k_agent": 7, "n_agent": 7, "p0_agent": 0.5, "direction_agent": -1}),
@@ -57,22 +57,22 @@ def test_good_and_missing_values_pass(test_type: str | None, columns: dict[str, 
     ("test_type", "columns", "rule"),
     [
         ("t-tset", {}, "test_type is known: not so in 1 of 1 rows"),
-        ("t-test", T | {"n1_human": 1, "n2_human": 1}, "a t-test has a degree of freedom"),
-        ("t-test", T | {"n1_human": 1, "n2_human": None}, "a t-test has a degree of freedom"),
+        ("t-test", T | {"n1_human": 1, "n2_human": 1}, "n1 and n2 are 1 or more, and 3 or more"),
+        ("t-test", T | {"n1_human": 1, "n2_human": None}, "n1 is 2 or more without n2"),
         ("t-test", T | {"n2_human": -3}, "n2_human is not negative"),
-        ("anova", F | {"stat_agent": -0.1}, "F is not negative"),
-        ("anova", F | {"df1_agent": 0}, "F has degrees of freedom"),
-        ("f-test", F | {"df2_agent": 0.5}, "F has degrees of freedom"),
-        ("f-test", F | {"n_total_agent": 1}, "F has more participants than df1"),
-        ("pearson", {"stat_agent": 1.01}, r"\|r\| is at most 1"),
+        ("anova", F | {"stat_agent": -0.1}, "stat is an F, not negative"),
+        ("anova", F | {"df1_agent": 0}, "df1 is above 0"),
+        ("f-test", F | {"df2_agent": 0}, "df2 is above 0"),
+        ("f-test", F | {"n_total_agent": 2}, r"n_total is above df1 \+ 1"),
+        ("pearson", {"stat_agent": 1.01}, "stat is a correlation from -1 to 1"),
         ("spearman", {"stat_human": -3.2}, "give r itself"),
-        ("pearson", {"stat_human": 0.1, "n_human": 1}, "a correlation has two participants"),
-        ("chi2", CHI | {"stat_human": -1.0}, "chi-square is not negative"),
-        ("chi2", CHI | {"df1_human": 0}, "chi-square has a degree of freedom"),
+        ("pearson", {"stat_human": 0.1, "n_human": 2}, "n is 3 or more"),
+        ("chi2", CHI | {"stat_human": -1.0}, "stat is a chi-square, not"),
+        ("chi2", CHI | {"df1_human": 0}, "df1 is above 0"),
         ("chi2", {"b_human": -1.0}, "b_human is not negative"),
-        ("mannwhitneyu", {"stat_agent": 13.0, "n1_agent": 3, "n2_agent": 4}, "U lies between"),
-        ("mannwhitneyu", {"stat_agent": 0.0, "n1_agent": 0, "n2_agent": 4}, "on both sides"),
-        ("binomial", {"k_human": 8, "n_human": 7}, "k is at most n"),
+        ("mannwhitneyu", {"stat_agent": 13.0, "n1_agent": 3, "n2_agent": 4}, "give U, not z"),
+        ("mannwhitneyu", {"stat_agent": 0.0, "n1_agent": 0, "n2_agent": 4}, "n1 and n2 are 1 or"),
+        ("binomial", {"k_human": 8, "n_human": 7}, "k is a whole number from 0 to n"),
         ("binomial", {"k_human": -1, "n_human": 7}, "k_human is not negative"),
         ("binomial", {"p0_human": 1.5}, r"p0_human lies in \[0, 1\]"),
         (None, {"p_value_agent": 1.01}, r"p_value_agent lies in \[0, 1\]"),
@@ -136,7 +136,10 @@ def test_published_human_tests_pass(shared: Path) -> None:
     known = tests.filter(~(pl.col("n1_human") + pl.col("n2_human") == 0).fill_null(value=False))
     assert len(known) == 146
     assert validate(known, replication_contract(model=None)).rejected == 0
-    with pytest.raises(ContractError, match="a t-test has a degree of freedom"):
+    with pytest.raises(
+        ContractError,
+        match=r"n1 and n2 are 1 or more, and 3 or more together, in t tests \(human\)",
+    ):
         validate(tests, replication_contract(model=None))
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication.effects import (
     effect_d,
     kind_of_test,
@@ -21,7 +21,16 @@ from evalframe.replication.effects import (
 
 TESTS = pl.DataFrame(
     {
-        "test_type": ["t-test", "t_test", "f-test", "pearson", "chi2", "wilcoxon", "binomial", "?"],
+        "test_type": [
+            "t-test",
+            "t_test",
+            "f-test",
+            "pearson",
+            "chi2",
+            "wilcoxon",
+            "binomial",
+            None,
+        ],
         "stat_agent": [2.0, 2.0, 4.0, 0.5, None, 64.0, None, 1.0],
         "n1_agent": [8, 16, 8, None, None, 8, None, 8],
         "n2_agent": [8, None, 8, None, None, 8, None, 8],
@@ -129,8 +138,17 @@ def test_an_empty_table_and_one_without_statistics():
 def test_a_table_without_test_types_is_refused():
     with pytest.raises(MissingColumnsError, match="with_effect_sizes needs column 'test_type'"):
         with_effect_sizes(TESTS.drop("test_type"))
-    with pytest.raises(ParameterError, match="unknown rules"):
+    with pytest.raises(ParameterError, match="rules must be one of"):
         with_effect_sizes(TESTS, rules="legacy")
+
+
+def test_columns_of_statistics_are_numbers_and_others_are_left_alone():
+    with pytest.raises(ContractError, match="'stat_agent' is String, not a number"):
+        with_effect_sizes(TESTS.with_columns(stat_agent=pl.lit("abc")))
+    own = TESTS.with_columns(pl.lit("u").alias(":kind"), pl.lit(1).alias(":stat_agent"))
+    made = with_effect_sizes(own).collect()
+    assert made.select(own.columns).equals(own)
+    assert made["effect_size_agent"].equals(with_effect_sizes(TESTS).collect()["effect_size_agent"])
 
 
 def test_names_of_tests():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 
 import pytest
 
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.replication.files import read_evaluation
+from evalframe.replication.files import read_evaluation, read_results
 from replication.file_data import read, stored
 
 
@@ -43,13 +45,14 @@ def test_a_fault_in_a_test_is_told_with_its_place(tmp_path, fault, told):
         ({"usage_stats": 3}, "document 0: usage_stats must be an object, but is 3"),
         (
             {"usage_stats": {"total_tokens": 0.5}},
-            "document 0: usage_stats.total_tokens is 0.5, not a whole number of 64 bits",
+            "document 0: usage_stats.total_tokens is 0.5, not a whole number from 0 to 2**53",
         ),
         (
-            {"n_runs": 2**63},
-            "document 0: n_runs is 9223372036854775808, not a whole number of 64 bits",
+            {"n_runs": 2**53 + 1},
+            "document 0: n_runs is 9007199254740993, not a whole number from 0 to 2**53",
         ),
-        ({"n_runs": math.nan}, "document 0: n_runs is nan, not a whole number of 64 bits"),
+        ({"n_runs": -1}, "document 0: n_runs is -1, not a whole number from 0 to 2**53"),
+        ({"n_runs": math.nan}, "document 0: n_runs is nan, not a whole number from 0 to 2**53"),
         ({"test_results": {}}, "document 0: test_results must be a list, but is {}"),
         ({"test_results": [{}, 3]}, "document 0: test_results[1] must be an object, but is 3"),
         ({"finding_results": 3}, "document 0: finding_results must be a list, but is 3"),
@@ -90,6 +93,45 @@ def test_files_that_cannot_be_read(tmp_path, data, told):
     with pytest.raises(InputError, match=told) as refused:
         read_evaluation(path)
     assert str(path) in str(refused.value)
+
+
+HALF = chr(0xD800)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-8"])
+@pytest.mark.parametrize("escaped", [True, False])
+def test_halves_of_characters_in_every_encoding(tmp_path, encoding, escaped):
+    test = {"finding_id": "F1", "test_name": HALF}
+    for content, place in (
+        ({"test_results": [test]}, r"test_results\[0\]\.test_name"),
+        ({HALF: 1}, "'"),
+    ):
+        text = json.dumps({"test_results": []} | content, ensure_ascii=escaped)
+        path = stored(tmp_path, "s", "m", text.encode(encoding, "surrogatepass"))
+        with pytest.raises(InputError, match=rf"{place}.* has half of a character"):
+            read_evaluation(path)
+    text = json.dumps({"test_results": [{"test_name": "Höhle 😀"}]}, ensure_ascii=escaped)
+    path = stored(tmp_path, "s", "m", text.encode(encoding))
+    assert read_evaluation(path).tests["test_name"].item() == "Höhle 😀"
+
+
+def test_names_with_halves_of_characters(tmp_path):
+    with pytest.raises(ParameterError, match=r"model has half of a character .*: '.ud800'"):
+        read_evaluation({"test_results": []}, model=HALF, study_id="s")
+    with pytest.raises(InputError, match="document 0: model has half of a character"):
+        read_evaluation({"test_results": [], "model": HALF}, study_id="s")
+    path = stored(tmp_path, "s", os.fsdecode(b"m\xff"), {"test_results": []})
+    with pytest.raises(InputError, match=r"is no text \(UTF-8\); rename the file or its folder"):
+        read_evaluation(path)
+
+
+def test_documents_that_are_none_of_json():
+    cyclic = {"test_results": [], "model": "m", "study_id": "s"}
+    cyclic["more"] = [cyclic]
+    for reader, document in ((read_evaluation, cyclic), (read_results, {"configs": cyclic})):
+        with pytest.raises(InputError, match="document 0 holds itself, or is nested too deeply"):
+            reader(document)
+    assert read(odd={("a", 1): "b"}).runs["unread"].to_list() == [["odd"]]
 
 
 def test_places_where_nothing_is(tmp_path):

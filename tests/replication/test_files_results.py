@@ -58,6 +58,36 @@ def test_published_scores_are_tables(tmp_path):
     ("document", "told"),
     [
         ({}, "document 0 holds no object 'configs'; is it the right file?"),
+        ({"configs": {3: {}}}, "document 0: configs has the key 3, which is no text"),
+        (
+            {"configs": {"m": {"pas_raw": -0.5}}},
+            "document 0: configs['m'].pas_raw is -0.5, not a number from 0 to 1",
+        ),
+        (
+            {"configs": {"m": {"findings": [{"finding_score": 2.5}]}}},
+            "document 0: configs['m'].findings[0].finding_score is 2.5, not a number from 0 to 1",
+        ),
+        (
+            {"configs": {"": {"findings": [{"n_tests": -1}]}}},
+            "document 0: configs[''].findings[0].n_tests is -1, not a whole number from 0 to 2**53",
+        ),
+        (
+            {"configs": {"m": {"studies": [{"study_id": "s"}, {"study_id": "s"}]}}},
+            "document 0: configs['m'] has study 's' more than once; keep one",
+        ),
+        (
+            {"configs": {"m": {"studies": [{"title": "One"}]}}},
+            "document 0: configs['m'] has a study without a study_id; name it",
+        ),
+        (
+            {
+                "configs": {
+                    "k": {"studies": [{"study_id": "s"}]},
+                    "m": {"findings": [{"study_id": "s"}]},
+                }
+            },
+            "document 0: configs['m'] has a finding of study 's', which is not among its studies",
+        ),
         ({"configs": {"m": 3}}, "document 0: configs['m'] must be an object, but is 3"),
         (
             {"configs": {"m": {"ecs": "x"}}},
@@ -77,6 +107,12 @@ def test_faults_in_published_scores(document, told):
     with pytest.raises(InputError) as refused:
         read_results(document)
     assert str(refused.value) == told
+
+
+def test_what_rounding_moved_out_of_a_share_is_read():
+    study = {"study_id": "s", "pas_raw": 1.0000000000000002}
+    both = {name: {"studies": [study]} for name in ("a", "b")}
+    assert read_results({"configs": both}).studies["model"].to_list() == ["a", "b"]
 
 
 def test_several_files_of_published_scores_are_refused(tmp_path):

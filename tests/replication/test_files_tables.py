@@ -137,6 +137,27 @@ def test_tests_that_break_the_contract(changes, error, told):
         result_tables(table_of(**changes))
 
 
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int8, pl.Int64])
+def test_signs_and_counts_of_any_type(dtype):
+    signs = pl.Series([1, -1, 0, None], dtype=dtype)
+    tests = table_of(direction_human=signs, direction_agent=signs)
+    if dtype.is_float():
+        unknown = pl.when(pl.col("test_id") != "second").then("direction_agent").otherwise(math.nan)
+        tests = tests.with_columns(direction_agent=unknown.cast(dtype))
+    runs = RUNS.with_columns(n_participants=pl.Series([40, 20, None], dtype=dtype))
+    results = result_tables(tests, runs=runs)
+    for side in ("human", "agent"):
+        found = results.tests[f"direction_{side}"]
+        assert (found.dtype, found.to_list()) == (pl.Int8, [1, -1, 0, None])
+    assert results.studies["n_participants"].to_list() == [40, 20, None]
+    assert len(detailed_stats(tests)) == 4
+
+
+def test_totals_of_the_largest_counts_are_exact():
+    runs = RUNS.with_columns(total_tokens=pl.lit(2**53))
+    assert result_tables(table_of(), runs=runs).models["total_tokens"].item() == 3 * 2**53
+
+
 def test_runs_and_arguments_that_break_theirs():
     with pytest.raises(ContractError, match="tests: the table has no rows"):
         result_tables(table_of().clear())
@@ -144,8 +165,20 @@ def test_runs_and_arguments_that_break_theirs():
         result_tables(table_of(), runs=RUNS.drop("study_id"))
     with pytest.raises(ContractError, match="model, study_id are unique"):
         result_tables(table_of(), runs=pl.concat([RUNS, RUNS]))
-    with pytest.raises(ContractError, match="column 'total_tokens' is Float64, not an integer"):
-        result_tables(table_of(), runs=RUNS.with_columns(total_tokens=0.5))
+    for tokens in (0.5, -1, 2**53 + 2, 2**63 - 1, math.inf):
+        with pytest.raises(
+            ContractError, match=r"total_tokens is a whole number from 0 to 2\*\*53"
+        ):
+            result_tables(table_of(), runs=RUNS.with_columns(total_tokens=tokens))
+    with pytest.raises(ContractError, match="column 'total_tokens' is String, not a number"):
+        result_tables(table_of(), runs=RUNS.with_columns(total_tokens=pl.lit("9")))
+    for titles in ({"s": chr(0xD800)}, {chr(0xD800): "t"}):
+        with pytest.raises(ParameterError, match=r"titles.* has half of a character"):
+            result_tables(table_of(), titles=titles)
+    with pytest.raises(ParameterError, match=r"titles\['s'\] must be a text, but is 3"):
+        result_tables(table_of(), titles={"s": 3})
+    with pytest.raises(ParameterError, match="generated_at has half of a character"):
+        benchmark_summary(results_of(), generated_at=chr(0xD800))
     with pytest.raises(ParameterError, match=r"rules must be one of .* Did you mean 'documented'"):
         result_tables(table_of(), rules="documentd")
     with pytest.raises(ParameterError, match="rule of findings must be one of"):

@@ -146,6 +146,23 @@ def test_directions_match_where_both_are_known():
     assert made == [True, False, False, None, None]
     original = sides.select(legacy.direction_match(rules="reference")).to_series().to_list()
     assert original == [True, False, False, False, False]
+    nan = pl.DataFrame({"direction_human": [math.nan] * 2, "direction_agent": [math.nan, 1.0]})
+    assert nan.select(legacy.direction_match()).to_series().to_list() == [None, None]
+    original = nan.select(legacy.direction_match(rules="reference")).to_series().to_list()
+    assert original == [False, False]
+
+
+def test_counts_stand_in_for_the_statistic_and_half_for_no_chance():
+    counts = pl.DataFrame({"test_type": ["binomial"], "k": [7], "n": [7]})
+    p = counts.select(legacy.p_value(k="k", n="n", p0=pl.lit(0.5))).item()
+    assert p == pytest.approx(2 / 2**7)
+    assert counts.select(legacy.p_value(k="k", n="n")).item() == p
+    assert counts.select(legacy.p_value(k="k", n="n", rules="reference")).item() is None
+    assert counts.select(legacy.direction(stat="k", n="n")).item() == 1
+    both = counts.with_columns(stat=pl.lit(3), k=pl.lit(None, pl.Int64), n1=pl.lit(4), n=None)
+    assert both.select(legacy.p_value(k="k", n="n")).item() == pytest.approx(0.625)
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="stat"):
+        counts.select(legacy.p_value())
 
 
 @pytest.mark.parametrize(
@@ -161,6 +178,8 @@ def test_directions_match_where_both_are_known():
         ("p = 3e-4", 3e-4, True),
         ("F(1, 78) = 17.7", None, None),
         ("", None, None),
+        ("p = 1.5", None, None),
+        ("p < 2", None, None),
     ],
 )
 def test_reports_are_read_and_not_guessed(report, p, significant):
@@ -179,11 +198,50 @@ def test_reports_are_read_and_not_guessed(report, p, significant):
         ("z = 3.29, nA = 48, nB = 67", (3.29, None, None, 48, 67)),
         ("χ²(2, N = 90) = 4.6", (4.6, 2, None, 90, None)),
         ("no difference", (None,) * 5),
+        ("cohort (20): F(1, 78) = 17.7", (17.7, 1, 78, 40, 40)),
+        ("F(1,234) = 9", (9, 1, 234, 118, 118)),
+        ("t(1,234) = 2.1", (2.1, 1234, None, 618, 618)),
+        ("t(10) = 1, n1 = 4", (1, 10, None, 4, 8)),
+        ("t(10) = 1, n2 = 4", (1, 10, None, 8, 4)),
+        ("t(10) = 1, n1 = 40", (1, 10, None, 40, None)),
+        ("t(38) < 1", (None, 38, None, 20, 20)),
+        ("U = 130, n = 20 per cell", (130, None, None, 20, 20)),
+        ("chi-square(2, N = 1,200) = 4.6", (4.6, 2, None, 1200, None)),
+        ("1,234.5", (1234.5, None, None, None, None)),
+        ("inf", (None,) * 5),
     ],
 )
 def test_statistics_in_reports(report, wanted):
     said = of_one(legacy.reported_statistic("report"), report=report)
     assert tuple(said.values()) == wanted
+
+
+FIELDS = [
+    # What a report says, the test it is of, and the p-value and effect size that follow.
+    ("t-test", "t(38) = 2.10", 0.0424, 0.664),
+    ("t-test", "t(38) = 2.10, N = 40", 0.0424, 0.664),
+    ("f-test", "F(1, 38) = 4.41, N = 40", 0.0424, 0.664),
+    ("t-test", "t(38) = 2.10, n = 20 per group", 0.0424, 0.664),
+    ("t-test", "t = 2.10, n = 20 per group", 0.0424, 0.664),
+    ("t-test", "t = 2.10, N = 40", 0.0424, 0.664),
+    ("t-test", "Experiment (1): t(38) = 2.10", 0.0424, 0.664),
+    ("t-test", "Experiment (1): t(38) = 2.10, p = .04", 0.0424, 0.664),
+    ("t-test", "t(38) = \u22122.10", 0.0424, -0.664),
+    ("f-test", "F(1, 1,234) = 9.0", 0.0028, 0.171),
+    ("f-test", "F(1,1234) = 9.0", 0.0028, 0.171),
+    ("chi2", "X\u00b2(1) = 4.5", 0.0339, None),
+    ("t-test", "nan", None, None),
+    ("t-test", "p = 1.5", None, None),
+]
+
+
+@pytest.mark.parametrize(("test_type", "report", "p", "effect"), FIELDS)
+def test_what_follows_from_reports(test_type, report, p, effect):
+    tests = pl.DataFrame({"test_type": [test_type], "report_human": [report]})
+    made = legacy.replication_fields(tests).collect().row(0, named=True)
+    found = (made["p_value_human"], made["effect_size_human"])
+    wanted = [x if x is None else pytest.approx(x, abs=6e-4) for x in (p, effect)]
+    assert [*found] == wanted
 
 
 def test_the_original_makes_up_sizes_of_tables():
@@ -199,6 +257,8 @@ def test_the_original_makes_up_sizes_of_tables():
         (1.0, 0.0, 0.5, 0.0, -math.inf, math.inf),
         (1.0, math.inf, 0.5, 0.1, None, 0.0),
         (math.inf, 0.1, 0.5, 0.1, None, -math.inf),
+        (math.inf, 0.0, math.inf, 0.0, None, 0.0),
+        (math.inf, 0.0, -math.inf, 0.0, None, math.inf),
         (1.0, None, 0.5, 0.1, None, None),
         (1.0, 0.1, math.nan, 0.1, None, None),
     ],

@@ -204,7 +204,8 @@ def test_documented_p_values_are_the_same_where_sound(golden):
     sound = ("t-test", "binomial", "correlation")
     found = tests.select(p_value_of()).to_series()
     for value, case in zip(found, cases, strict=True):
-        if case["inputs"]["test_type"] in sound:
+        unsaid = case["inputs"]["test_type"] == "binomial" and case["inputs"].get("p0") is None
+        if case["inputs"]["test_type"] in sound and not unsaid:
             wanted = case["expected"]
             assert value == (None if wanted is None else pytest.approx(wanted, rel=1e-9, abs=1e-12))
 

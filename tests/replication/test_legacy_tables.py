@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 from polars.testing import assert_frame_equal
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication import legacy
 
 Z = [0.1, -2.0, 1.5, None, 0.3, math.inf, 2.2, -0.4]
@@ -155,10 +155,68 @@ def test_rates_of_findings_studies_and_models():
     assert original["replication_rate"].to_list() == [0.75, 1.0, 0.0, 1.0, 0.0, 0.5]
 
 
+def test_tests_with_unusable_weights_or_results_are_counted():
+    tests = TESTS.head(4).with_columns(
+        replicated=pl.Series([1.0, 0.0, math.nan, 1.0]), weight=pl.Series([3.0, -1.0, 1.0, 1.0])
+    )
+    model = legacy.replication_rates(tests, test_weight="weight").collect().row(0, named=True)
+    # The first and the last finding of the study have one test each, the second none that is known.
+    assert model["replication_rate"] == 1.0
+    assert (model["n_tests"], model["n_missing"]) == (2, 2)
+    unknown = legacy.replication_rates(tests[2:3], "study").collect().row(0, named=True)
+    assert unknown["replication_rate"] is unknown["passes"] is None
+    assert (unknown["n_tests"], unknown["n_missing"]) == (0, 1)
+    infinite = tests.with_columns(importance=math.inf)
+    rate = legacy.replication_rates(infinite, finding_weight="importance").collect()
+    assert rate["replication_rate"].item() is None
+
+
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [
+        ("n_tests", "by names 'n_tests', which the result has already"),
+        (["model", "study_id"], "by names 'study_id', which the result has already"),
+        (["model", "model"], "by must name different columns"),
+        (3, "by must be the name of a column, or several, got 3"),
+        ([pl.col("model")], "by must be the name of a column, or several"),
+    ],
+)
+def test_group_keys_that_are_none(by, text):
+    tests = TESTS.with_columns(n_tests=1, replicated=True)
+    for function in (legacy.strict_ecs, legacy.replication_rates):
+        with pytest.raises(ParameterError, match=text):
+            function(tests, by=by)
+
+
+def test_roles_that_are_no_columns():
+    with pytest.raises(ParameterError, match="expected a column name or a Polars expression"):
+        legacy.strict_ecs(TESTS, z=3)
+    with pytest.raises(ParameterError, match="finding_key must be one of"):
+        legacy.replication_rates(TESTS, finding_key="id")
+
+
+def test_fields_take_numbers_alone_and_leave_other_columns():
+    tests = pl.DataFrame({"test_type": ["t-test"], "direction_human": ["positive"]})
+    with pytest.raises(ContractError, match="'direction_human' is String, not a number"):
+        legacy.replication_fields(tests)
+    with pytest.raises(ContractError, match="'stat_human' is String, not a number"):
+        legacy.replication_fields(tests.select("test_type", stat_human=pl.lit("abc")))
+    nan = tests.with_columns(direction_human=math.nan, stat_human=2.0, n1_human=20)
+    own = nan.with_columns(pl.lit("u").alias(":kind"), pl.lit("v").alias(":own:stat_human"))
+    made = legacy.replication_fields(own).collect()
+    assert made.select(":kind", ":own:stat_human").row(0) == ("u", "v")
+    assert made["direction_human"].item() == 1
+
+
+def test_fields_take_degrees_of_freedom_by_either_name():
+    tests = pl.DataFrame({"test_type": ["chi2"], "stat_human": [9.487729], "df_human": [4]})
+    assert legacy.replication_fields(tests).collect()["p_value_human"].item() == pytest.approx(0.05)
+
+
 def sides():
     return pl.DataFrame(
         {
-            "test_type": ["t-test", "f-test", "binomial", "guess"],
+            "test_type": ["t-test", "f-test", "binomial", "p-value"],
             "report_human": ["t(79) = 2.66, p = .01", "F(1, 78) = 4, p < .06", "24 of 48", "p = 1"],
             "stat_human": [None, None, 24.0, None],
             "n_human": [None, None, 48, None],

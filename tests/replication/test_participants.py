@@ -135,8 +135,8 @@ def test_missing_is_counted() -> None:
     assert (row["n1_agent"], row["n2_agent"], row["n_missing_agent"]) == (2, 1, 4)
     row = sample("2x2", [1.0, 0.0, 7.0, None], list("xyxy"))
     assert (row["n_total_agent"], row["n_missing_agent"]) == (2, 2)
-    row = sample("pearson", [1.0, 2.0, 3.0], value_2=[1.0, nan, 2.0])
-    assert (row["n_agent"], row["n_missing_agent"], row[STAT]) == (2, 1, pytest.approx(1))
+    row = sample("pearson", [1.0, 2.0, 3.0, 4.0], value_2=[1.0, nan, 2.0, 2.5])
+    assert (row["n_agent"], row["n_missing_agent"], row[STAT]) == (3, 1, pytest.approx(1))
 
 
 def test_a_single_sample_can_have_a_condition() -> None:

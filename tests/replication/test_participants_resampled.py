@@ -155,5 +155,14 @@ def test_what_cannot_be_drawn_is_refused() -> None:
         all_of(responses.filter(participant_id=1), bootstrap(), by=None)
     with pytest.raises(ParameterError, match=r"resampled by ef\.Bootstrap"):
         resampled_statistics(responses, design_of(), ef.Jackknife(cluster="participant_id"))  # type: ignore[arg-type]
-    nobody = list(resampled_statistics(responses.head(0), design_of(), bootstrap(), by=None))
-    assert nobody == []
+
+
+@pytest.mark.parametrize("by", [None, "model"])
+def test_without_responses_there_is_one_empty_table(by: str | None) -> None:
+    responses = responses_of(np.random.default_rng(0), 9).with_columns(model=pl.lit("a"))
+    some = all_of(responses, bootstrap(), by=by)
+    elsewhere = responses.with_columns(study_id=pl.lit("s9"))
+    for nobody in (responses.head(0), elsewhere):
+        tables = list(resampled_statistics(nobody, design_of(), bootstrap(), by=by))
+        assert len(tables) == 1
+        assert_frame_equal(tables[0], some.head(0))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -78,6 +80,8 @@ def test_models_differ_as_they_are_said_to() -> None:
     assert alike["size"] == pytest.approx(alike["human"], rel=0.25)
 
 
-def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(ParameterError, match="seed is -1"):
-        sample_files(seed=-1)
+@pytest.mark.parametrize("seed", [-1, "a", None, 1.5])
+def test_a_seed_that_is_none_is_refused(seed: Any) -> None:
+    for sample in (sample_files, sample_tests, sample_participants):
+        with pytest.raises(ParameterError, match=f"seed is {seed!r}; choose an integer"):
+            sample(seed=seed)

@@ -78,14 +78,49 @@ def test_each_replicate_as_by_hand(responses, design, people, level):
     drawn, _ = by_hand(statistics, people, level, ["replicate", "model"])
     naive = drawn.group_by(group).agg(
         *(pl.col(name).std().alias(f"{name}_std_error") for name in SCORES),
+        *(pl.col(name).mean().alias(f"{name}_mean") for name in SCORES),
         *(pl.col(name).quantile(0.975, "linear").alias(f"{name}_upper") for name in SCORES),
         *((1 - pl.col(name).count() / METHOD.n).alias(f"{name}_drop_rate") for name in SCORES),
     )
     known = found.filter(pl.col("ecs").is_not_null())
-    expected = known.select(group).join(naive, on=group, maintain_order="left")
+    expected = known.select(*group, *SCORES).join(naive, on=group, maintain_order="left")
+    for name in SCORES:
+        bias = pl.col(f"{name}_mean") - pl.col(name)
+        moved = (pl.col(f"{name}_upper") - bias).clip(-1.0, 1.0)
+        expected = expected.with_columns(bias.alias(f"{name}_bias"), moved.alias(f"{name}_upper"))
+    expected = expected.drop("^.*_mean$")
     assert len(expected)
     assert_frame_equal(known.select(expected.columns), expected, rel_tol=1e-9, abs_tol=1e-9)
     assert known["pas_std_error"].min() > 0
+
+
+def test_percentile_intervals_stand_around_the_estimate(responses, design, people):
+    found = {
+        (interval, rules): participant_intervals(
+            responses,
+            design,
+            people,
+            resample=ef.Bootstrap(
+                cluster="participant_id", n=40, seed=2, interval=interval, rules=rules
+            ),
+        ).collect()
+        for interval, rules in (
+            ("percentile", "documented"),
+            ("percentile", "reference"),
+            ("basic", "documented"),
+        )
+    }
+    moved, plain, basic = found.values()
+    for name in SCORES:
+        bias, estimate = plain[f"{name}_bias"], plain[name]
+        assert bias.abs().min() > 0
+        for end in ("lower", "upper"):
+            expected = (plain[f"{name}_{end}"] - bias).clip(0.0 if name == "pas" else -1.0, 1.0)
+            assert moved[f"{name}_{end}"].to_list() == pytest.approx(expected.to_list())
+        reflected = 2 * estimate - plain[f"{name}_upper"]
+        assert basic[f"{name}_lower"].to_list() == pytest.approx(reflected.to_list())
+        assert (moved[f"{name}_lower"] <= estimate).all()
+        assert (moved[f"{name}_upper"] >= estimate).all()
 
 
 def test_participants_are_counted(responses, design, people):

@@ -331,7 +331,7 @@ def test_tests_without_a_study_are_missing_and_not_drawn():
         (lambda t: model_scores(t[:0], resample=BY_STUDY), r"nothing to resample"),
         (
             lambda t: model_scores(t.with_columns(study_id=pl.lit(None)), resample=BY_STUDY),
-            r"null or NaN ids",
+            r"nothing to resample: the table has no row of a study",
         ),
     ],
 )

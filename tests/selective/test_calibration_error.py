@@ -191,7 +191,7 @@ def test_unknown_names_are_refused_with_a_hint(metric):
 
 
 def test_unknown_rules_are_refused():
-    with pytest.raises(UnknownNameError, match="unknown rules 'original'"):
+    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'original'"):
         expected_calibration_error(rules="original")
 
 

@@ -175,7 +175,7 @@ def test_refusals():
         train(ITEMS, method="plat", features=["token_msp"])
     with pytest.raises(UnknownNameError, match="unknown target 'right'"):
         train(ITEMS, method="platt", features=["token_msp"], target="right")
-    with pytest.raises(ParameterError, match="unknown rules"):
+    with pytest.raises(ParameterError, match="rules must be one of"):
         train(ITEMS, method="platt", features=["token_msp"], rules="orig")
     with pytest.raises(ParameterError, match="nothing to train on"):
         train(ITEMS.with_columns(prediction=None), method="platt", features=["token_msp"])

@@ -14,7 +14,6 @@ from evalframe.core.errors import (
     InputError,
     OutputError,
     ParameterError,
-    UnknownNameError,
 )
 from evalframe.selective.artifact import evaluation_artifact, write_artifact
 from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
@@ -197,8 +196,8 @@ def test_infinite_thresholds(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "kind", "message"),
     [
-        ({"loss": "squared"}, UnknownNameError, "unknown loss 'squared'.*abs, abs_norm"),
-        ({"rules": "mine"}, UnknownNameError, "unknown rules 'mine'"),
+        ({"loss": "squared"}, ParameterError, r"loss must be one of .* got 'squared'"),
+        ({"rules": "mine"}, ParameterError, "rules must be one of .* got 'mine'"),
         ({"variants": ()}, ParameterError, "variants must be names, each once"),
         ({"variants": ("llm", "llm")}, ParameterError, "each once, got"),
         ({"n": -1}, ParameterError, "must be at least 0, got -1"),

@@ -194,7 +194,7 @@ def test_bad_parameters_are_refused():
             metric(bins=0)
         with pytest.raises(UnknownNameError, match="unknown binning 'mass'"):
             metric(bins=5, binning="mass")
-    with pytest.raises(UnknownNameError, match="unknown rules 'none'"):
+    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'none'"):
         negative_log_likelihood(rules="none")
 
 

@@ -235,7 +235,7 @@ def test_prior_rounds_of_the_real_survey(rounds, shared):
     [
         ({"kind": "uniforms"}, ParameterError, "got 'uniforms'. Did you mean 'uniform'?"),
         ({"kind": "uniform", "metric": "cosines"}, UnknownNameError, "unknown metric 'cosines'"),
-        ({"kind": "uniform", "rules": "old"}, ParameterError, "unknown rules 'old'"),
+        ({"kind": "uniform", "rules": "old"}, ParameterError, "rules must be one of .* got 'old'"),
         ({"kind": "uniform", "oracle": False}, ParameterError, 'is for kind="marginal"'),
         ({"kind": "uniform", "rounds": ["1"]}, ParameterError, 'are for kind="prior_round"'),
         ({"kind": "prior_round", "rounds": ["9"]}, ParameterError, "must name rounds"),

@@ -145,7 +145,7 @@ def test_false_findings_are_as_many_as_said():
         ({"on": "question"}, MissingColumnsError, "needs column 'question'"),
         ({"between": pl.lit("x").alias("m")}, ParameterError, r"needs two models, found \['x'\]"),
         ({"n": 0}, ParameterError, "n must be a whole number of draws"),
-        ({"rules": "old"}, ParameterError, "unknown rules"),
+        ({"rules": "old"}, ParameterError, "rules must be one of"),
         ({"correction": "no"}, ParameterError, "unknown correction 'no'"),
         (
             {"correction": "none", "rules": "reference"},

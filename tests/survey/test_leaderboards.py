@@ -285,7 +285,7 @@ def test_it_stays_lazy(tmp_path):
     [
         ({"level": "overal"}, ParameterError, "level must be one of .* Did you mean 'overall'"),
         ({"weight": "n"}, ParameterError, "weight must be one of"),
-        ({"rules": "old"}, ParameterError, "unknown rules 'old'"),
+        ({"rules": "old"}, ParameterError, "rules must be one of .* got 'old'"),
         ({"weight": "sample_size"}, MissingColumnsError, "needs column 'sample_size'"),
         ({"by": pl.col("round").alias("rank")}, ParameterError, "a column 'rank' of its own"),
     ],

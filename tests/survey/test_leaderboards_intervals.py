@@ -10,8 +10,8 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws
+from evalframe.resample.ranks import rank_sets, ranked
 from evalframe.survey.leaderboards import leaderboard, segment_scores
-from evalframe.survey.leaderboards.ranks import rank_sets, ranked
 from evalframe.survey.metrics import mean_score
 
 SEGMENTS = [f"country:{name}" for name in ("chad", "fiji", "iran", "mali", "oman", "peru")]

@@ -96,7 +96,7 @@ def test_the_smallest_sample_of_few_options():
 def test_what_is_refused():
     with pytest.raises(ParameterError, match="samples must be 1 or 2"):
         noise_ceiling(samples=3)
-    with pytest.raises(ParameterError, match="unknown rules"):
+    with pytest.raises(ParameterError, match="rules must be one of"):
         noise_ceiling(rules="old")
     with pytest.raises(ParameterError, match="the original has one formula"):
         noise_ceiling(samples=2, rules="reference")

@@ -203,7 +203,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"context_format": "narative"}, UnknownNameError, "Did you mean 'narrative'"),
     ({"eval_type": "x"}, UnknownNameError, "unknown type of evaluation 'x'"),
     ({"reasoning": "x"}, UnknownNameError, "Known: cot, standard"),
-    ({"rules": "x"}, UnknownNameError, "Known: documented, reference"),
+    ({"rules": "x"}, ParameterError, "rules must be one of"),
     ({"segments": ["gender:mal"]}, UnknownNameError, "Did you mean 'gender:male'"),
     ({"questions": ["z"]}, UnknownNameError, "unknown question 'z'"),
     ({"questions": ["p", "p"]}, ParameterError, "named twice"),

@@ -100,5 +100,5 @@ def test_letters_beyond_the_options_and_arrays():
 def test_refusals():
     with pytest.raises(UnknownNameError, match=r"unknown kind of individual score 'brie'. Did"):
         individual_score(kind="brie")
-    with pytest.raises(ParameterError, match="unknown rules"):
+    with pytest.raises(ParameterError, match="rules must be one of"):
         individual_score(rules="")

@@ -81,12 +81,12 @@ def check_size(size: int, seed: int, *, of: str) -> None:
     """Refuse a sample of nothing and a seed that numpy does not take.
 
     Raises:
-        ParameterError: The size is below one or the seed below zero.
+        ParameterError: The size is below one, or the seed is no integer from 0.
     """
     if size < 1:
         raise ParameterError(f"{of} is {size}; a sample needs at least one.")
-    if seed < 0:
-        raise ParameterError(f"seed is {seed}; choose an integer from 0.")
+    if not isinstance(seed, int) or seed < 0:
+        raise ParameterError(f"seed is {seed!r}; choose an integer from 0.")
 
 
 def unit_draws(units: int, seed: int | list[int], shape: tuple[int, ...]) -> Floats:

@@ -22,10 +22,11 @@ from evalframe.report.table import render
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.report.run_report import Format
     from evalframe.resample.methods import Progress
     from evalframe.selective.run_evaluation import RunEvaluation
-    from evalframe.selective.run_settings import Rules, RunSettings
+    from evalframe.selective.run_settings import RunSettings
     from evalframe.selective.runs import Run
 
 _SHARED = {"items", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed", "output"}

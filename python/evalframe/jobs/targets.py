@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError, ParameterError
@@ -14,43 +16,85 @@ if TYPE_CHECKING:
     from evalframe.jobs.settings import OnInvalid
 
 
-def targets_of(output: Path | None, tables: Sequence[str]) -> list[Path]:
-    """The files that an output stands for: itself, or all tables of a folder.
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the result of a job goes.
+
+    Attributes:
+        path: The file, or the folder.
+        is_folder: Whether all tables go into a folder.
+    """
+
+    path: Path
+    is_folder: bool
+
+
+def target_of(output: str | None, folder: Path) -> Target | None:
+    """What an output of a job stands for, if it has one.
+
+    A folder is what is there as one, what ends in a slash, and what has no extension.
+
+    Args:
+        output: As the job has it.
+        folder: What a relative name is relative to.
 
     >>> from pathlib import Path
-    >>> [path.name for path in targets_of(Path("out"), ["overall", "segment"])]
-    ['overall.parquet', 'segment.parquet']
+    >>> [target_of(name, Path("absent")).is_folder for name in ("a.csv", "a", "a.csv/")]
+    [False, True, True]
     """
     if output is None:
+        return None
+    path = folder / output
+    ends_as_folder = output.endswith(("/", os.sep))
+    # os.path says of a name that is too long that it is none; Path raises.
+    is_there = os.path.isdir(path)  # noqa: PTH112
+    return Target(path, ends_as_folder or not path.suffix or is_there)
+
+
+def targets_of(target: Target | None, tables: Sequence[str]) -> list[Path]:
+    """The files that are written: the one, or all tables of a folder.
+
+    >>> from pathlib import Path
+    >>> target = Target(Path("out"), is_folder=True)
+    >>> [path.name for path in targets_of(target, ["overall", "segment"])]
+    ['overall.parquet', 'segment.parquet']
+    """
+    if target is None:
         return []
-    return [output] if output.suffix else [output / f"{name}.parquet" for name in tables]
+    if not target.is_folder:
+        return [target.path]
+    return [target.path / f"{name}.parquet" for name in tables]
 
 
-def check_targets(output: Path | None, tables: Sequence[str], on_invalid: OnInvalid) -> Path | None:
+def check_targets(
+    target: Target | None, tables: Sequence[str], on_invalid: OnInvalid
+) -> Path | None:
     """Raise now if the outputs cannot be written later, and say where rejected rows go.
 
     Raises:
         OutputError: Unknown format, no such folder, no right to write, or a file in the way.
         ParameterError: Rejected rows have nowhere to go.
     """
-    if output is not None and not output.suffix:
-        if output.exists() and not output.is_dir():
-            raise OutputError(
-                f"{output.name} is a file without an extension; name a folder, or a file with one "
-                f"of {', '.join(SUFFIXES)}"
-            )
-        for path in targets_of(output, tables) if output.exists() else [_beside(output)]:
-            check_output(path)
-    elif output is not None:
-        check_output(output)
+    if target is not None:
+        _check_target(target, tables)
     if on_invalid != "quarantine":
         return None
-    if output is None:
+    if target is None:
         raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
-    rejects = output.with_name(f"{output.stem}.rejected.parquet")
+    name = target.path.name if target.is_folder else target.path.stem
+    rejects = target.path.with_name(f"{name}.rejected.parquet")
     check_output(rejects)
     return rejects
 
 
-def _beside(output: Path) -> Path:
-    return output.with_name(f"{output.name}.parquet")
+def _check_target(target: Target, tables: Sequence[str]) -> None:
+    path, is_there = target.path, os.path.lexists(target.path)
+    if target.is_folder and is_there and not path.is_dir():
+        asked = "a file, not a folder" if path.suffix else "a file without an extension"
+        raise OutputError(
+            f"{path.name} is {asked}; name a folder, or a file with one of {', '.join(SUFFIXES)}"
+        )
+    new = target.is_folder and not is_there
+    beside = path.with_name(f"{path.name}.parquet")
+    for written in [beside] if new else targets_of(target, tables):
+        check_output(written)

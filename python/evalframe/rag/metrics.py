@@ -14,20 +14,20 @@ the answer is missing: a refusal counts |
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
+from evalframe.core.rules import check_rules
 from evalframe.core.state import State, ratio
 from evalframe.rag import outcomes
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
-
-Rules: TypeAlias = Literal["documented", "reference"]
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -180,8 +180,7 @@ def error_correction_rate(
         >>> [round(rate, 4) for rate in flags.select(ef.error_correction_rate(), original).row(0)]
         [0.3333, 0.6667]
     """
-    if rules not in ("documented", "reference"):
-        raise ParameterError(f"unknown rules {rules!r}; known: documented, reference")
+    check_rules(rules)
     found, present = outcomes.detected(factlabel), label.is_not_null() & factlabel.is_not_nan()
     if rules == "documented":
         return _share(outcomes.good(label), present, weight, among=found)

@@ -85,6 +85,7 @@ from evalframe.replication.effects import (
     rank_biserial_standard_error,
     with_effect_sizes,
 )
+from evalframe.replication.evidence import with_evidence
 from evalframe.replication.files import (
     Evaluations,
     Pooling,
@@ -201,6 +202,7 @@ __all__ = [
     "with_bayes_factors",
     "with_ecs_weights",
     "with_effect_sizes",
+    "with_evidence",
     "with_pas",
     "with_posteriors",
     "write_benchmark_summary",

@@ -5,6 +5,7 @@ Only the columns that a table has are checked; null and NaN are missing, never b
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -12,11 +13,18 @@ import polars as pl
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.tables import lazy
-from evalframe.replication.bayes_factors.kinds import FURTHER_NAMES
-from evalframe.replication.effects.kinds import SOME_KINDS, kind_of_test
+from evalframe.replication.bayes_factors.kinds import ROLES, arguments
+from evalframe.replication.bayes_factors.possible import STATISTICS, possible_tests
+from evalframe.replication.effects.kinds import (
+    SOME_KINDS,
+    is_kind,
+    kind_of,
+    kind_of_test,
+    known_names,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evalframe.core.typing import Frame
 
@@ -31,14 +39,12 @@ SAMPLES = ("independent", "paired", "one")
 """What the samples of a t-test can be."""
 
 _SLACK = 1e-6
-_BETWEEN = r"[\s_-]*"
 
-_ALL_TYPES = (*SOME_KINDS, *FURTHER_NAMES)
 _TEXTS = ("domain", "test_type")
 
 _SHARES = ("pi", "pi_plus", "pi_minus", "pi_zero", "p_value", "p0")
 _COUNTS = ("n1", "n2", "n_total", "n", "k", "a", "b", "c", "d", "prior_odds")
-_NUMBERS = ("stat", "df1", "df2", "direction", *_COUNTS, *_SHARES)
+_NUMBERS = ("stat", "df1", "df2", "df", "direction", *_COUNTS, *_SHARES)
 
 
 def replication_contract(
@@ -51,8 +57,9 @@ def replication_contract(
     """The contract of a table of tests: one row per model, study, sub-study, finding and test.
 
     Statistics, posteriors and finished values stand under their fixed names, of which a table has
-    those that it has. What is impossible for the type of a test is refused: degrees of freedom
-    below 1, a correlation beyond 1, a U above `n1 n2`, more successes than trials.
+    those that it has. What is impossible for the type of a test is refused, as it is by
+    `with_bayes_factors`: no degree of freedom, a correlation beyond 1, a U above `n1 n2`, more
+    successes than trials.
 
     Args:
         model: Who was tested; None for a table of one model, or of humans alone.
@@ -74,13 +81,13 @@ def replication_contract(
         Column(f"independent_{side}", "boolean", required=False, nullable=True) for side in SIDES
     ]
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    rules = [_a_finding(), _known_type(_is_known(), _ALL_TYPES), _share("pas")]
+    known = kind_of("test_type").is_not_null()
+    rules = [_a_finding(), _known_type(known, known_names()), _share("pas")]
     rules += [_not_negative(name) for name in ("test_weight", "finding_weight")]
     for side in SIDES:
         rules += _side_rules(side)
-    return Contract(
-        "tests", _once(columns), tuple(rules), _key(model, sub_study_id, test_id, *extra)
-    )
+    key = _key(model, sub_study_id, test_id, *extra)
+    return _TestsContract("tests", _once(columns), tuple(rules), key)
 
 
 def responses_contract(
@@ -258,24 +265,6 @@ def _value(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.Float64).fill_nan(None)
 
 
-def _is_known() -> pl.Expr:
-    name = pl.col("test_type").cast(pl.String)
-    return kind_of_test(name).is_not_null() | name.str.to_lowercase().is_in([*FURTHER_NAMES])
-
-
-def _is(kind: str) -> pl.Expr:
-    """Whether a test is of this kind, null for no type.
-
-    A pattern, since a dozen rules that each look up the kind would take ten times as long.
-    """
-    names = (SOME_KINDS | FURTHER_NAMES).items()
-    spelled = (
-        _BETWEEN.join(name.replace("-", "").replace("_", "")) for name, k in names if k == kind
-    )
-    pattern = f"(?i)^{_BETWEEN}(?:{'|'.join(spelled)})(?:{_BETWEEN}test)?{_BETWEEN}$"
-    return pl.col("test_type").cast(pl.String).str.contains(pattern)
-
-
 def _a_finding() -> Rule:
     return Rule(
         "a study has findings",
@@ -299,21 +288,47 @@ def _not_negative(name: str) -> Rule:
     return Rule(f"{name} is not negative", _value(name) >= 0, (name,), f"correct {name!r}")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Possible(Rule):
+    """Stands for what is possible of the tests of a side, by the columns that a table has of it."""
+
+    side: Side
+
+    def rules(self, schema: pl.Schema) -> Iterator[Rule]:
+        """The rules that `with_bayes_factors` has for such a table.
+
+        Cells of any test are not negative by rules of their own.
+        """
+        columns = {role: f"{role}_{self.side}" for role in ROLES if f"{role}_{self.side}" in schema}
+        if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
+            return
+        for kind, taken in arguments(columns, pl.lit(value=True)).items():
+            other = ~is_kind("test_type", kind)
+            for rule in possible_tests(kind, taken, columns, ["test_type"]):
+                yield replace(rule, holds=other | rule.holds)
+
+
+class _TestsContract(Contract):
+    """A contract whose rules on statistics depend on the columns that a table has of them."""
+
+    __slots__ = ()
+
+    def row_rules(self, schema: pl.Schema) -> list[Rule]:
+        """Every rule that a row of such a table obeys by itself."""
+        rules = [
+            rule
+            for given in self.rules
+            for rule in (given.rules(schema) if isinstance(given, _Possible) else [given])
+        ]
+        written_out = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
+        return written_out.row_rules(schema)
+
+
 def _side_rules(side: Side) -> list[Rule]:
     """What holds for the columns of a side, each rule for the tables that have its columns."""
     names = {name: f"{name}_{side}" for name in _NUMBERS}
-    stat, n1, n2, n, k, df1, df2, n_total, direction = (
-        _value(names[name])
-        for name in ("stat", "n1", "n2", "n", "k", "df1", "df2", "n_total", "direction")
-    )
     posteriors = [names[name] for name in ("pi_plus", "pi_minus", "pi_zero")]
     total = pl.sum_horizontal(map(_value, posteriors), ignore_nulls=False)
-    degrees = pl.when(n2.is_null()).then(n1 - 1).otherwise(n1 + n2 - 2)
-    size, sizes, freedom = f"correct {names['n']!r}", "correct the sample sizes", "correct the df"
-
-    def of(kind: str, what: str, holds: pl.Expr, columns: Sequence[str], remedy: str) -> Rule:
-        read = ("test_type", *(names[name] for name in columns))
-        return Rule(f"{what} ({side})", ~_is(kind) | holds, read, remedy)
 
     return [
         *(_share(names[name]) for name in _SHARES),
@@ -326,31 +341,15 @@ def _side_rules(side: Side) -> list[Rule]:
         ),
         Rule(
             f"{names['direction']} is 1, -1 or 0",
-            direction.is_in([1.0, -1.0, 0.0]),
+            _value(names["direction"]).is_in([1.0, -1.0, 0.0]),
             (names["direction"],),
             "write the sign of the effect",
         ),
-        of("t", "a t-test has a degree of freedom", degrees >= 1, ("n1", "n2"), sizes),
-        of("f", "F is not negative", stat >= 0, ("stat",), "correct it; only t has a sign"),
-        of("f", "F has degrees of freedom", (df1 >= 1) & (df2 >= 1), ("df1", "df2"), freedom),
-        of("f", "F has more participants than df1", n_total > df1, ("n_total", "df1"), sizes),
-        of(
-            "correlation",
-            "|r| is at most 1",
-            stat.abs() <= 1,
-            ("stat",),
-            "give r itself, not t or z",
+        _Possible(
+            f"statistics are possible ({side})",
+            pl.lit(value=True),
+            ("test_type", names["stat"]),
+            "correct them",
+            side,
         ),
-        of("correlation", "a correlation has two participants or more", n >= 2, ("n",), size),
-        of("chi_square", "chi-square is not negative", stat >= 0, ("stat",), "correct it"),
-        of("chi_square", "chi-square has a degree of freedom", df1 >= 1, ("df1",), freedom),
-        of("rank", "U has participants on both sides", (n1 >= 1) & (n2 >= 1), ("n1", "n2"), sizes),
-        of(
-            "rank",
-            "U lies between 0 and n1 n2",
-            stat.is_between(0, n1 * n2),
-            ("stat", "n1", "n2"),
-            "give U, not z",
-        ),
-        of("binomial", "k is at most n", k <= n, ("k", "n"), "correct k or n"),
     ]

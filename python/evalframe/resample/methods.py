@@ -7,20 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, TypeAlias
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_choice, check_rules
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
-Rules: TypeAlias = Literal["documented", "reference"]
 Progress: TypeAlias = Callable[[int, int], None]
-
-_CHOICES = {
-    "interval": ("percentile", "basic", "normal", "bca"),
-    "draws": ("reference", "counter", "poisson"),
-    "rules": ("documented", "reference"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +66,9 @@ class Bootstrap:
             )
         if not isinstance(self.seed, SupportsIndex) or not 0 <= self.seed < 2**32:
             raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed!r}")
-        for name, known in _CHOICES.items():
-            if getattr(self, name) not in known:
-                raise ParameterError(
-                    f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}"
-                )
+        check_choice("interval", self.interval, Interval)
+        check_choice("draws", self.draws, Draws)
+        check_rules(self.rules)
         _check_level(self.level)
 
     @property

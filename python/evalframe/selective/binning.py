@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Closed: TypeAlias = Literal["left", "right"]
-Rules: TypeAlias = Literal["documented", "reference"]
 
 _ABOVE = 1.0 + 2.0**-50
 
@@ -78,16 +77,6 @@ def check_binning(bins: object, binning: str, closed: str) -> None:
         raise UnknownNameError.of("binning", binning, get_args(Binning))
     if closed not in get_args(Closed):
         raise UnknownNameError.of("closed end", closed, get_args(Closed))
-
-
-def check_rules(rules: str) -> None:
-    """Raise where no rule set has this name.
-
-    Raises:
-        UnknownNameError: It is neither `documented` nor `reference`.
-    """
-    if rules not in get_args(Rules):
-        raise UnknownNameError.of("rules", rules, get_args(Rules))
 
 
 def bin_number(confidence: pl.Expr, bins: int, closed: str = "left") -> pl.Expr:

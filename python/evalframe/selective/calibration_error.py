@@ -16,22 +16,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
+from evalframe.core.rules import check_rules
 from evalframe.core.state import State, own, ratio
-from evalframe.selective.binning import (
-    are_probabilities,
-    by_bin,
-    check_binning,
-    check_rules,
-    per_bin,
-)
+from evalframe.selective.binning import are_probabilities, by_bin, check_binning, per_bin
 from evalframe.selective.curve import zero_if_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
-    from evalframe.selective.binning import Binning, Closed, Rules
+    from evalframe.selective.binning import Binning, Closed
 
 _ONE = 1.0 + 1e-9
 """One item: what weights of a single row add up to, rounding included."""

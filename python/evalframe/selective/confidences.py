@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_rules
 from evalframe.selective.signal_contract import (
     calibrator_for,
-    check_rules,
     check_signals,
     requirements,
     signals_contract,
@@ -37,8 +37,8 @@ from evalframe.selective.signal_contract import (
 from evalframe.selective.variants import BASE, Calibrated, parse
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.selective.signal_contract import Calibration
-    from evalframe.selective.variants import Rules
 
 __all__ = ["check_signals", "confidence", "requirements", "select_variants", "signals_contract"]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import ParameterError
+from evalframe.core.rules import Rules, check_choice, check_rules
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective.areas import fraction
 from evalframe.selective.confidences import requirements
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from evalframe.selective.signal_contract import Calibration
 
 RunLoss: TypeAlias = Literal["abs", "abs_norm"]
-Rules: TypeAlias = Literal["documented", "reference"]
 
 GRID = tuple(k / 10 for k in range(1, 10))
 """Coverages at which a report gives the risk, unless told otherwise."""
@@ -57,9 +57,8 @@ class RunSettings:
     rules: Rules = "documented"
 
     def __post_init__(self) -> None:
-        for name, known in (("loss", get_args(RunLoss)), ("rules", get_args(Rules))):
-            if getattr(self, name) not in known:
-                raise UnknownNameError.of(name, getattr(self, name), known)
+        check_choice("loss", self.loss, RunLoss)
+        check_rules(self.rules)
         names = _listed("variants", self.variants)
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"variants must be names, each once, got {names}")

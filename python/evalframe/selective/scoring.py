@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
+from evalframe.core.rules import check_rules
 from evalframe.core.state import State, own, ratio, total
-from evalframe.selective.binning import are_probabilities, by_bin, check_rules, per_bin
+from evalframe.selective.binning import are_probabilities, by_bin, per_bin
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Role
-    from evalframe.selective.binning import Binning, Closed, Rules
+    from evalframe.selective.binning import Binning, Closed
 
 NEARLY = 1e-6
 """How near to 0 and 1 a probability may come under a logarithm."""

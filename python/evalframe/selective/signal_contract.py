@@ -5,19 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.core.rules import check_rules
 from evalframe.selective.runs import RunWarning
 from evalframe.selective.variants import (
     ANY,
     NOT_INFINITE,
     Calibrated,
     Requirement,
-    Rules,
     parse,
 )
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.selective.calibrators import Calibrator
 
@@ -158,16 +159,6 @@ def check_signals(
     except ContractError:
         if lazy.select(pl.len()).collect().item():  # nobody included is no fault of the signals
             raise
-
-
-def check_rules(rules: str) -> None:
-    """Raise unless the rules are known.
-
-    Raises:
-        ParameterError: They are not.
-    """
-    if rules not in get_args(Rules):
-        raise ParameterError(f"unknown rules {rules!r}; known: {', '.join(get_args(Rules))}")
 
 
 def calibrator_for(

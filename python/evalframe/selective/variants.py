@@ -6,7 +6,7 @@ Names are those of ai-psychiatrist, so that its command lines carry over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,8 +15,7 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Rules: TypeAlias = Literal["documented", "reference"]
-"""What the method's documentation says, made sound; or what the original program computes."""
+    from evalframe.core.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.survey.similarity.rules import check_rules
+from evalframe.core.rules import check_rules
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 Samples: TypeAlias = Literal[1, 2]
 

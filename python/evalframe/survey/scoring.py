@@ -20,18 +20,19 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys
 from evalframe.survey.similarity.named import OTHERS, SIMILARITIES, metric_expression
-from evalframe.survey.similarity.rules import check_rules, shares
+from evalframe.survey.similarity.rules import shares
 from evalframe.survey.similarity.shapes import over_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 Failures: TypeAlias = Literal["by_rules", "zero", "null"]
 Rounding: TypeAlias = int | Literal["by_rules"] | None

@@ -18,7 +18,7 @@ from evalframe.jobs.rag.inputs import open_responses
 from evalframe.jobs.rag.job import KEYS
 from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
-from evalframe.jobs.targets import check_targets, targets_of
+from evalframe.jobs.targets import check_targets, target_of, targets_of
 from evalframe.rag.contract import responses_contract
 from evalframe.rag.rates import RATES
 
@@ -84,9 +84,9 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         >>> outcome.rates["model"].to_list(), outcome.report.rejected
         (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
     """
-    output = None if job.output is None else folder / job.output
-    rejects = check_targets(output, TABLES, job.on_invalid)
-    targets = targets_of(output, TABLES) + ([] if rejects is None else [rejects])
+    target = target_of(job.output, folder)
+    rejects = check_targets(target, TABLES, job.on_invalid)
+    targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
     opened = open_responses(job, folder, targets)
     schema = opened.table.collect_schema()
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
@@ -95,7 +95,7 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=rejects)
         labelled = _labelled(job, report.valid, schema)
         resample = _resample(job, schema, progress)
-        if output is not None and not output.suffix:  # several tables read it
+        if target is not None and target.is_folder:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
         rates = ef.rag.rates(
             labelled,
@@ -113,13 +113,13 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         {"rows": report.rows, "rejected": report.rejected},
     )
     outcome = Outcome(job, keys, rates, report, record)
-    if output is None:
+    if target is None:
         return outcome
-    if output.suffix:
-        write_result(rates, output, record, readable=lambda: written(outcome, markdown=True))
+    if not target.is_folder:
+        write_result(rates, target.path, record, readable=lambda: written(outcome, markdown=True))
     else:
         tables = tables_of(job, labelled, rates, keys, resample)
-        write_tables(tables, output, record)
+        write_tables(tables, target.path, record)
     return outcome
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.jobs.inputs import described, open_files
 from evalframe.jobs.paths import File, find, reading, refuse_inputs
@@ -24,6 +25,9 @@ TEXTS = (
     *("participant_id", "condition", "samples", "conditions", "categories"),
 )
 """Columns that are read as text from formats without types."""
+
+
+_JSON_LINES = (".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
         for path in targets:
             refuse_inputs(path, files, given, folder)
         table, sources = open_files(files, texts=TEXTS)
-        tables.append(table)
+        tables.append(_in_order(table, files[0].path))
         opened += sources
         all_files += files
 
@@ -87,6 +91,17 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
     responses, design = others
     design = _with_lists(design, str(job.design))
     return Opened(tests, describe, responses, design, files=all_files)
+
+
+def _in_order(table: pl.LazyFrame, first: Path) -> pl.LazyFrame:
+    """The table, its columns in the order of the first line of JSON lines, which a scan loses."""
+    if first.suffix.lower() not in _JSON_LINES:
+        return table
+    with reading(first.name), first.open("rb") as lines:
+        line = next(line for line in lines if line.strip())
+    place = {name: number for number, name in enumerate(decoded(line, first.name))}
+    present = table.collect_schema().names()
+    return table.select(sorted(present, key=lambda name: (place.get(name, len(place)), name)))
 
 
 def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:

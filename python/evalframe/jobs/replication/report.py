@@ -124,13 +124,32 @@ def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         yield f"Resampled: {_DRAWN[str(job.cluster)]}, {job.bootstrap.n:,} times."
 
 
+def _empty(scores: Scores) -> Iterator[str]:
+    """Findings that have nothing but the fall-back, which counts of findings have among them."""
+    findings = scores.findings()
+    usable = pl.col("n_tests").sum()
+    empty = findings.filter(pl.col("n_tests") == 0)
+    if empty.is_empty():
+        return
+    studies = findings.group_by(*scores.by, "study_id").agg(usable).filter(pl.col("n_tests") == 0)
+    fate = "count as 0.5" if empty["pas"].count() else "are left out"
+    yield (
+        f"Without a usable test, so that they {fate}: {len(empty):,} of {len(findings):,} findings"
+        + (f", and with them {len(studies):,} studies." if len(studies) else ".")
+    )
+
+
 def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
-    tests = len(scores.tests)
-    if missing := models["n_missing"].sum():
-        yield f"Missing: tests without a PAS, which are left out: {missing:,} of {tests:,}."
-    empty = scores.findings().filter(pl.col("n_tests") == 0).height
-    if missing and empty:
-        yield f"Findings without a test that has a PAS, which count as 0.5: {empty:,}."
+    tests, missing = scores.tests, int(models["n_missing"].sum())
+    without = min(missing, tests["pas"].fill_nan(None).null_count())
+    if without:
+        yield f"Missing: tests without a PAS, which are left out: {without:,} of {len(tests):,}."
+    if impossible := missing - without:
+        yield (
+            "Impossible: tests with a weight or n_eff that is infinite or negative, or a PAS "
+            f"outside [0, 1], which are left out: {impossible:,} of {len(tests):,}."
+        )
+    yield from _empty(scores)
     if "n_absent" in models.columns and models["n_absent"].sum():
         lacking = models.filter(pl.col("n_absent") > 0).sort("n_absent", *scores.by)
         names = [

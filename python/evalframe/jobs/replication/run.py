@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Report, validate
-from evalframe.core.errors import ContractError
 from evalframe.jobs.outputs import write_result, write_tables
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
@@ -23,14 +21,13 @@ from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
 from evalframe.jobs.replication.outputs import TABLES, Scores
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
 from evalframe.jobs.replication.report import as_given, models_report, notes_of
-from evalframe.jobs.replication.rules import contract_of, naming_tests, with_bayes_factors
+from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
 from evalframe.jobs.replication.summary import check_summary, write_summary
-from evalframe.jobs.targets import check_targets, targets_of
+from evalframe.jobs.targets import check_targets, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.contract import Contract
     from evalframe.jobs.replication.inputs import Opened
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.resample.methods import Progress
@@ -82,9 +79,9 @@ def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None
         >>> outcome.models["model"].to_list(), outcome.report.rejected
         (['lantern-13b', 'quill-70b', 'harbor-7b'], 0)
     """
-    output = None if job.output is None else folder / job.output
-    rejects = check_targets(output, TABLES, job.on_invalid)
-    targets = targets_of(output, TABLES) + ([] if rejects is None else [rejects])
+    target = target_of(job.output, folder)
+    rejects = check_targets(target, TABLES, job.on_invalid)
+    targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
     opened = open_tests(job, folder, targets)
     by = groups_of(job, opened)
     if job.summary is not None:
@@ -106,12 +103,12 @@ def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None
     outcome = Outcome(job, by, models, report, [*notes_of(scores, models), *made.notes], record)
     if job.summary is not None:
         write_summary(made.tests, folder / job.summary, opened, by, job)
-    if output is None:
+    if target is None:
         return outcome
-    if output.suffix:
-        write_result(models, output, record, readable=lambda: written(outcome, markdown=True))
+    if not target.is_folder:
+        write_result(models, target.path, record, readable=lambda: written(outcome, markdown=True))
     else:
-        write_tables(scores.tables(), output, record)
+        write_tables(scores.tables(), target.path, record)
     return outcome
 
 
@@ -149,27 +146,18 @@ def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], rejects: Path 
         ContractError: A test is impossible, and is not to be set aside.
     """
     contract = contract_of(opened, by, job)
-    if rejects is None:
-        return _made_by(contract, job, opened, by, None)
-    try:
-        return _made_by(contract, job, opened, by, rejects)
-    except ContractError:
-        stricter = with_bayes_factors(contract, opened.tests)
-        return _made_by(stricter, job, opened, by, rejects)
-
-
-def _made_by(
-    contract: Contract,
-    job: ReplicationJob,
-    opened: Opened,
-    by: Sequence[str],
-    rejects: Path | None,
-) -> _Made:
     report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=rejects)
     tests, notes = _both_sides(opened, report.valid, by)
-    given = as_given(tests.collect_schema())
-    with naming_tests(tests, contract) if rejects is None else nullcontext():
-        return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])
+    given = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
+    return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])
+
+
+def _without_effects(tests: pl.LazyFrame, job: ReplicationJob) -> list[str]:
+    """What a reader should know of tests of unknown types, which only results may have."""
+    unknown = unknown_types(tests) if job.results else pl.DataFrame()
+    if unknown.is_empty():
+        return []
+    return [f"Effects: none are computed for tests of unknown types: {told_types(unknown)}."]
 
 
 def _both_sides(

@@ -56,10 +56,9 @@ def write_summary(
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
-    signs = pl.col("^direction_(human|agent)$").cast(pl.Int8, strict=False)
     model = pl.concat_str(pl.col(by).cast(pl.String).fill_null(""), separator="_")
     ef.replication.write_results(
-        tests.with_columns(signs, model.alias("model")),
+        tests.with_columns(model.alias("model")),
         folder,
         runs=opened.runs if [*by] == ["model"] else None,
         finding_rule=job.finding_rule,

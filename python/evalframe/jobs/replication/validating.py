@@ -9,7 +9,7 @@ from evalframe.jobs.paths import reading
 from evalframe.jobs.replication.evidence import with_evidence
 from evalframe.jobs.replication.inputs import groups_of, open_tests
 from evalframe.jobs.replication.outputs import absent_tests
-from evalframe.jobs.replication.rules import contract_of, naming_tests
+from evalframe.jobs.replication.rules import contract_of
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def checked(job: ReplicationJob, folder: Path) -> str:
     opened = open_tests(job, folder, ())
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
-        contract = contract_of(opened, by, job)
-        report = validate(opened.tests, contract)
-        with naming_tests(report.valid, contract):
-            with_evidence(report.valid, job)
+        report = validate(opened.tests, contract_of(opened, by, job))
+        with_evidence(report.valid, job)
         absent = absent_tests(opened.tests, by)
     if absent.is_empty():
         return str(report)

@@ -21,7 +21,7 @@ from evalframe.jobs.survey.report import leaderboard_report
 from evalframe.jobs.survey.rules import contract_of
 from evalframe.jobs.survey.scoring import kinds_of, scored, with_baselines
 from evalframe.jobs.survey.truth import Truth
-from evalframe.jobs.targets import check_targets, targets_of
+from evalframe.jobs.targets import check_targets, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,10 +96,10 @@ def run(job: SurveyJob, *, folder: Path = Path(), progress: Progress | None = No
         >>> outcome.overall["model"].to_list()[:2], outcome.report.rejected
         (['quill-70b', 'baseline:population-marginal'], 0)
     """
-    output = None if job.output is None else folder / job.output
-    rejects = check_targets(output, TABLES, job.on_invalid)
+    target = target_of(job.output, folder)
+    rejects = check_targets(target, TABLES, job.on_invalid)
     summary = None if job.summary is None else _summary(folder / job.summary)
-    targets = targets_of(output, TABLES)
+    targets = targets_of(target, TABLES)
     targets += [path for path in (rejects, summary) if path is not None]
     opened = open_predictions(job, folder, targets)
     present = opened.table.collect_schema().names()
@@ -118,13 +118,13 @@ def run(job: SurveyJob, *, folder: Path = Path(), progress: Progress | None = No
     outcome = Outcome(job, board, report, _notes(job, opened, truth, models), record)
     if summary is not None and opened.results is not None:
         ef.survey.write_summary(opened.results, summary)
-    if output is None:
+    if target is None:
         return outcome
-    if output.suffix:
-        write_result(board, output, record, readable=lambda: written(outcome, markdown=True))
+    if not target.is_folder:
+        write_result(board, target.path, record, readable=lambda: written(outcome, markdown=True))
     else:
         tables = tables_of(job, scores, opened.attributes, resample)
-        write_tables(tables | {"overall": board}, output, record)
+        write_tables(tables | {"overall": board}, target.path, record)
     return outcome
 
 

@@ -5,10 +5,11 @@ Where the original program differs:
 | case | `rules="documented"` | `rules="reference"` |
 |---|---|---|
 | two-way posteriors of 0 or 1 | as they are | moved to 1e-6 or 1 - 1e-6 |
-| a posterior outside [0, 1] | null | moved into it, likewise |
+| a two-way posterior outside [0, 1] | null | moved into it, likewise |
 | a two-way posterior is null | null | PAS 0.5 |
 | a two-way posterior is NaN | null | 1 - 1e-6 |
 | a three-way posterior lacks an entry | null | the entry is 0 |
+| a three-way posterior does not sum to 1 | null | the formula |
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
+from evalframe.replication.agreement.possible import are_posterior, possible_share
 from evalframe.replication.agreement.posteriors import WAYS, prior_repair
 from evalframe.replication.agreement.rules import CHANCE, EPSILON, Rules, check_choice
 
@@ -53,7 +55,8 @@ def pas(
             and gives 0.5 where one is null.
 
     Returns:
-        Float64 in [0, 1], named `pas`. Null where a posterior is null, NaN or outside [0, 1].
+        Float64 in [0, 1], named `pas`. Null where a posterior is null, NaN or outside [0, 1] by
+        more than rounding.
 
     Raises:
         ParameterError: Unknown rules.
@@ -73,7 +76,7 @@ def pas(
     if rules == "reference":
         pi_h, pi_a = (pi.fill_nan(1.0).clip(EPSILON, 1.0 - EPSILON) for pi in (pi_h, pi_a))
         return _both_or_neither(pi_h, pi_a).fill_null(CHANCE).alias("pas")
-    pi_h, pi_a = (pl.when(pi.is_between(0.0, 1.0)).then(pi) for pi in (pi_h, pi_a))
+    pi_h, pi_a = (possible_share(pi) for pi in (pi_h, pi_a))
     return _both_or_neither(pi_h, pi_a).alias("pas")
 
 
@@ -89,10 +92,12 @@ def pas_three_way(
         human: Posteriors of humans: three columns in the order plus, minus, zero, or one struct as
             `posterior_three_way` gives it.
         agent: Posteriors of agents, likewise.
-        rules: `reference` takes missing entries for 0.
+        rules: `reference` takes missing entries for 0, and all others as they are.
 
     Returns:
-        Float64 in [0, 1], named `pas`. Null where an entry is null, NaN or outside [0, 1].
+        Float64 in [0, 1], named `pas`. Null where an entry is null, NaN or outside [0, 1], or the
+        entries of a side are further than 1e-6 from a sum of 1. By `reference` whatever the formula
+        gives.
 
     Raises:
         ParameterError: Unknown rules, or not three columns.
@@ -114,9 +119,8 @@ def pas_three_way(
     if rules == "reference":
         products = [product.fill_nan(None).fill_null(0.0) for product in products]
         return _added(products).alias("pas")
-    sides = (*ways_of(human), *ways_of(agent))
-    possible = pl.all_horizontal(pi.is_between(0.0, 1.0) for pi in sides)
-    return pl.when(possible).then(_added(products)).alias("pas")
+    possible = are_posterior(ways_of(human)) & are_posterior(ways_of(agent))
+    return pl.when(possible).then(_added(products).clip(0.0, 1.0)).alias("pas")
 
 
 def repaired_pas(

@@ -8,8 +8,9 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.replication.agreement.alignment import AGENT, HUMAN, pas, pas_three_way
+from evalframe.replication.agreement.given import check_numbers
 from evalframe.replication.agreement.posteriors import (
     AGENT_PRIOR_ODDS,
     HUMAN_PRIOR_ODDS,
@@ -30,6 +31,8 @@ Ways: TypeAlias = Literal["two", "three"]
 
 _LOG: Scale = "log"
 _RATIO: Scale = "ratio"
+
+_READ = ("log_bayes_factor", "bayes_factor", "direction", "prior_odds")
 
 FALLBACKS: dict[str, tuple[float, float, float]] = {
     "null_finding": (0.0, 0.0, 1.0),
@@ -57,9 +60,11 @@ def with_posteriors(
             evaluators, and 0.1 for a published null; see `human_prior_odds`.
         agent_prior_odds: Prior odds of the agents where the table has none.
         missing_agent: What stands for an agent without a Bayes factor. `skip`: null, so that the
-            test is missing. As the evaluators have it, `null_finding`: surely no effect, in most
+            test is missing; by the original's rules the posterior of 0.5 that `posterior` gives. As
+            the evaluators have it, `null_finding`: surely no effect, in most
             studies; `uniform`: a third each, in studies 010 to 012; `half_null`: no effect with
-            0.5, and nothing else, in study 001 for too few but balanced answers.
+            0.5, and nothing else, in study 001 for too few but balanced answers. That does not sum
+            to 1, so that only `rules="reference"` has a PAS of it.
         rules: See `posterior`.
 
     Returns:
@@ -68,8 +73,9 @@ def with_posteriors(
         Columns of these names are replaced. Lazy.
 
     Raises:
-        MissingColumnsError: A side has no Bayes factors.
-        ParameterError: An argument lies outside its domain.
+        MissingColumnsError: A side has no Bayes factors, or prior odds are of a column that is not
+            there.
+        ParameterError: An argument lies outside its domain, or a column holds no numbers.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), evaluators.
@@ -99,6 +105,11 @@ def posteriors_of(
     """`with_posteriors` of the sides for which there are prior odds."""
     lazy = tables.lazy(tests)
     schema = lazy.collect_schema()
+    given = [as_expr(odds) for odds in prior_odds.values() if not isinstance(odds, int | float)]
+    if missing := columns_read(given) - {*schema}:
+        raise MissingColumnsError.of(caller, missing, schema)
+    names = [f"{kind}_{side}" for side in prior_odds for kind in _READ]
+    check_numbers(caller, lazy, [*given, *(name for name in names if name in schema)])
     made: dict[str, pl.Expr] = {}
     for name, odds in prior_odds.items():
         column, scale = f"log_bayes_factor_{name}", _LOG
@@ -130,16 +141,17 @@ def with_pas(
     Args:
         tests: One row per test, with posteriors as `with_posteriors` gives them.
         ways: `three`: both on the same side, or both without effect. `two`: both with an effect, or
-            both without, whatever the directions. By default `three` if the table has them.
+            both without, whatever the directions. By default `three` if the table has them, and by
+            the documented rules `two` for rows in which one of them is missing.
         rules: See `pas` and `pas_three_way`.
 
     Returns:
-        The table with `pas` (Float64 in [0, 1], null where a posterior is missing); a column of
-        this name is replaced. Lazy.
+        The table with `pas` (Float64 in [0, 1], null where a posterior is missing or impossible); a
+        column of this name is replaced. Lazy.
 
     Raises:
         MissingColumnsError: A posterior is not there.
-        ParameterError: An argument lies outside its domain.
+        ParameterError: An argument lies outside its domain, or a posterior is no number.
 
     Examples:
         >>> import polars as pl
@@ -153,7 +165,9 @@ def with_pas(
         check_choice("ways", ways, Ways)
     lazy = tables.lazy(tests)
     schema = lazy.collect_schema()
-    return lazy.with_columns(pas_of_posteriors("with_pas", schema, ways, rules))
+    made = pas_of_posteriors("with_pas", schema, ways, rules)
+    check_numbers("with_pas", lazy, sorted(columns_read([made])))
+    return lazy.with_columns(made)
 
 
 def pas_of_posteriors(
@@ -164,9 +178,14 @@ def pas_of_posteriors(
     Raises:
         MissingColumnsError: It lacks one of them.
     """
+    scalars = {"pi_human", "pi_agent"}
+    if ways is None and rules == "documented" and {*HUMAN, *AGENT, *scalars} <= {*schema}:
+        sides = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in (*HUMAN, *AGENT)]
+        lacking = pl.any_horizontal(side.is_null() for side in sides)
+        return pl.when(lacking).then(pas()).otherwise(pas_three_way()).alias("pas")
     if ways is None:
         ways = "three" if {*HUMAN, *AGENT} <= {*schema} else "two"
-    needed = {*HUMAN, *AGENT} if ways == "three" else {"pi_human", "pi_agent"}
+    needed = {*HUMAN, *AGENT} if ways == "three" else scalars
     if missing := needed - {*schema}:
         raise MissingColumnsError.of(caller, missing, schema)
     return pas_three_way(rules=rules) if ways == "three" else pas(rules=rules)

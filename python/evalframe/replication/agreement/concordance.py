@@ -92,7 +92,7 @@ def regression_slope(
         >>> effects.select(regression_slope("human", "agent")).item()
         2.0
     """
-    return _pairs(x, y, weight, _slope)
+    return _line(x, y, weight, _slope)
 
 
 @metric(family="replication", direction="none", range=(float("-inf"), float("inf")))
@@ -123,7 +123,7 @@ def regression_intercept(
     def finish(t: Totals) -> pl.Expr:
         return t.y / t.mass - _slope(t) * (t.x / t.mass)
 
-    return _pairs(x, y, weight, finish)
+    return _line(x, y, weight, finish)
 
 
 def _pairs(x: pl.Expr, y: pl.Expr, weight: pl.Expr, finish: Callable[[Totals], pl.Expr]) -> State:
@@ -160,6 +160,28 @@ def _pairs(x: pl.Expr, y: pl.Expr, weight: pl.Expr, finish: Callable[[Totals], p
     }
     finite = (x.is_finite() & y.is_finite()).fill_null(value=False)
     return State(sums=sums, axes=(by_x, by_y), finish=finish, valid=finite)
+
+
+def _line(x: pl.Expr, y: pl.Expr, weight: pl.Expr, finish: Callable[[Totals], pl.Expr]) -> State:
+    """Means, squares of x, and products of x with y and with y - x, whichever is the smaller."""
+    from_x = level - total.x / total.mass
+    gap_from_mean = own.gap - own.mass * (total.gap / total.mass)
+    y_from_mean = own.y - own.mass * (total.y / total.mass)
+    by_x = Axis(
+        level=x,
+        sums={"mass": weight, "gap": weight * (y - x), "y": weight * y},
+        terms={
+            "x_squares": own.mass * from_x**2,
+            "x_gaps": from_x * gap_from_mean,
+            "x_products": from_x * y_from_mean,
+            "x_rest": own.mass * from_x,
+            "gap_rest": gap_from_mean,
+            "y_rest": y_from_mean,
+        },
+        maxima=_ends("x"),
+    )
+    finite = (x.is_finite() & y.is_finite()).fill_null(value=False)
+    return State(sums={"x": weight * x}, axes=(by_x,), finish=finish, valid=finite)
 
 
 def _ends(name: str) -> dict[str, pl.Expr]:
@@ -205,5 +227,9 @@ def _original(t: Totals) -> pl.Expr:
 
 
 def _slope(t: Totals) -> pl.Expr:
-    varies = _varies(t.x_high, t.x_minus_low)
-    return pl.when(varies).then(1.0 + _gaps(t) / _squares(t.x_squares, t.x_rest, t.mass))
+    squares = _squares(t.x_squares, t.x_rest, t.mass)
+    products = t.x_products - t.x_rest * t.y_rest / t.mass
+    # Of two large sides that are alike the gap keeps the digits; else y itself does.
+    alike = t.gap.abs() < 0.5 * t.y.abs()
+    slope = pl.when(alike).then(1.0 + _gaps(t) / squares).otherwise(products / squares)
+    return pl.when(_varies(t.x_high, t.x_minus_low)).then(slope)

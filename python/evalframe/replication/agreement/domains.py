@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.core.rows import as_expr
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalframe.core.typing import IntoExpr
 
 DOMAINS = {
@@ -26,10 +26,17 @@ DOMAINS = {
 def domain(study_id: IntoExpr = "study_id") -> pl.Expr:
     """The domain of a study of HumanStudy-Bench, null for others.
 
+    Args:
+        study_id: The study, of any type.
+
+    Returns:
+        String, named `domain`.
+
     Examples:
         >>> import polars as pl
         >>> from evalframe.replication.agreement import domain
         >>> pl.select(domain(pl.lit("study_009"))).item()
         'Strategic'
     """
-    return as_expr(study_id).replace_strict(DOMAINS, default=None).alias("domain")
+    text = as_expr(study_id).cast(pl.String)
+    return text.replace_strict(DOMAINS, default=None).alias("domain")

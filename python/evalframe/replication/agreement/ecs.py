@@ -99,13 +99,14 @@ def ecs(
 
     Returns:
         by..., `domain`, `study_id` or the finding's keys; `ecs` (Float64 in [-1, 1], null where
-        fewer than 3 tests have both effects; 0 where one side is constant; where both are 1 if they
-        are equal, else 0), `pearson` (their weighted correlation, null where a side is constant),
-        `slope` and `intercept` (of the line of agents on humans: the caricature; null where humans
-        do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other tests) and
-        `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both standard
-        deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted by the
-        keys. Lazy.
+        fewer than 3 tests have both effects, or effects are so large or small, beyond 1e150 or
+        1e-140, that their squares are no numbers; 0 where one side is constant; where both are 1 if
+        they are equal, else 0), `pearson` (their weighted correlation, null where a side is
+        constant), `slope` and `intercept` (of the line of agents on humans: the caricature; null
+        where humans do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other
+        tests) and `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both
+        standard deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted
+        by the keys. Lazy.
 
         With `resample` each of `ecs`, `pearson`, `slope` and `intercept` is followed by its
         `_std_error`, `_lower`, `_upper` and `_drop_rate`, and `n_clusters` (Int64, studies or
@@ -172,6 +173,8 @@ def ecs_rows(
     schema, keys, named = opened(caller, tests, by, columns, weighting, finding_key, needs)
     finding = [*keys.inner, *named]
     times = pl.lit(1.0) if weight is None else as_expr(weight).cast(pl.Float64)
+    if weight is not None and rules == "documented":
+        times = _near_one(times)
     rows = tables.lazy(tests).select(
         *keys.select(),
         *named,
@@ -195,6 +198,17 @@ def ecs_rows(
         "finding": finding,
     }[level]
     return EcsRows(rows, keys, named, group)
+
+
+def _near_one(weight: pl.Expr) -> pl.Expr:
+    """Weights over the power of 2 below the largest: the same shares, whose sums do not overflow.
+
+    >>> pl.select(_near_one(pl.lit(pl.Series([2.0**999, 2.0**1000])))).to_series().to_list()
+    [0.5, 1.0]
+    """
+    largest = pl.when(weight.is_finite() & (weight > 0.0)).then(weight).max()
+    exponent = largest.log(2.0).floor().clip(upper_bound=1023.0)
+    return weight / (2.0**exponent).fill_null(1.0)
 
 
 def ecs_of(rows: EcsRows, level: EcsLevel, rules: Rules) -> pl.LazyFrame:

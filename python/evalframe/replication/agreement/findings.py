@@ -8,6 +8,8 @@ Where the original program differs:
 | a test without PAS | skipped, counted | `score` if there is one, else 0.5 |
 | a test with PAS 0 | 0 | as without PAS |
 | a PAS of NaN | skipped, counted | perfect agreement |
+| a PAS or a weight that is impossible | skipped, counted | as it is |
+| a test without a study | missing, counted | dropped |
 | n_eff of 12.7 | 12.7 | 12 |
 | a human ceiling below chance (three ways) | skipped | divides by it and turns the sign |
 """
@@ -23,6 +25,8 @@ from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.columns import pas_of_posteriors
 from evalframe.replication.agreement.fisher import clamped_fisher_z, pas_of_z, z_of_pas
 from evalframe.replication.agreement.given import WEIGHT, Settings, given_table, usable_weight
+from evalframe.replication.agreement.pooling import of_a_study
+from evalframe.replication.agreement.possible import possible_share
 from evalframe.replication.agreement.rules import CHANCE
 from evalframe.replication.agreement.scalings import pas_ratio
 
@@ -49,11 +53,15 @@ def finding_scores(
 
     A test's PAS is the column `pas`; without one it is computed from the posteriors, three-way ones
     (`pi_plus_human`, ...) if both sides have them, else two-way ones (`pi_human`, `pi_agent`). Null
-    and NaN are missing: skipped and counted. A PAS of 0 counts as 0.
+    and NaN are missing: skipped and counted. So is, whatever the rule, a test that is impossible: a
+    PAS outside [0, 1] by more than 1e-9 of rounding, posteriors that do not make one, an infinite
+    `n_eff`, a `test_weight` or `finding_weight` that is negative or infinite. A PAS of 0 counts as
+    0. Tests without a study are missing too, in rows of their own that have no PAS.
 
     By the Fisher rules z is half the log odds of PAS, kept within [5e-7, 1 - 5e-7]; a finding with
-    a single test keeps its PAS as it is. Where the weights of all tests of a finding are 0, the
-    mean of z is not weighted.
+    a single test keeps its PAS as it is, but not where that test has a `weight` above 1 and so
+    stands for several. Where the weights of all tests of a finding are 0, the mean of z is not
+    weighted.
 
     If the table has posteriors of the human side, each finding also has a normalised PAS: the mean,
     weighted by `n_eff` and through Fisher's z, of `pas_ratio` clamped to 1 - 1e-6. Tests whose
@@ -62,12 +70,15 @@ def finding_scores(
     Args:
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`, PAS
             or posteriors; as far as there are `model`, `sub_study_id`, `domain`, `n_eff` (weight of
-            a test; 1 where null, NaN or not above 0), `test_weight` and `finding_weight`.
+            a test; 1 where null, NaN or not above 0), `test_weight` (1 where null or NaN) and
+            `finding_weight`, of which a finding has the largest of its tests. A finding whose tests
+            have several domains is in the first by name; its tests should have one.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
         rule: `fisher_z`: mean of z weighted by `n_eff` (the documentation). `mean_z`: plain mean of
             z (the published code). `weighted_mean`: mean of PAS weighted by `test_weight`, 0.5
-            where the weights sum to 0 (the evaluators' `score`). `mean`: plain mean of the PAS that
-            lie in [0, 1]. By default `fisher_z`, and `mean_z` by the original's rules.
+            where the weights sum to 0 (the evaluators' `score`). `mean`: plain mean of PAS, of
+            those in [0, 1] by any rules. By default `fisher_z`, and `mean_z` by the original's
+            rules.
         finding_key: `composite`: findings are told apart by sub-study too. `finding_id`: findings
             of the same id in several sub-studies of a study are one.
         weight: How often each test counts, on top of these weights; tests of weight 0 are left out,
@@ -146,10 +157,10 @@ def _pas_as_read(given: Given) -> pl.Expr:
         if settings.finding_rule != "mean":
             other = other.fill_null(CHANCE)
         share = pl.when(nothing).then(other).otherwise(share)
+        if settings.finding_rule == "mean":
+            share = pl.when(share.is_between(0.0, 1.0)).then(share)
     else:
-        share = share.fill_nan(None)
-    if settings.finding_rule == "mean":
-        share = pl.when(share.is_between(0.0, 1.0)).then(share)
+        share = possible_share(share)
     return pl.when(usable_weight()).then(share)
 
 
@@ -162,8 +173,10 @@ def _ratios(given: Given) -> pl.Expr | None:
     # The original takes the ceiling from the two-way posterior, although its PAS is three-way.
     two_way_first = original and "pi_human" in given.columns
     pi_human = HUMAN if three and not two_way_first else "pi_human"
-    found = pas_ratio(pl.col(PAS).fill_nan(float("inf")), pi_human, rules=given.settings.rules)
-    # Only the original's rules leave a NaN, whose ratio its clamp takes for the largest.
+    if not original:
+        return clamped_fisher_z(pas_ratio(PAS, pi_human))
+    found = pas_ratio(pl.col(PAS).fill_nan(float("inf")), pi_human, rules="reference")
+    # The original's clamp takes the ratio of a NaN for the largest.
     return clamped_fisher_z(pl.when(pl.col(PAS).is_nan()).then(found.abs()).otherwise(found))
 
 
@@ -220,7 +233,9 @@ def _finished(added: pl.LazyFrame, settings: Settings, *, has_ratio: bool) -> pl
     plain = ratio(c("times_pas"), c("times"))
     if rule in ("fisher_z", "mean_z"):
         z = pl.when(c("mass") > 0.0).then(c("mass_z") / c("mass")).otherwise(plain_z)
-        share = pl.when(c("n_tests") == 1).then(plain).otherwise(pas_of_z(z))
+        # A test of weight 2 is two tests, so that weights repeat rows.
+        alone = (c("n_tests") == 1) & (c("times") <= 1.0)
+        share = pl.when(alone).then(plain).otherwise(pas_of_z(z))
     else:
         share = ratio(c("mass_pas"), c("mass")) if rule == "weighted_mean" else plain
         z = z_of_pas(share, settings.rules)
@@ -231,6 +246,6 @@ def _finished(added: pl.LazyFrame, settings: Settings, *, has_ratio: bool) -> pl
         made["pas_normalised"] = by_mass.otherwise(by_times).tanh()
     empties = {"pas": CHANCE, "z_pas": 0.0, "pas_normalised": 0.0}
     if settings.empty == "fallback" and rule != "mean":
-        made = {name: value.fill_null(empties[name]) for name, value in made.items()}
+        made = {name: value.fill_null(of_a_study(empties[name])) for name, value in made.items()}
     # A PAS of NaN, which the original passes on where it is a finding's only one, is no empty one.
     return added.with_columns(**{name: value.fill_nan(None) for name, value in made.items()})

@@ -41,8 +41,11 @@ def z_of_pas(pas: pl.Expr, rules: Rules = "documented") -> pl.Expr:
     """
     if rules == "reference":
         return clamped_fisher_z((2.0 * pas - 1.0).fill_nan(1.0))
-    share = pas.clip(EPSILON / 2, 1.0 - EPSILON / 2)
-    return 0.5 * (share.log() - (-share).log1p())
+    # From the nearer end, so that PAS and 1 - PAS have the same z but for the sign.
+    below = pas <= 0.5
+    tail = pl.when(below).then(pas).otherwise(1.0 - pas).clip(EPSILON / 2, 0.5)
+    z = 0.5 * (tail.log() - (-tail).log1p())
+    return pl.when(below).then(z).otherwise(-z)
 
 
 def pas_of_z(z: pl.Expr) -> pl.Expr:

@@ -14,6 +14,7 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.replication.agreement.possible import has_possible_weights
 from evalframe.replication.agreement.posteriors import WAYS
 from evalframe.replication.agreement.rules import (
     Empty,
@@ -25,7 +26,7 @@ from evalframe.replication.agreement.rules import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
@@ -97,7 +98,7 @@ class Given:
     """Rows of one level, with keys under internal names and the columns that scores read.
 
     Attributes:
-        frame: The rows; their weight is the column `WEIGHT`.
+        frame: The rows; their weight is the column `WEIGHT`, null for a row that cannot count.
         level: What a row is.
         keys: The group keys.
         columns: Which of the columns the caller's table has.
@@ -123,13 +124,13 @@ class Given:
 
     @property
     def domains(self) -> dict[str, pl.Expr]:
-        """The domain of a study's rows, if there are domains."""
+        """The domain of a study's rows, if there are domains: of several the first by name."""
         return {"domain": pl.col("domain").min()} if "domain" in self.columns else {}
 
     def raised(self, frame: pl.LazyFrame, columns: Sequence[str]) -> Given:
         """The rows of the next level, which weigh the same."""
         level = LEVELS[LEVELS.index(self.level) + 1]
-        weighed = frame.with_columns(pl.lit(1.0).alias(WEIGHT))
+        weighed = _counting(frame.with_columns(pl.lit(1.0).alias(WEIGHT)), columns, self.settings)
         return replace(self, frame=weighed, level=level, columns=frozenset(columns))
 
 
@@ -145,7 +146,8 @@ def given_table(
 ) -> Given:
     """The rows of a table, whichever level it holds.
 
-    Rows of weight 0 are left out, as if they were not there.
+    Rows of weight 0 are left out, as if they were not there. Rows without a study, and those with
+    an impossible weight of their own, do not count.
 
     Args:
         caller: Who asks, for messages.
@@ -158,8 +160,8 @@ def given_table(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: The table holds another level, a key is named as a column of the result, or
-            a column is no number.
+        ParameterError: The table holds another level, a key is named as a column of the result, a
+            column is no number, or findings told apart by sub-study are asked for without it.
     """
     lazy = tables.lazy(frame)
     schema = lazy.collect_schema()
@@ -171,6 +173,11 @@ def given_table(
             f"{caller} needs a table of {' or '.join(levels)}, and this is one of {level}: {why}"
         )
     weights = [] if weight is None else [as_expr(weight)]
+    if level == "findings" and settings.finding_key == "finding_id" and "sub_study_id" in schema:
+        raise ParameterError(
+            f"{caller}: these findings are told apart by sub-study already, and "
+            "finding_key='finding_id' is for tests; pass it to finding_scores, or give tests here"
+        )
     required = {"study_id", *needs, *columns_read((*keys.exprs, *weights))}
     if level != "studies":
         required.add("finding_id")
@@ -193,7 +200,8 @@ def given_table(
         times.alias(WEIGHT),
     )
     rows = rows.filter(pl.col(WEIGHT).ne_missing(0.0)) if weights else rows
-    return Given(rows, level, keys, frozenset((*texts, *numbers, *counts)), settings)
+    columns = frozenset((*texts, *numbers, *counts))
+    return Given(_counting(rows, columns, settings), level, keys, columns, settings)
 
 
 def keys_of(by: By, schema: pl.Schema, taken: Sequence[str]) -> Keys:
@@ -221,6 +229,17 @@ def usable_weight() -> pl.Expr:
     """Whether the weight of a row is a finite number, and not negative."""
     weight = pl.col(WEIGHT)
     return (weight.is_finite() & (weight >= 0.0)).fill_null(value=False)
+
+
+def _counting(rows: pl.LazyFrame, columns: Collection[str], settings: Settings) -> pl.LazyFrame:
+    """The rows, without weight where they belong to no study or have an impossible weight.
+
+    The original drops what belongs to no study.
+    """
+    known = pl.col("study_id").is_not_null()
+    if settings.rules == "reference":
+        return rows.filter(known)
+    return rows.with_columns(pl.when(known & has_possible_weights(columns)).then(WEIGHT))
 
 
 def _level(schema: pl.Schema) -> Level:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.replication.agreement.possible import possible_share
 from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ def inverse_variance_pas(
     the sum of SE^2 over the number of studies, unknown ones counted as 0.
 
     Args:
-        pas: PAS of the studies; null, NaN and infinite ones are left out.
+        pas: PAS of the studies; null, NaN and those outside [0, 1] are left out.
         std_error: Their standard errors.
         rules: `reference` gives 0 for both where there is no study, and a standard error of 0 where
-            none is known.
+            none is known; only infinite PAS lie outside then.
 
     Returns:
         Struct of Float64 `pas` and `std_error`, named `inverse_variance_pas`; both null without a
@@ -50,7 +51,9 @@ def inverse_variance_pas(
     """
     check_choice("rules", rules, Rules)
     given, error = (as_expr(column).cast(pl.Float64) for column in (pas, std_error))
-    share = pl.when(given.is_finite()).then(given)
+    share = possible_share(given)
+    if rules == "reference":
+        share = pl.when(given.is_finite()).then(given)
     known = pl.when(error.is_finite() & share.is_not_null()).then(error)
     weight = pl.when(known >= _LEAST).then(known**-2.0)
     total, count = weight.sum(), share.count()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalframe.core.metric import metric
 from evalframe.core.state import State, ratio
 from evalframe.replication.agreement.fisher import pas_of_z, z_of_pas
+from evalframe.replication.agreement.possible import possible_share
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Role
@@ -17,7 +18,8 @@ def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     """Mean PAS: of studies, the score of a model.
 
     Args:
-        pas: PAS of a study, a finding or a test, 0 to 1; null and NaN are missing.
+        pas: PAS of a study, a finding or a test, 0 to 1; what lies outside is missing, like null
+            and NaN.
         weight: How often each row counts.
 
     Returns:
@@ -33,8 +35,9 @@ def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
         0.375
     """
     return State(
-        sums={"pas": weight * pas, "rows": weight},
+        sums={"pas": weight * possible_share(pas), "rows": weight},
         finish=lambda totals: ratio(totals.pas, totals.rows),
+        valid=possible_share(pas).is_not_null(),
     )
 
 
@@ -46,7 +49,7 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     not decide alone.
 
     Args:
-        pas: PAS of a test or a finding, 0 to 1; null and NaN are missing.
+        pas: PAS of a test or a finding, 0 to 1; what lies outside is missing, like null and NaN.
         weight: How much each row counts: of tests usually the column `n_eff`.
 
     Returns:
@@ -65,4 +68,5 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     return State(
         sums={"z": weight * z_of_pas(pas), "rows": weight},
         finish=lambda totals: pas_of_z(ratio(totals.z, totals.rows)),
+        valid=possible_share(pas).is_not_null(),
     )

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _FLAT = 1e-10
 
+_LEAST = 1e-290
+"""Sums of squares below this have lost digits, and what is divided by them."""
+
 
 def pair_sums(
     rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
@@ -122,6 +125,7 @@ def agreement_values(rules: Rules) -> dict[str, pl.Expr]:
     """
     c = pl.col
     original = rules == "reference"
+    least = 0.0 if original else _LEAST
     vary = c("x_varies") & c("y_varies")
     varies = c("x_varies") | c("y_varies")
     twice = 2.0 * c("products")
@@ -130,17 +134,28 @@ def agreement_values(rules: Rules) -> dict[str, pl.Expr]:
     divisor = c("x_squares") + c("y_squares") + c("gap") ** 2 if original else lin
     same = pl.lit(1.0) if original else (c("gap_squares") == 0.0).cast(pl.Float64)
     concordance = (
-        pl.when(vary).then((twice / divisor).clip(-1.0, 1.0)).when(varies).then(0.0).otherwise(same)
+        pl.when(vary)
+        .then(_quotient(twice, divisor, least).clip(-1.0, 1.0))
+        .when(varies)
+        .then(0.0)
+        .otherwise(same)
     )
     scale = c("x_squares").sqrt() * c("y_squares").sqrt()
-    correlation = pl.when(vary).then((c("products") / scale).clip(-1.0, 1.0))
-    slope = pl.when(c("x_varies")).then(c("products") / c("x_squares"))
+    apart = _quotient(c("products"), scale, least)
+    correlation = pl.when(vary).then(apart.clip(-1.0, 1.0))
+    slope = pl.when(c("x_varies")).then(_quotient(c("products"), c("x_squares"), least))
     return {
         "ecs": concordance,
         "pearson": correlation.otherwise(0.0) if original else correlation,
         "slope": slope,
         "intercept": c("mean_y") - slope * c("mean_x"),
     }
+
+
+def _quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
+    """The quotient, null where a side is no number or the divisor is not above the least."""
+    known = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
+    return pl.when(known).then(numerator / divisor)
 
 
 def both_spread() -> pl.Expr:

@@ -57,7 +57,8 @@ def posterior(
 
     Returns:
         Float64 in [0, 1], named `posterior`. Null where either is null or NaN, negative, or their
-        product is not defined.
+        product is not defined. By `reference` 0.5 for a Bayes factor that is null or NaN, and for a
+        negative one whatever the formula gives, also outside [0, 1].
 
     Raises:
         ParameterError: Unknown scale or rules.
@@ -100,7 +101,8 @@ def posterior_three_way(
 
     Returns:
         Struct of Float64 `pi_plus`, `pi_minus`, `pi_zero`, which sum to 1, named `posterior`; all
-        three null where one of them is not defined.
+        three null where one of them is not defined. By `reference` as in `posterior`, and where the
+        odds overflow `pi_zero` is 0 and the others are null.
 
     Raises:
         ParameterError: Unknown scale or rules.

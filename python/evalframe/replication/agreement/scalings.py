@@ -18,6 +18,7 @@ import polars as pl
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.alignment import ways_of
+from evalframe.replication.agreement.possible import are_posterior, possible_share
 from evalframe.replication.agreement.rules import NO_CEILING, Rules, check_choice
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
 
     Returns:
         Float64, named `human_ceiling`: at least 1/2 for two ways, 1/3 for three. Null where a
-        posterior is null or NaN.
+        posterior is null, NaN or outside [0, 1], or three ways do not sum to 1 within 1e-6.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), normalised PAS.
@@ -48,8 +49,8 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
         >>> pl.select(human_ceiling(pl.lit(0.9))).to_series().round(12).item()
         0.82
     """
-    squares = _sum(way * way for way in _ways(pi_human))
-    return squares.fill_nan(None).alias("human_ceiling")
+    ways = _ways(pi_human)
+    return pl.when(are_posterior(ways)).then(_squares(ways)).alias("human_ceiling")
 
 
 def pas_ratio(
@@ -63,7 +64,8 @@ def pas_ratio(
         pas: PAS of the test.
         pi_human: Posterior of humans.
         rules: `documented` has no ratio where the ceiling is less than 1e-8 above chance, which a
-            three-way ceiling can be; `reference` divides by negative ones, too, and turns the sign.
+            three-way ceiling can be; `reference` divides by negative ones, too, and turns the sign,
+            and takes posteriors as they are.
 
     Returns:
         Float64, named `pas_ratio`; null where it is not defined or a side is null or NaN.
@@ -83,7 +85,10 @@ def pas_ratio(
     """
     check_choice("rules", rules, Rules)
     share = as_expr(pas).cast(pl.Float64)
-    room = 2.0 * human_ceiling(pi_human) - 1.0
+    ceiling = human_ceiling(pi_human)
+    if rules == "reference":
+        ceiling = _squares(_ways(pi_human)).fill_nan(None)
+    room = 2.0 * ceiling - 1.0
     divisible = (room if rules == "documented" else room.abs()) >= NO_CEILING
     return pl.when(divisible).then((2.0 * share - 1.0) / room).fill_nan(None).alias("pas_ratio")
 
@@ -118,7 +123,7 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
         low, high = pl.min_horizontal(ways), pl.max_horizontal(ways)
     else:
         plus, minus, zero = ways
-        low, high = 0.5 * zero + 0.25 * (plus + minus), human_ceiling(pi_human)
+        low, high = 0.5 * zero + 0.25 * (plus + minus), _squares(ways)
     known = share.is_not_nan() & _sum(ways).is_not_nan()
     inside = ((share - low) / (high - low)).clip(0.0, 1.0)
     scaled = pl.when(high - low < NO_CEILING).then(0.0).otherwise(inside)
@@ -172,7 +177,8 @@ def field_comparable_pas(
     Args:
         pas: PAS of the test.
         pi_human: Posterior of humans.
-        pi_agent: Posterior of agents; of three ways the larger of plus and minus counts.
+        pi_agent: Posterior of agents; of three ways the larger of plus and minus counts. One that
+            is impossible is none.
 
     Returns:
         Float64 in [0, 1], named `field_comparable_pas`; null where it has neither. The score of a
@@ -190,7 +196,8 @@ def field_comparable_pas(
         [0.7, 0.5]
     """
     ways = [way.fill_nan(None) for way in _ways(pi_agent)]
-    effect = ways[0] if len(ways) == 2 else pl.max_horizontal(ways[:2])
+    largest = ways[0] if len(ways) == 2 else pl.max_horizontal(ways[:2])
+    effect = pl.when(are_posterior(ways)).then(possible_share(largest))
     scaled = pas_within_range(pas, pi_human)
     return pl.coalesce(effect, scaled).alias("field_comparable_pas")
 
@@ -201,6 +208,10 @@ def _ways(pi: Posterior) -> list[pl.Expr]:
         effect = as_expr(pi).cast(pl.Float64)
         return [effect, 1.0 - effect]
     return ways_of(pi)
+
+
+def _squares(ways: Sequence[pl.Expr]) -> pl.Expr:
+    return _sum(way * way for way in ways)
 
 
 def _sum(parts: Iterable[pl.Expr]) -> pl.Expr:

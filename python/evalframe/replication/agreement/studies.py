@@ -54,14 +54,18 @@ def study_scores(
         scores: Tests, as `finding_scores` takes them, or findings, as it gives them: `study_id`,
             `finding_id`, `pas`, `n_tests`, and as far as there are `model`, `sub_study_id`,
             `domain`, `pas_normalised`, `z_pas`, `finding_weight` and `n_missing`. A table with
-            `n_tests` and without `test_id` is one of findings.
+            `n_tests` and without `test_id` is one of findings. What is missing or impossible, such
+            as a PAS of 1.5, counts for nothing whatever the rule; see `finding_scores`. Rows
+            without a study are one row without PAS. A study whose rows have several domains is in
+            the first by name.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
         rule: `mean`: plain mean of PAS (the documentation). `mean_z`: mean of Fisher's z, clamped
             also for a finding of one test (the published code, for single runs). `weighted_mean`:
             mean of PAS weighted by `finding_weight`, 1 where there is none (the evaluators'
             `score`). By default `mean`, and `mean_z` by the original's rules.
         finding_rule: How tests were pooled, if tests are given; see `finding_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`.
+        finding_key: `composite` or `finding_id`; see `finding_scores`. Of tests: findings that are
+            told apart by sub-study already are refused with `finding_id`.
         weight: How often each row of the table given counts: each test, or each finding. Rows of
             weight 0 are left out.
         empty: What a study without a usable finding, or a finding without a usable test, has: the
@@ -71,7 +75,8 @@ def study_scores(
     Returns:
         by..., `study_id`, `domain` (if there is one), `pas` (Float64 in [0, 1]), `pas_normalised`
         (the plain mean, if findings have it), `n_findings` (Int64, findings with a PAS), `n_tests`,
-        `n_missing` (tests; null if a table of findings does not say). Sorted by the keys. Lazy.
+        `n_missing` (tests; null if a table of findings does not say). Tests of a finding that does
+        not count are missing. Sorted by the keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -123,8 +128,9 @@ def domain_scores(
         resample: As in `model_scores`; studies are drawn within their domain.
 
     Returns:
-        As `model_scores`, with `domain` after the keys; studies without a domain are a group of
-        their own.
+        As `model_scores`, with `domain` after the keys, and with `resample` ranked within it;
+        studies without a domain are a group of their own. A study whose rows have several domains
+        is in the first by name; it should have one.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -183,11 +189,17 @@ def model_scores(
     Returns:
         by..., `pas` (Float64 in [0, 1], null without a study that has one), `pas_normalised` (if
         studies have it), `n_studies` (Int64, studies with a PAS), `n_findings`, `n_tests`,
-        `n_missing` (tests; null if the table given does not say). Sorted by the keys. Lazy.
+        `n_missing` (tests, also those of what does not count; null if the table given does not
+        say). Sorted by the keys. Lazy.
 
         With `resample` each score is followed by its `_std_error`, `_lower`, `_upper` and
-        `_drop_rate`, such as `pas_lower`, and `n_clusters` (Int64, studies or findings that have a
-        PAS) is the last column; null where nothing varies. The bootstrap is computed at once.
+        `_drop_rate`, such as `pas_lower`, null where nothing varies. Then come `n_clusters` (Int64,
+        studies or findings that have a PAS) and the rank of PAS, of models within the other keys if
+        there is a key `model`, else of all rows: `rank` (Int64, 1 is the best, tied ones share the
+        better), `rank_lower` and `rank_upper` (the central ranks of the replicates),
+        `rank_set_lower` and `rank_set_upper` (the ranks that are left after all pairs were compared
+        at once at the level of the bootstrap), and `tied_with_best` (Boolean: no other is better
+        beyond doubt). The bootstrap is computed at once.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -222,7 +234,7 @@ def studies_of(given: Given) -> Given:
     added = found.frame.group_by(found.study).agg(
         **_sums(pooled),
         n_findings=_counted(pooled),
-        **_counts(found.columns, ["n_tests", "n_missing"]),
+        **_counts(found, pooled, ["n_tests", "n_missing"]),
         **found.domains,
     )
     made = {name: pooling.score(name) for name, pooling in pooled.items()}
@@ -255,7 +267,7 @@ def means_of(found: Given, within: Sequence[str]) -> pl.LazyFrame:
     sums = {
         **_sums(pooled),
         "n_studies": _counted(pooled),
-        **_counts(found.columns, COUNTS[1:]),
+        **_counts(found, pooled, COUNTS[1:]),
     }
     rows = found.frame
     added = rows.group_by(group).agg(**sums) if group else rows.select(**sums)
@@ -275,7 +287,21 @@ def _counted(pooled: Mapping[str, Pooling]) -> pl.Expr:
     return pooled["pas"].value.is_not_null().sum().cast(pl.Int64)
 
 
-def _counts(columns: frozenset[str], names: Sequence[str]) -> dict[str, pl.Expr]:
-    """Counts of the rows, added up; null where the rows do not tell."""
-    unknown = pl.lit(None, pl.Int64)
-    return {name: pl.col(name).sum() if name in columns else unknown for name in names}
+def _counts(
+    found: Given, pooled: Mapping[str, Pooling], names: Sequence[str]
+) -> dict[str, pl.Expr]:
+    """Counts of the rows, added up; null where the rows do not tell.
+
+    Tests of a row that does not count are missing, but not in the original.
+    """
+    counts = pooled["pas"].value.is_not_null() | (found.settings.rules == "reference")
+    made: dict[str, pl.Expr] = {}
+    for name in names:
+        if name not in found.columns:
+            made[name] = pl.lit(None, pl.Int64)
+        elif name == "n_missing":
+            lost = pl.when(~counts).then("n_tests").sum() if "n_tests" in found.columns else 0
+            made[name] = pl.col(name).sum() + lost
+        else:
+            made[name] = pl.when(counts).then(name).sum()
+    return made

@@ -1,18 +1,24 @@
-"""What statistics, sizes and degrees of freedom are possible, for expressions and contracts."""
+"""What statistics, sizes and degrees of freedom are possible: of expressions, tables, contracts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import polars as pl
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     Conditions: TypeAlias = Sequence["Condition"]
 
 
+CELLS = ("a", "b", "c", "d")
+"""Roles of a table of two by two."""
+
 _GROUPS = "n1 and n2 are 1 or more, and 3 or more together"
+_SHARE = "stat is a correlation from -1 to 1"
+_PAIRS = "stat is a U from 0 to n1 times n2"
+_REMEDIES = {_SHARE: "give r itself, not t or z", _PAIRS: "give U, not z"}
 
 
 class Condition(NamedTuple):
@@ -28,12 +34,16 @@ class Condition(NamedTuple):
     holds: pl.Expr
     roles: tuple[str, ...]
 
+    @property
+    def remedy(self) -> str:
+        """What to do where it does not hold."""
+        return _REMEDIES.get(self.text, "correct it, or set the statistic to null if it is unknown")
+
 
 def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
     """Of t: pairs and one sample from 2 on, two groups from 3 on; infinite t is possible."""
     alone = n2.is_null()
     return [
-        Condition("stat is a number", t.is_not_null(), ("stat",)),
         Condition("n1 is 2 or more without n2", _count(n1, 2) | ~alone, ("n1", "n2")),
         Condition(_GROUPS, _groups(n1, n2) | alone, ("n1", "n2")),
     ]
@@ -44,13 +54,13 @@ def of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
     pairs = (u >= 0) & (u <= n1 * n2)
     return [
         Condition(_GROUPS, _groups(n1, n2), ("n1", "n2")),
-        Condition("stat is a U from 0 to n1 times n2", pairs, ("stat", "n1", "n2")),
+        Condition(_PAIRS, pairs, ("stat", "n1", "n2")),
     ]
 
 
 def of_r(r: pl.Expr, n: pl.Expr) -> Conditions:
     """Of r: from -1 to 1, of 3 or more."""
-    share = Condition("stat is a correlation from -1 to 1", r.is_between(-1, 1), ("stat",))
+    share = Condition(_SHARE, r.is_between(-1, 1), ("stat",))
     return [share, Condition("n is 3 or more", _count(n, 3), ("n",))]
 
 
@@ -79,6 +89,12 @@ def of_chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
         Condition("df1 is above 0", _positive(df), ("df1",)),
         Condition("n is 1 or more", _count(n, 1), ("n",)),
     ]
+
+
+def of_cells(cells: Sequence[pl.Expr]) -> Conditions:
+    """Of the table of a chi-square: no cell below 0, whether or not the statistic is given."""
+    counted = pl.all_horizontal((cell >= 0).fill_null(value=True) for cell in cells)
+    return [Condition("a, b, c and d are not negative", counted, CELLS)]
 
 
 def of_binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> Conditions:

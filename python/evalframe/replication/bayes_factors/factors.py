@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_rules
 from evalframe.replication.bayes_factors import documented, domains, original
 from evalframe.replication.bayes_factors.columns import known, number
-from evalframe.replication.bayes_factors.rules import check_rules, check_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
     from evalframe.replication.bayes_factors.domains import Conditions
-    from evalframe.replication.bayes_factors.rules import Rules
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +59,7 @@ class Kind:
     conditions: Callable[..., Conditions]
     scale: float | None = None
 
-    def factor(
-        self, roles: Sequence[IntoExpr | None], rules: Rules, scale: float | None = None
-    ) -> Factor:
+    def factor(self, roles: Sequence[IntoExpr | None], rules: Rules, scale: Any = None) -> Factor:
         """The Bayes factor of columns of numbers, with the scale if the kind has one.
 
         Raises:
@@ -67,13 +67,36 @@ class Kind:
         """
         check_rules(rules)
         settings: list[Any] = []
-        if scale is not None and self.scale is not None:
-            check_scale(scale, rules, self.scale)
+        if self.scale is not None:
+            check_scale("scale", scale, rules, self.scale)
             settings.append(scale)
         if rules == "reference":
             return Factor(self.original(*map(number, roles), *settings), in_logs=False)
         return Factor(self.documented(*map(known, roles), *settings), in_logs=True)
 
+
+def check_scale(name: str, scale: Any, rules: Rules, original: float) -> None:
+    """Raise where a scale is none, or is not the original's where that must be reproduced.
+
+    Raises:
+        ParameterError: It is no number, not positive or too large to be squared, or the original
+            has another.
+    """
+    usable = isinstance(scale, Real) and not isinstance(scale, bool)
+    if not usable or not 0 < float(scale) <= _LARGEST_SCALE:
+        raise ParameterError(
+            f"{name} must be a number above 0 and up to {_LARGEST_SCALE:g}, got {scale!r}; usual "
+            f"is {original}"
+        )
+    if rules == "reference" and scale != original:
+        raise ParameterError(
+            f'rules="reference" has the {name} {original}, got {scale!r}; leave it out, or use '
+            'rules="documented"'
+        )
+
+
+_LARGEST_SCALE = 1e100
+"""Far beyond any prior, and far from where its square is infinite."""
 
 CAUCHY_SCALE = 0.707
 """Scale of the Cauchy prior of t, r and U: the original's three digits, not half the root of 2."""

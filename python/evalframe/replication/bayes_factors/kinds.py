@@ -1,4 +1,4 @@
-"""Test types by name, and which columns the Bayes factor of each is made from."""
+"""Kinds of Bayes factors, and which columns each is made from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
 from evalframe.replication.bayes_factors.columns import NOTHING, known, number
 from evalframe.replication.bayes_factors.contingency import yates_chi_square
+from evalframe.replication.bayes_factors.domains import CELLS
 from evalframe.replication.bayes_factors.factors import (
     BINOMIAL,
     BOUND,
@@ -22,7 +22,8 @@ from evalframe.replication.bayes_factors.factors import (
     T,
     U,
 )
-from evalframe.replication.effects.kinds import SOME_KINDS, kind_of_test
+from evalframe.replication.effects.kinds import FURTHER_NAMES as FURTHER_NAMES
+from evalframe.replication.effects.kinds import kind_of as kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,28 +41,10 @@ KINDS: dict[str, Kind] = {
     "p_value": BOUND,
     "directional_p_value": DIRECTIONAL_BOUND,
 }
-"""Kinds of Bayes factors, the first six by the names that `kind_of_test` gives."""
-
-FURTHER_NAMES = {
-    "t_jzs": "t",
-    "anova_jzs": "f",
-    "r_jzs": "correlation",
-    "chi2_bic": "chi_square",
-    "mannwhitney_jzs": "rank",
-    "binomial_beta11": "binomial",
-    "variance_f_vsb": "variance_ratio",
-    "variance-ratio": "variance_ratio",
-    "variance_ratio": "variance_ratio",
-    "p_vsb": "p_value",
-    "p-value": "p_value",
-    "p_value": "p_value",
-    "p_half_vsb": "directional_p_value",
-    "directional_p_value": "directional_p_value",
-}
-"""Names beyond those of tests: of the original's Bayes factors, and of what it has no name for."""
+"""Kinds of Bayes factors, by the names that `kind_of` gives."""
 
 ROLES = (
-    *("stat", "n1", "n2", "df1", "df2", "n_total", "k", "n", "p0", "a", "b", "c", "d"),
+    *("stat", "n1", "n2", "df1", "df2", "df", "n_total", "k", "n", "p0", *CELLS),
     *("independent", "p_value", "direction"),
 )
 """Columns that a Bayes factor may be made from."""
@@ -71,39 +54,11 @@ SOURCES = {
     "n_total": ("n_total", "n", "df1", "df2"),
     "n1": ("n1", "n2", "independent"),
     "n2": ("n2", "independent"),
+    "df1": ("df1", "df"),
     "k": ("k", "stat"),
     "p_value": ("p_value", "stat"),
 }
 """Columns that stand in for others, in this order."""
-
-_CELLS = ("a", "b", "c", "d")
-
-
-def kind_of(test_type: IntoExpr) -> pl.Expr:
-    """The kind of Bayes factor of a test type, null for unknown names.
-
-    >>> tests = pl.DataFrame({"test_type": ["T-Test", "p_vsb", "guess"]})
-    >>> tests.select(kind_of("test_type")).to_series().to_list()
-    ['t', 'p_value', None]
-    """
-    name = as_expr(test_type).cast(pl.String)
-    further = name.str.to_lowercase()
-    return pl.coalesce(
-        kind_of_test(name),
-        further.replace_strict(FURTHER_NAMES, default=None, return_dtype=pl.String),
-    )
-
-
-def kinds_of(types: pl.Series) -> dict[str, str]:
-    """The kinds of Bayes factors by names of test types, of which null is none.
-
-    Raises:
-        UnknownNameError: A type is unknown; it names the nearest known spelling.
-    """
-    named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type"))
-    for unknown in named.filter(pl.col("kind").is_null())["type"].head(1):
-        raise UnknownNameError.of("test type", unknown, [*SOME_KINDS, *FURTHER_NAMES])
-    return dict(named.iter_rows())
 
 
 def arguments(columns: Mapping[str, IntoExpr], agrees: pl.Expr) -> dict[str, list[pl.Expr]]:
@@ -117,23 +72,23 @@ def arguments(columns: Mapping[str, IntoExpr], agrees: pl.Expr) -> dict[str, lis
     n1, n2, df1, df2, p0, n, n_total = (
         known(columns.get(name)) for name in ("n1", "n2", "df1", "df2", "p0", "n", "n_total")
     )
-    observed = _first_of(columns, "n", "n_total", "n1")
+    observed = counted = _first_of(columns, "n", "n_total", "n1")
     first, second, association = n1, n2, stat
     if "independent" in columns:
         # Pairs have no second group; independent samples without one are incomplete, not pairs.
         independent = as_expr(columns["independent"]).cast(pl.Boolean)
         second = pl.when(independent.fill_null(value=True)).then(n2)
         first = pl.when(~independent.fill_null(value=False) | n2.is_not_null()).then(n1)
-    if columns.keys() >= {*_CELLS}:
-        cells = [known(columns[name]) for name in _CELLS]
-        observed = pl.coalesce(observed, pl.sum_horizontal(cells, ignore_nulls=False))
+    if columns.keys() >= {*CELLS}:
+        cells = [known(columns[name]) for name in CELLS]
+        counted = pl.coalesce(observed, pl.sum_horizontal(cells, ignore_nulls=False))
         association = pl.coalesce(stat, yates_chi_square(*cells))
     p = _first_of(columns, "p_value", "stat", read=number)
     return {
         "t": [stat, first, second],
         "f": [stat, df1, df2, pl.coalesce(n_total, n, df1 + df2 + 1.0)],
         "correlation": [stat, observed],
-        "chi_square": [association, df1.fill_null(1.0), observed],
+        "chi_square": [association, _first_of(columns, "df1", "df").fill_null(1.0), counted],
         "rank": [stat, n1, n2],
         "binomial": [_first_of(columns, "k", "stat", read=number), observed, p0.fill_null(0.5)],
         "variance_ratio": [stat, df1, df2],

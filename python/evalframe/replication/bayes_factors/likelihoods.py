@@ -22,6 +22,9 @@ _DEEP = 1e-60
 
 _TAIL_NODES = 32
 
+_ROWS = (1 << 15) // _TAIL_NODES
+"""Tails that are worked on at a time, few enough for the caches."""
+
 
 def log_beta_binomial_factor(k: Floats, n: Floats, p0: Floats) -> Floats:
     """Logarithm of the Bayes factor of a uniform share against the share p0: k of n, 0 < p0 < 1."""
@@ -69,7 +72,9 @@ def log_two_sided_f(f: Floats, df1: Floats, df2: Floats) -> Floats:
         above = upper[deep] < lower[deep]
         f = np.where(above, f, 1.0 / f)
         df1, df2 = np.where(above, df1, df2), np.where(above, df2, df1)
-        log_p[deep] = np.log(2.0) + _log_deep_upper_f(f, df1, df2)
+        parts = [slice(start, start + _ROWS) for start in range(0, len(deep), _ROWS)]
+        tails = [_log_deep_upper_f(f[part], df1[part], df2[part]) for part in parts]
+        log_p[deep] = np.log(2.0) + np.concatenate(tails)
     return log_p  # type: ignore[no-any-return]
 
 

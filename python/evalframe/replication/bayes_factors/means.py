@@ -9,8 +9,8 @@ from evalframe.replication.bayes_factors.factors import CAUCHY_SCALE, T, U
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.bayes_factors.rules import Rules
 
 
 def bayes_factor_t(
@@ -35,8 +35,9 @@ def bayes_factor_t(
 
     Returns:
         Float64, named `bayes_factor_t`; infinite where it passes 1.8e308, while
-        `log_bayes_factor_t` stays finite. Null where t or n1 is missing (null or NaN) and where
-        sizes are impossible; `with_bayes_factors` raises there instead.
+        `log_bayes_factor_t` stays finite as long as t² is, up to a t of 1e154. Null where t or n1
+        is missing (null or NaN) and where sizes are impossible; `with_bayes_factors` raises there
+        instead.
 
     Raises:
         ParameterError: Unknown rules, or a scale that is none.

@@ -73,7 +73,7 @@ def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> pl.Ex
 
 def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
     """JZS t of the normal score of U, which is 0 without variance."""
-    return t(score_of_u(u, n1, n2), n1, n2, scale)
+    return or_failed(u, t(score_of_u(u, n1, n2), n1, n2, scale))
 
 
 def score_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
@@ -114,7 +114,8 @@ def directional_bound(p: pl.Expr, agrees: pl.Expr) -> pl.Expr:
 def variance_ratio(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> pl.Expr:
     """Vovk-Sellke of a p-value whose upper tail is one minus the lower."""
     p = over_numbers(_cancelling_p, [f, df1, df2])
-    return pl.when(f.is_not_null()).then(bound(p.fill_null(math.nan)))
+    sized = df1.is_not_null() & df2.is_not_null()
+    return or_failed(f, pl.when(sized).then(bound(p.fill_null(math.nan))))
 
 
 def _cancelling_p(f: Floats, df1: Floats, df2: Floats) -> Floats:

@@ -32,6 +32,9 @@ _NARROWING = 0.4
 _NODES = 16
 """Nodes come in multiples of these, so that few numbers of nodes occur."""
 
+_MOST_NODES = 1 << 20
+"""Far more than any test takes; this bounds the memory for numbers that are none of a test."""
+
 _MODE_STEPS, _END_STEPS = 8, 6
 """Bisections of the mode and of the upper end; a window may be too wide, by a little."""
 
@@ -53,6 +56,9 @@ def log_jzs(reach: Floats, explained: Floats, unexplained: Floats, p: Floats, b:
         unexplained: w; where it is 0 the result is infinite.
         p: Number of effects tested.
         b: Half of the degrees of freedom plus one.
+
+    Returns:
+        NaN where these are so far from those of a test that the integral has no window.
     """
     import numpy as np
 
@@ -73,7 +79,7 @@ def _in_parts(tests: Floats) -> Floats:
 
     import numpy as np
 
-    values = np.empty(tests.shape[1])
+    values = np.full(tests.shape[1], np.nan)
     low, high, nodes = _window(tests)
 
     def fill(part: tuple[Ints, int]) -> None:
@@ -95,7 +101,7 @@ def _parts(nodes: Ints) -> Iterator[tuple[Ints, int]]:
     """Tests that take the same number of nodes, few enough at a time."""
     import numpy as np
 
-    for count in np.unique(nodes):
+    for count in np.unique(nodes[nodes > 0]):
         rows = np.flatnonzero(nodes == count)
         size = max(_CELLS // int(count), 1)
         for start in range(0, len(rows), size):
@@ -103,7 +109,7 @@ def _parts(nodes: Ints) -> Iterator[tuple[Ints, int]]:
 
 
 def _window(tests: Floats) -> tuple[Floats, Floats, Ints]:
-    """The ends of the window in ln y, and how many nodes it takes."""
+    """The ends of the window in ln y, and how many nodes it takes: 0 if there is no window."""
     import numpy as np
 
     a, _, w, p, b = tests
@@ -127,7 +133,8 @@ def _window(tests: Floats) -> tuple[Floats, Floats, Ints]:
         above = _log_integrand(middle, tests) > enough
         inside, high = np.where(above, middle, inside), np.where(above, high, middle)
     nodes = _NODES * np.ceil((high - low) * c**_NARROWING / (_NODES * _STEP))
-    return low, high, nodes.astype(np.int64)
+    possible = np.isfinite(low) & np.isfinite(high) & (nodes > 0) & (nodes <= _MOST_NODES)
+    return low, high, np.where(possible, nodes, 0.0).astype(np.int64)
 
 
 def _lower_cut(c: Floats) -> Floats:

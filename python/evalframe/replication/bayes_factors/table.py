@@ -7,28 +7,34 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Rule, validate
+from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.replication.bayes_factors.columns import known
-from evalframe.replication.bayes_factors.factors import CAUCHY_SCALE, F_SCALE, Factor
-from evalframe.replication.bayes_factors.kinds import (
-    KINDS,
-    ROLES,
-    SOURCES,
-    arguments,
-    kinds_of,
+from evalframe.replication.bayes_factors.factors import (
+    CAUCHY_SCALE,
+    F_SCALE,
+    Factor,
+    check_scale,
 )
-from evalframe.replication.bayes_factors.rules import check_rules
+from evalframe.replication.bayes_factors.kinds import KINDS, ROLES, arguments
+from evalframe.replication.bayes_factors.possible import (
+    STATISTICS,
+    possible_tables,
+    possible_tests,
+)
+from evalframe.replication.effects.directions import agrees
+from evalframe.replication.effects.kinds import kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from evalframe.core.contract import Rule
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.bayes_factors.rules import Rules
 
 _SIDES = ("human", "agent")
-_KIND, _TYPE = ":kind", ":type"
 
 
 def with_bayes_factors(
@@ -43,20 +49,24 @@ def with_bayes_factors(
     """Add `log_bayes_factor` and `bayes_factor` of each test, by its type, for one or both sides.
 
     The columns of a side end in its name: `stat_human`, `n1_human`, `n2_human`, `df1_human`,
-    `df2_human`, `n_total_human`, `k_human`, `n_human`, `p0_human`, `a_human` to `d_human`,
-    `independent_human`, `p_value_human`, `direction_human`. A table has those that its tests need.
+    `df2_human`, `df_human`, `n_total_human`, `k_human`, `n_human`, `p0_human`, `a_human` to
+    `d_human`, `independent_human`, `p_value_human`, `direction_human`. A table has those that its
+    tests need.
 
     | type | takes | where missing |
     |---|---|---|
     | t-test | stat, n1, n2, independent | n2: pairs or one sample, unless independent |
     | F-test, ANOVA | stat, df1, df2, n_total | n_total: n, then df1 + df2 + 1 |
     | correlation | stat, n | n: n_total, then n1 |
-    | chi-square | stat, df1, n | stat: Yates' of a to d; df1: 1; n: n_total, n1, sum of a to d |
+    | chi-square | stat, df1, n | stat: Yates' of a to d; df1: df, 1; n: n_total, n1, all a to d |
     | Mann-Whitney, Wilcoxon | stat, n1, n2 | |
     | binomial, sign test | k, n, p0 | k: stat; n: n_total, then n1; p0: 0.5 |
     | variance-ratio | stat, df1, df2 | |
     | p-value | p_value | stat |
-    | directional_p_value | p_value, direction | as p-value; expected is the human direction |
+    | directional_p_value | p_value, direction | as p-value |
+
+    The last is as expected where the direction is the human one and not 0: on the human side, and
+    in a table without sides, wherever it is not 0.
 
     Names of types are those of tests, in any case and with any separators, and the original's own
     for its Bayes factors, as `t_jzs`. A test whose statistic or size is missing (null or NaN), or
@@ -78,7 +88,8 @@ def with_bayes_factors(
     Raises:
         UnknownNameError: A test type that is not known; it names the nearest.
         ContractError: A test that is impossible: a correlation beyond 1, more successes than
-            trials, sizes or degrees of freedom too small; with rows. A column of the wrong type.
+            trials, negative cells, sizes or degrees of freedom too small; with rows. A column of
+            the wrong type.
         MissingColumnsError: There are no test types, or no columns of a side.
         ParameterError: Unknown rules or sides, or a scale that is none.
 
@@ -105,22 +116,34 @@ def with_bayes_factors(
         [1.454, 1.053, 16.0]
     """
     check_rules(rules)
+    check_scale("scale", scale, rules, CAUCHY_SCALE)
+    check_scale("f_scale", f_scale, rules, F_SCALE)
     schema = tests.lazy().collect_schema()
     types = as_expr(test_type)
     if missing := columns_read([types]) - {*schema}:
         raise MissingColumnsError.of("with_bayes_factors", missing, schema)
     columns = {ending: _columns(ending, schema) for ending in _endings(side)}
-    typed = tests.lazy().with_columns(types.cast(pl.String).alias(_TYPE))
-    kinds = kinds_of(typed.select(pl.col(_TYPE).unique().sort()).collect().to_series())
-    sides = [_Side.of(e, found, schema, {*kinds.values()}) for e, found in columns.items()]
+    own = _own_prefix(schema)
+    typed = tests.lazy().with_columns(types.cast(pl.String).alias(f"{own}type"))
+    kinds = kinds_of(typed.select(pl.col(f"{own}type").unique().sort()).collect().to_series())
+    present = {*kinds.values()}
+    sides = [_Side.of(e, found, schema, present, own) for e, found in columns.items()]
     # What each kind takes stands in columns of its own, so that no expression grows large.
-    kind = pl.col(_TYPE).replace_strict(kinds, default=None, return_dtype=pl.String)
-    taken = typed.with_columns(kind.alias(_KIND)).with_columns(
+    kind = pl.col(f"{own}type").replace_strict(kinds, default=None, return_dtype=pl.String)
+    taken = typed.with_columns(kind.alias(f"{own}kind")).with_columns(
         expr.alias(name) for each in sides for name, expr in each.taken.items()
     )
     if rules == "documented" and kinds:
         _check(taken, sides, [*columns_read([types])])
     return _finished(taken, sides, schema, rules, {"f": f_scale}, scale)
+
+
+def _own_prefix(schema: pl.Schema) -> str:
+    """What begins the names of our own columns, and of none that the table has."""
+    prefix = ":"
+    while any(name.startswith(prefix) for name in schema):
+        prefix += ":"
+    return prefix
 
 
 def _endings(side: str | Sequence[str] | None) -> list[str]:
@@ -137,7 +160,7 @@ def _columns(ending: str, schema: pl.Schema) -> dict[str, str]:
         MissingColumnsError: It has no statistic of any sort.
     """
     columns = {role: role + ending for role in ROLES if role + ending in schema}
-    if not columns.keys() & {"stat", "k", "p_value", "a"}:
+    if not columns.keys() & {*STATISTICS}:
         raise MissingColumnsError.of("with_bayes_factors", [f"stat{ending}"], schema)
     return columns
 
@@ -151,43 +174,42 @@ class _Side:
         columns: Those that there are, by role.
         taken: Expressions of what the kinds take, by the names of columns of our own.
         names: These names, by kind.
+        kind: The column that has the kind of each test.
     """
 
     ending: str
     columns: dict[str, str]
     taken: dict[str, pl.Expr]
     names: dict[str, list[str]]
+    kind: str
 
     @classmethod
     def of(
-        cls, ending: str, columns: dict[str, str], schema: pl.Schema, kinds: Collection[str]
+        cls,
+        ending: str,
+        columns: dict[str, str],
+        schema: pl.Schema,
+        kinds: Collection[str],
+        own: str,
     ) -> _Side:
         """A side of the table, for the kinds of tests that there are."""
         taken: dict[str, pl.Expr] = {}
         names: dict[str, list[str]] = {}
         for kind, (first, *rest) in arguments(columns, _agrees(ending, schema)).items():
             if kind in kinds:
-                exprs = [pl.when(pl.col(_KIND) == kind).then(first), *rest]
-                named = {f":{kind}:{place}{ending}": expr for place, expr in enumerate(exprs)}
+                exprs = [pl.when(pl.col(f"{own}kind") == kind).then(first), *rest]
+                named = {f"{own}{kind}:{place}{ending}": expr for place, expr in enumerate(exprs)}
                 taken |= named
                 names[kind] = [*named]
-        return cls(ending, columns, taken, names)
+        return cls(ending, columns, taken, names, f"{own}kind")
 
     def rules(self, types: Sequence[str]) -> Iterator[Rule]:
         """What is possible of each kind, as rules on rows; what is missing breaks none."""
-        of_side = f" ({self.ending.removeprefix('_')})" if self.ending else ""
         for kind, names in self.names.items():
-            first, *rest = (pl.col(name) for name in names)
-            stat = first.fill_nan(None)
-            for text, holds, about in KINDS[kind].conditions(stat, *rest):
-                sources = dict.fromkeys(s for role in about for s in SOURCES.get(role, (role,)))
-                shown = (self.columns[name] for name in sources if name in self.columns)
-                yield Rule(
-                    f"{text}, in {kind.replace('_', ' ')} tests{of_side}",
-                    stat.is_null() | holds,
-                    (*types, *shown),
-                    "correct it, or set the statistic to null if it is unknown",
-                )
+            yield from possible_tests(kind, [*map(pl.col, names)], self.columns, types)
+        if "chi_square" in self.names:
+            is_table = pl.col(self.kind) == "chi_square"
+            yield from possible_tables(is_table, self.columns, types)
 
     def factor(self, rules: Rules, scales: Mapping[str, float], scale: float) -> Factor:
         """The Bayes factor of each row by its kind."""
@@ -204,10 +226,10 @@ class _Side:
 
 
 def _agrees(ending: str, schema: pl.Schema) -> pl.Expr:
-    """Whether a side's direction is that of the humans, or of itself if there are no sides."""
+    """Whether a side's direction is that of the humans, or is one if there are no sides."""
     own, expected = f"direction{ending}", "direction_human" if ending else "direction"
     present = own in schema and expected in schema
-    return known(own) == known(expected) if present else pl.lit(None, pl.Boolean)
+    return agrees(known(expected), known(own)) if present else pl.lit(None, pl.Boolean)
 
 
 def _check(taken: pl.LazyFrame, sides: Sequence[_Side], types: Sequence[str]) -> None:

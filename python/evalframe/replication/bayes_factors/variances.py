@@ -9,8 +9,8 @@ from evalframe.replication.bayes_factors.factors import F_SCALE, VARIANCE_RATIO,
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.bayes_factors.rules import Rules
 
 
 def bayes_factor_f(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.rules import check_rules
 from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 _EPSILON = 1e-6
 _LARGEST_R = 1.0 - _EPSILON

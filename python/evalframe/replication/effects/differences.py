@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.rules import check_rules
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 
 def cohens_d_t(
@@ -174,7 +175,8 @@ def standardised(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, two: pl.Expr, rules: Rule
     d = t / _size(n1, n2, two).sqrt()
     sizes = _are_sizes(n1, n2, two)
     if rules == "reference":
-        return pl.when(sizes.fill_null(value=True)).then(d).otherwise(0.0).fill_nan(None)
+        of_nobody = pl.when(t.is_not_null()).then(0.0)
+        return pl.when(sizes.fill_null(value=True)).then(d).otherwise(of_nobody).fill_nan(None)
     return pl.when(sizes).then(d)
 
 

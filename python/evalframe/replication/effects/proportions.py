@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.rules import check_rules
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 
 def proportion(k: IntoExpr = "k", n: IntoExpr = "n", *, rules: Rules = "documented") -> pl.Expr:

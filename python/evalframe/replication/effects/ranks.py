@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.rules import check_rules
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 
 def rank_biserial(
@@ -101,7 +102,8 @@ def r_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, rules: Rules) -> pl.Expr:
     pairs = n1 * n2
     if rules == "reference":
         empty = (n1 <= 0) | (n2 <= 0)
-        return pl.when(empty).then(0.0 * u).otherwise(1.0 - 2.0 * u / pairs).fill_nan(None)
+        known = u.is_not_null() & pairs.is_not_null()
+        return pl.when(empty & known).then(0.0).otherwise(1.0 - 2.0 * u / pairs).fill_nan(None)
     known = (n1 > 0) & (n2 > 0) & (u >= 0) & (u <= pairs)
     return pl.when(known).then(2.0 * u / pairs - 1.0)
 

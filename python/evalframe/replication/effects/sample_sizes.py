@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.rules import check_rules
 from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 
 def n_eff(

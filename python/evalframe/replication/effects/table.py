@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.rules import check_rules
 from evalframe.replication.effects.conversions import d_of_kind
 from evalframe.replication.effects.correlations import z_error, z_of_r
 from evalframe.replication.effects.differences import (
@@ -15,18 +16,18 @@ from evalframe.replication.effects.differences import (
     standardised_error,
     t_of_f,
 )
-from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.kinds import check_types, kind_of_test
+from evalframe.replication.effects.numbers import check_numbers, number
 from evalframe.replication.effects.odds import log_ratio, log_ratio_error
 from evalframe.replication.effects.proportions import share_error, share_of
 from evalframe.replication.effects.ranks import r_of_u, rank_error
-from evalframe.replication.effects.rules import check_rules, number
 from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.effects.rules import Rules
 
 Side: TypeAlias = Literal["human", "agent"]
 SIDES: tuple[Side, ...] = ("human", "agent")
@@ -36,6 +37,8 @@ _READ = (
     *("stat", "n1", "n2", "n_total", "n", "k", "df1", "df2", "direction"),
     *("a", "b", "c", "d"),
 )
+_NUMBERS = (*_READ, "independent", "effect_size", "standard_error", "effect_d")
+_ASIDE = "not ours "
 
 
 def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFrame:
@@ -58,16 +61,19 @@ def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFr
     (by the original's rules NaN stays); a stored `n_eff` counts as `n_eff` says.
 
     Args:
-        tests: One row per test, with `test_type`.
+        tests: One row per test, with `test_type`; it is read once before, for its types.
         rules: `documented`, or `reference` for the original's numbers.
 
     Returns:
         The tests, in their order, with `effect_size_human`, `standard_error_human` (of the effect
-        size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null where the test
-        is unknown or statistics are missing or impossible; `n_eff` is never null. Lazy.
+        size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null where the
+        test has no type or none with an effect size, as a p-value, or statistics are missing or
+        impossible; `n_eff` is never null. Lazy.
 
     Raises:
         MissingColumnsError: There is no `test_type`.
+        UnknownNameError: A test type that is not known; it names the nearest.
+        ContractError: A column of statistics holds no numbers.
         ParameterError: Unknown rules.
 
     References:
@@ -91,11 +97,33 @@ def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFr
         [(1.0, 1.0, 16.0), (0.75, 1.0, 20.0)]
     """
     check_rules(rules)
+    lazy, back = without_own_names(checked_tests("with_effect_sizes", tests))
+    made = with_effects_of_kind(lazy, kind_of_test("test_type", rules), rules)
+    return made.rename(back)
+
+
+def checked_tests(function: str, tests: Frame) -> pl.LazyFrame:
+    """The tests, whose types are known and whose statistics are numbers.
+
+    Raises:
+        MissingColumnsError: There is no `test_type`.
+        UnknownNameError: A test type that is not known.
+        ContractError: A column of statistics holds no numbers.
+    """
     lazy = tests.lazy()
-    present = lazy.collect_schema().names()
-    if "test_type" not in present:
-        raise MissingColumnsError.of("with_effect_sizes", ["test_type"], present)
-    return with_effects_of_kind(lazy, kind_of_test("test_type", rules), rules)
+    schema = lazy.collect_schema()
+    if "test_type" not in schema:
+        raise MissingColumnsError.of(function, ["test_type"], schema)
+    check_numbers(schema, ["n_eff", *(f"{name}_{side}" for name in _NUMBERS for side in SIDES)])
+    check_types(lazy)
+    return lazy
+
+
+def without_own_names(tests: pl.LazyFrame) -> tuple[pl.LazyFrame, dict[str, str]]:
+    """The tests without columns named as our own working columns, and how to rename them back."""
+    taken = [name for name in tests.collect_schema() if name.startswith(":")]
+    aside = {name: f"{_ASIDE}{name}" for name in taken}
+    return tests.rename(aside), {hidden: name for name, hidden in aside.items()}
 
 
 def with_effects_of_kind(tests: pl.LazyFrame, kind: pl.Expr, rules: Rules) -> pl.LazyFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -13,7 +14,7 @@ from evalframe.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-Kind: TypeAlias = Literal["text", "report", "number", "count", "flag", "sign"]
+Kind: TypeAlias = Literal["text", "report", "number", "share", "count", "flag", "sign"]
 """What a value may be; a report is text, or a number that becomes text."""
 
 _Values: TypeAlias = "list[Any]"
@@ -22,6 +23,7 @@ TYPES: dict[Kind, pl.DataType] = {
     "text": pl.String(),
     "report": pl.String(),
     "number": pl.Float64(),
+    "share": pl.Float64(),
     "count": pl.Int64(),
     "flag": pl.Boolean(),
     "sign": pl.Int8(),
@@ -30,11 +32,16 @@ _WORDS: dict[Kind, str] = {
     "text": "text",
     "report": "text",
     "number": "a number of 64 bits",
-    "count": "a whole number of 64 bits",
+    "share": "a number from 0 to 1",
+    "count": "a whole number from 0 to 2**53",
     "flag": "true or false",
     "sign": "1, -1 or 0",
 }
-_LARGEST = 2**63 - 1
+LARGEST_COUNT = 2**53
+"""Counts are exact as floats up to here, and sums of a thousand of them fit into 64 bits."""
+
+_ROUNDING = 1e-9
+"""How far sums may have moved a share out of [0, 1]."""
 
 
 class Field(NamedTuple):
@@ -179,14 +186,21 @@ def _all_converted(values: _Values, kind: Kind) -> _Values:
         return [None if value is None else str(value) or None for value in values]
     if kind == "flag":
         return values
-    if kind == "number":
-        return [None if value is None else float(value) for value in values]
+    if kind in ("number", "share"):
+        numbers = [None if value is None else float(value) for value in values]
+        if kind == "share" and any(n is not None and not _is_share(n) for n in numbers):
+            raise ValueError
+        return numbers
     whole = [None if value is None else int(value) for value in values]
-    largest = 1 if kind == "sign" else _LARGEST
+    least, largest = (-1, 1) if kind == "sign" else (0, LARGEST_COUNT)
     pairs = zip(whole, values, strict=True)
-    if any(w is not None and (w != v or abs(w) > largest) for w, v in pairs):
+    if any(w is not None and (w != v or not least <= w <= largest) for w, v in pairs):
         raise ValueError
     return whole
+
+
+def _is_share(number: float) -> bool:
+    return math.isnan(number) or -_ROUNDING <= number <= 1 + _ROUNDING
 
 
 def _is_fault(value: Any, kind: Kind) -> bool:

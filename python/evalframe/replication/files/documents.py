@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import matching
+from evalframe.replication.files.texts import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,8 @@ def documents(sources: Sources, file_name: str) -> Iterator[Document]:
         file_name: What files are called that are looked for in folders, at any depth.
 
     Raises:
-        InputError: Nothing is there, or it is no JSON object of sound text and single keys.
+        InputError: Nothing is there, or it is no JSON object of sound text and single keys; or a
+            decoded document is none of JSON.
         ParameterError: It is neither a path nor a document.
     """
     each: Sequence[Any] = [sources]
@@ -49,7 +51,7 @@ def documents(sources: Sources, file_name: str) -> Iterator[Document]:
     seen: set[Path] = set()
     for place, source in enumerate(each):
         if isinstance(source, Mapping):
-            yield _sound(Document(f"document {place}", source))
+            yield _sound(_acyclic(Document(f"document {place}", source)))
         elif isinstance(source, str | Path):
             found = [path for path in _files(source, file_name) if path not in seen]
             seen.update(found)
@@ -80,6 +82,10 @@ def _files(given: str | Path, file_name: str) -> list[Path]:
 
 
 def _read(path: Path) -> Document:
+    if not is_whole(str(path)):
+        raise InputError(
+            f"the name {str(path)!a} is no text (UTF-8); rename the file or its folder"
+        )
     try:
         data = read_regular(path)
     except FileNotFoundError:
@@ -92,13 +98,14 @@ def _read(path: Path) -> Document:
         raise InputError(
             f"{path} must hold an object, but holds {reprlib.repr(content)}; is it the right file?"
         )
-    if (repeated := _repeated_key(data)) is not None:
+    text = data.decode(json.detect_encoding(data), "surrogatepass")
+    if (repeated := _repeated_key(text)) is not None:
         raise InputError(f"{path}: an object has the key {repeated!r} more than once; keep one")
     document = Document(str(path), content, path)
-    return _sound(document) if b"\\u" in data else document
+    return _sound(document) if "\\u" in text or not is_whole(text) else document
 
 
-def _repeated_key(data: bytes) -> str | None:
+def _repeated_key(text: str) -> str | None:
     """A key that stands twice in one object, of which a decoder keeps the last only."""
     repeated: list[str] = []
 
@@ -107,8 +114,23 @@ def _repeated_key(data: bytes) -> str | None:
         if len({*keys}) < len(keys):
             repeated.extend(key for key in keys if keys.count(key) > 1)
 
-    json.loads(data, object_pairs_hook=keep)
+    json.loads(text, object_pairs_hook=keep)
     return repeated[0] if repeated else None
+
+
+def _acyclic(document: Document) -> Document:
+    """The document, if it does not hold itself.
+
+    Raises:
+        InputError: It does, or is nested too deeply.
+    """
+    try:
+        json.dumps(document.content, default=str, skipkeys=True)
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{document.name} holds itself, or is nested too deeply to be read; give decoded JSON"
+        ) from None
+    return document
 
 
 def _sound(document: Document) -> Document:
@@ -127,7 +149,7 @@ def _sound(document: Document) -> Document:
 
 def _is_half(value: Any) -> bool:
     try:
-        json.dumps(value, ensure_ascii=False, default=str).encode()
+        json.dumps(value, ensure_ascii=False, default=str, skipkeys=True).encode()
     except UnicodeEncodeError:
         return True
     return False

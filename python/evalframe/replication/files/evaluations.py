@@ -13,6 +13,7 @@ from evalframe.replication.agreement.domains import domain
 from evalframe.replication.files.columns import columns_of, object_at, objects_at, schema_of, unread
 from evalframe.replication.files.documents import documents
 from evalframe.replication.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
+from evalframe.replication.files.texts import check_text, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +73,10 @@ def read_evaluation(
     the original lays out its results; a decoded document can say them in `model` and `study_id`.
     The `study_id` of a test is a label ("Study 1") and is read into `study_label`. Further names,
     of older versions and of the hub's studies (`t_stat`, `p_value`, `replication`, ...), are read,
-    too.
+    too. `score` is the older name of PAS, but may also be the 0.5 of a test without one. So it has
+    a column of its own: scores by the original's rules take it where there is no `pas`, and those
+    by the documented rules do not; if it is sound, `pl.coalesce("pas", "score").alias("pas")` makes
+    them.
 
     Args:
         path: Files, globs (`**` descends), folders with such files at any depth, or decoded
@@ -98,8 +102,8 @@ def read_evaluation(
 
     Raises:
         InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
-            character, a value is of another kind (the message says in which file and where), or two
-            files are of the same model and study.
+            character, a value is of another kind or a count negative or above 2**53 (the message
+            says in which file and where), or two files are of the same model and study.
         ParameterError: An argument lies outside its domain.
 
     References:
@@ -117,6 +121,8 @@ def read_evaluation(
     for name, value in (("model", model), ("study_id", study_id)):
         if value is not None and not (isinstance(value, str) and value):
             raise ParameterError(f"{name} must be a text that is not empty, but is {value!r}")
+        if value is not None:
+            check_text(name, value)
     runs = [_whose(document, model, study_id) for document in documents(path, FILE_NAME)]
     if duplicates == "raise":
         _refuse_duplicates(runs)
@@ -149,6 +155,8 @@ def _whose(document: Document, model: str | None, study_id: str | None) -> _Run:
         stated = given or by_folder.get(key) or content.get(key)
         if not isinstance(stated, str) or not stated or stated in ("/", "\\"):
             raise InputError(f"{name}: nothing says its {key}; give {key}=...")
+        if not is_whole(stated):
+            raise InputError(f"{name}: its {key} {stated!a} is no text (UTF-8); give {key}=...")
         told[key] = stated
     return _Run(document, told["model"], told["study_id"])
 

@@ -12,7 +12,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.columns import pas_of_posteriors
 from evalframe.replication.effects.conversions import effect_d
-from evalframe.replication.files.columns import schema_of
+from evalframe.replication.files.columns import LARGEST_COUNT, schema_of
 from evalframe.replication.files.fields import GIVEN_OF_RUNS, TESTS
 from evalframe.replication.files.reports import with_report
 from evalframe.replication.legacy.consistency import consistency
@@ -38,6 +38,8 @@ _OF_TESTS = {
 def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     """Tests in their order, with all columns that are written, null where nothing gives them.
 
+    Signs may be numbers of any type.
+
     What can be had from other columns is computed where a column is lacking, not where a value is:
     PAS from posteriors, standardised effects from effects in their own unit, the consistency of a
     test from its z-difference, the text of a statistic from its numbers.
@@ -54,7 +56,7 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     signs = [
         Rule(
             f"{name} is 1, -1 or 0",
-            pl.col(name).is_in([1, -1, 0]),
+            _number(name).is_in([1.0, -1.0, 0.0]),
             (name,),
             "write the sign of the effect",
         )
@@ -82,8 +84,10 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
 def given_runs(runs: Frame | None) -> pl.LazyFrame:
     """Runs with all columns that are read of them, and no others.
 
+    Counts may be numbers of any type.
+
     Raises:
-        ContractError: Wrong types, no rows, or runs that repeat.
+        ContractError: Wrong types, a count that is none, no rows, or runs that repeat.
         MissingColumnsError: A key is not there.
     """
     if runs is None:
@@ -91,7 +95,17 @@ def given_runs(runs: Frame | None) -> pl.LazyFrame:
     lazy = tables.lazy(runs)
     if missing := {*STUDY} - {*lazy.collect_schema()}:
         raise MissingColumnsError.of("runs", missing, lazy.collect_schema())
-    return _typed(lazy, "runs", [], [], OF_RUNS, []).select(*STUDY, *OF_RUNS)
+    counts = [
+        Rule(
+            f"{name} is a whole number from 0 to 2**53",
+            (_number(name) == _number(name).round()) & _number(name).is_between(0, LARGEST_COUNT),
+            (name,),
+            f"correct {name!r}",
+        )
+        for name, dtype in OF_RUNS.items()
+        if dtype == pl.Int64
+    ]
+    return _typed(lazy, "runs", [], [], OF_RUNS, counts).select(*STUDY, *OF_RUNS)
 
 
 def _typed(
@@ -126,13 +140,17 @@ def _typed(
     schema = table.collect_schema()
     nulls = {column: pl.lit(None, dtype) for column, dtype in every.items() if column not in schema}
     return table.with_columns(**nulls).with_columns(
-        pl.col(column).cast(dtype) for column, dtype in every.items()
+        (_number(column) if dtype.is_integer() else pl.col(column)).cast(dtype)
+        for column, dtype in every.items()
     )
+
+
+def _number(name: str) -> pl.Expr:
+    """A number, null where it is NaN."""
+    return pl.col(name).cast(pl.Float64).fill_nan(None)
 
 
 def _kind(dtype: pl.DataType) -> Kind:
     if dtype == pl.String:
         return "string"
-    if dtype == pl.Boolean:
-        return "boolean"
-    return "integer" if dtype == pl.Int64 else "number"
+    return "boolean" if dtype == pl.Boolean else "number"

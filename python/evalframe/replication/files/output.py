@@ -52,7 +52,8 @@ def write_results(
     In the folder: `benchmark_summary.json` and `.csv`, `simple_results.json`, `simple_studies.csv`
     and `simple_findings.csv`. For each model and study that has tests, in `STUDY/MODEL`:
     `evaluation_results.json` and `detailed_stats.csv`. `read_evaluation` and `read_results` read
-    them back. The same tables make the same files.
+    them back. The same tables make the same files, up to the last digits of numbers: threads add
+    them up in no fixed order.
 
     Args:
         tests: As for `result_tables`.
@@ -73,7 +74,7 @@ def write_results(
         The files, sorted. All of them are written before the first replaces another.
 
     Raises:
-        ContractError: A column of the wrong type, no rows, or tests or runs that repeat.
+        ContractError: As `result_tables`.
         MissingColumnsError: A key is not there.
         OutputError: A file is there already, or cannot be written.
         ParameterError: An argument lies outside its domain, or a model or study has a name that no

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE_NAME = "simple_results.json"
 
 _SCORES = (
-    field("pas_raw", "pas", "number"),
+    field("pas_raw", "pas", "share"),
     field("ecs", "ecs", "number"),
     field("total_tokens", "total_tokens", "count"),
     field("total_cost", "total_cost", "number"),
@@ -36,7 +36,7 @@ _FINDINGS = (
     field("finding_idx", "finding_idx", "count"),
     field("sub_study_id", "sub_study_id", "text"),
     field("finding_id", "finding_id", "text"),
-    field("finding_score", "pas", "number"),
+    field("finding_score", "pas", "share"),
     field("n_tests", "n_tests", "count"),
 )
 
@@ -59,8 +59,9 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
         `tests` without rows, and no `pooling`. Empty text is null, as is the title "N/A".
 
     Raises:
-        InputError: Nothing is there, it is no JSON, an object repeats a key, or a value is of
-            another kind; the message says in which file and where.
+        InputError: Nothing is there, it is no JSON, an object repeats a key, a value is of another
+            kind or outside its domain (the message says in which file and where), a model has a
+            study twice or without a name, or a finding of a study that it does not have.
         ParameterError: It is neither a path nor a document.
 
     References:
@@ -82,6 +83,8 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
     place = f"{found[0].name}: configs"
     models = columns_of(contents, _SCORES, lambda number: f"{place}[{names[number]!r}].")
     studies = _listed(configs, "studies", _STUDIES, place)
+    findings = _listed(configs, "findings", _FINDINGS, place)
+    _check_studies(studies, findings, place)
     untitled = pl.when(pl.col("title") != UNTITLED).then("title")
     studies = studies.with_columns(untitled, domain())
     known = studies.filter(pl.col("domain").is_not_null())
@@ -91,7 +94,7 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
         .select("model", "domain", "pas")
         .collect(),
         studies=studies.select("model", "study_id", "title", "domain", *schema_of(_SCORES)),
-        findings=_listed(configs, "findings", _FINDINGS, place),
+        findings=findings,
         tests=pl.DataFrame(schema={"model": pl.String, "study_id": pl.String}),
         pooling=None,
     )
@@ -107,12 +110,33 @@ def _configs(document: Document) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(configs, Mapping):
         raise InputError(f"{document.name} holds no object 'configs'; is it the right file?")
     for name, content in configs.items():
+        if not isinstance(name, str):
+            raise InputError(f"{document.name}: configs has the key {name!r}, which is no text")
         if not isinstance(content, Mapping):
             raise InputError(
                 f"{document.name}: configs[{name!r}] must be an object, but is"
                 f" {reprlib.repr(content)}"
             )
     return configs
+
+
+def _check_studies(studies: pl.DataFrame, findings: pl.DataFrame, place: str) -> None:
+    """Raise where a model has a study twice, or findings of a study that it does not have.
+
+    Raises:
+        InputError: It names the first.
+    """
+    named = ["model", "study_id"]
+    unnamed = studies.filter(pl.col("study_id").is_null())
+    repeated = studies.filter(pl.struct(named).is_duplicated())
+    homeless = findings.join(studies, on=named, how="anti", maintain_order="left")
+    for rows, fault in (
+        (unnamed, "has a study without a study_id; name it"),
+        (repeated, "has study {!r} more than once; keep one"),
+        (homeless, "has a finding of study {!r}, which is not among its studies"),
+    ):
+        for model, study_id in rows.select(named).head(1).iter_rows():
+            raise InputError(f"{place}[{model!r}] {fault.format(study_id)}")
 
 
 def _listed(

@@ -47,7 +47,8 @@ def benchmark_summary(
             rates, strict ECS, findings and tests. By the original's rules `head` has no PAS, and
             `average_pas_raw` of `legacy` is the mean of 2 PAS - 1, as there.
         generated_at: When, for the document to say; by default it says nothing, so that the same
-            results make the same file.
+            results make the same file, up to the last digits of sums, which threads add up in no
+            fixed order.
 
     Returns:
         `metadata` and `models`. Null where there is no value; a study without a title is "N/A".

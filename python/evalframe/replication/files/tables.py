@@ -23,6 +23,7 @@ from evalframe.replication.agreement.findings import finding_scores
 from evalframe.replication.agreement.given import Settings
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 from evalframe.replication.files.given import OF_RUNS, STUDY, given_runs, given_tests
+from evalframe.replication.files.texts import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,6 +112,7 @@ def result_tables(
         runs: One row per model and study, with what only the one who ran it can tell, under the
             names of the runs of `read_evaluation`: `total_tokens`, `total_cost`, `n_participants`,
             failure rates, `score_se`, `title`, ... A run without tests is a study without scores.
+            Counts, of any numeric type, are whole numbers from 0 to 2**53.
         titles: Titles of studies, where runs do not say.
         finding_rule: `fisher_z`, `mean_z`, `weighted_mean` or `mean`; see `finding_scores`. By
             default `fisher_z`. By the original's rules scores of findings are their
@@ -126,7 +128,8 @@ def result_tables(
         The tables; see `Results`.
 
     Raises:
-        ContractError: A column of the wrong type, no rows, or tests or runs that repeat.
+        ContractError: A column of the wrong type, a sign or count that is none, no rows, or tests
+            or runs that repeat.
         MissingColumnsError: A key is not there.
         ParameterError: An argument lies outside its domain.
 
@@ -153,6 +156,9 @@ def result_tables(
     original = rules == "reference"
     empty = empty or ("fallback" if original else "null")
     settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
+    for study_id, title in (titles or {}).items():
+        check_text("a study_id of titles", study_id)
+        check_text(f"titles[{study_id!r}]", title)
     shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
     given = given_tests(tests, rules)
     findings = finding_scores(

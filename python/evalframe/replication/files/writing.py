@@ -15,6 +15,7 @@ from polars import selectors
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing_all
+from evalframe.replication.files.texts import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +70,13 @@ def nested(row: Row, fields: Iterable[Field]) -> Row:
 
 
 def metadata(said: Row, generated_at: str | None, pooling: Pooling | None) -> Row:
-    """The head of a document: when it was made (if that is told), what it is, how it was pooled."""
+    """The head of a document: when it was made (if that is told), what it is, how it was pooled.
+
+    Raises:
+        ParameterError: `generated_at` is no text that can be written.
+    """
+    if generated_at is not None:
+        check_text("generated_at", generated_at)
     made = said if generated_at is None else {"generated_at": generated_at} | said
     return made if pooling is None else made | {"pooling": asdict(pooling)}
 

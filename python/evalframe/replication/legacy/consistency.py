@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.rules import check_rules
+from evalframe.replication.effects.numbers import number
 from evalframe.replication.legacy.tails import TWO_SIDED, normal_p_value
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 _INFINITY = math.inf
 
@@ -61,7 +62,8 @@ def z_difference(
     )
     gap, variance = agent - human, error**2 + other**2
     apart = _INFINITY if rules == "reference" else gap.sign() * _INFINITY
-    exact = pl.when(gap == 0).then(0.0).otherwise(apart)
+    # Infinite effects can be equal, though they have no difference.
+    exact = pl.when(agent == human).then(0.0).otherwise(apart)
     known = gap.is_not_null() & variance.is_not_null()
     if rules == "documented":
         known &= (error >= 0) & (other >= 0)

@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.effects.rules import number
+from evalframe.replication.effects.numbers import number
 from evalframe.replication.effects.table import SIDES
 from evalframe.replication.legacy import directions, p_values
+from evalframe.replication.legacy.p_values import Numbers
 from evalframe.replication.legacy.rates import level_of
 from evalframe.replication.legacy.reports import reported_p_value, reported_statistic
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from evalframe.replication.effects.rules import Rules
+    from evalframe.core.rules import Rules
     from evalframe.replication.effects.table import Side
 
 KIND, SIDE, SURE = ":kind_of_test", ":side", ":sure"
 """Working columns: kind of test, side of the alternative, whether p is more than a guess."""
 
 _STATED = ("stat", "df1", "df2", "n1", "n2")
-_NUMBERS = (*_STATED, "n_total", "n", "k", "p0", "a", "b", "c", "d")
+_NUMBERS = (*_STATED, "df", "n_total", "n", "k", "p0", "a", "b", "c", "d")
 _MADE = ("p_value", "effect_size", "standard_error")
 
 
@@ -104,7 +105,7 @@ class Given:
         return [
             p_values.p_value_of_kind(
                 pl.col(KIND),
-                p_values.Numbers._make(self[f"{name}_{side}"] for name in names),
+                self._freed(side, Numbers._make(self[f"{name}_{side}"] for name in names)),
                 pl.col(SIDE),
                 self._rules,
             ).alias(f":computed_{side}")
@@ -118,6 +119,11 @@ class Given:
             for side in SIDES
             for column in (*self._significance(side), self._direction(side))
         ]
+
+    def _freed(self, side: Side, numbers: Numbers) -> Numbers:
+        """The numbers, with the degrees of freedom that tables may have under another name."""
+        of_table = pl.when(pl.col(KIND) == "chi_square").then(self[f"df_{side}"])
+        return numbers._replace(df1=pl.coalesce(numbers.df1, of_table))
 
     def _own(self, name: str) -> pl.Expr:
         return pl.col(name) if name in self._present else pl.lit(None, pl.Float64)
@@ -149,6 +155,6 @@ class Given:
         cells = [self[f"{cell}_{side}"] for cell in "abcd"]
         kind = pl.col(KIND)
         derived = directions.direction_of_kind(kind, numbers, cells, expected, self._rules)
-        own = self[f"direction_{side}"].cast(pl.Int8)
+        own = number(self[f"direction_{side}"], "reference").sign().cast(pl.Int8)
         found = derived if original else pl.coalesce(own, derived)
         return found.alias(f"direction_{side}")

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.core.rows import as_expr
-from evalframe.replication.effects.rules import check_rules, number
-from evalframe.replication.legacy.p_values import legacy_kind, side_of
+from evalframe.core.rules import check_rules
+from evalframe.replication.effects.directions import agrees
+from evalframe.replication.effects.numbers import number
+from evalframe.replication.legacy.p_values import EVEN, legacy_kind, side_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 
 def direction(
@@ -47,7 +48,7 @@ def direction(
         n2: Size of the second group, for U.
         k: Number of hits of a binomial test; by default, and where it is null, `stat`.
         n: Number of trials of a binomial test.
-        p0: Probability of a hit without an effect.
+        p0: Probability of a hit without an effect; documented 0.5 by default, and where it is null.
         rules: `reference`: t and r of 0 go down; where a statistic is missing, and for U and
             binomial tests, the expected direction is taken, which is up where it does not say.
 
@@ -101,7 +102,7 @@ def direction_of_kind(
         signed = stat.sign()
         pairs = n1 * n2
         ranks = pl.when((stat >= 0) & (stat <= pairs)).then((2.0 * stat - pairs).sign())
-        counts = (pl.coalesce(k, stat) - n * p0).sign()
+        counts = (pl.coalesce(k, stat) - n * p0.fill_null(EVEN)).sign()
     found = (
         pl.when(kind.is_in(["t", "correlation"]))
         .then(signed)
@@ -133,7 +134,7 @@ def direction_match(
         rules: `reference`: a direction that is missing matches nothing.
 
     Returns:
-        Boolean, named `direction_match`. Documented null where a direction is.
+        Boolean, named `direction_match`. Documented null where a direction is null or NaN.
 
     Raises:
         ParameterError: Unknown rules.
@@ -149,8 +150,8 @@ def direction_match(
         [True, False]
     """
     check_rules(rules)
-    human, agent = as_expr(direction_human), as_expr(direction_agent)
-    match = (human == agent) & pl.when(human.is_not_null()).then(agent != 0)
+    human, agent = (number(column, "reference") for column in (direction_human, direction_agent))
+    match = agrees(human, agent)
     if rules == "reference":
         match = match.fill_null(value=False)
     return match.alias("direction_match")

@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError
+from evalframe.core.rules import check_rules
 from evalframe.replication.effects.conversions import r_of_kind
-from evalframe.replication.effects.rules import check_rules, number
-from evalframe.replication.effects.table import SIDES, with_effects_of_kind
+from evalframe.replication.effects.numbers import check_numbers, number
+from evalframe.replication.effects.table import (
+    SIDES,
+    checked_tests,
+    with_effects_of_kind,
+    without_own_names,
+)
 from evalframe.replication.legacy.consistency import consistency, z_difference
 from evalframe.replication.legacy.derivation import KIND, SIDE, SURE, Given
 from evalframe.replication.legacy.directions import direction_match
@@ -18,11 +23,15 @@ from evalframe.replication.legacy.repair import repaired_posterior, scalar_pas
 from evalframe.replication.legacy.tails import GREATER, TWO_SIDED
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.effects.rules import Rules
     from evalframe.replication.effects.table import Side
 
 _OWN = ":own:"
+_NUMBERS = (
+    *(f"{name}_{side}" for name in ("p_value", "pi", "p0", "df") for side in SIDES),
+    *("significance_level", "pas"),
+)
 _CHANGED = 1e-6
 
 
@@ -33,7 +42,8 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
 
     Args:
         tests: One row per test, with `test_type`, and of each side what there is of the columns
-            that `with_effect_sizes` and `p_value` read (`stat_human`, `n1_agent`, ...) and of
+            that `with_effect_sizes` and `p_value` read (`stat_human`, `n1_agent`, ...; `df_human`
+            stands in for `df1_human` of chi-square) and of
             `p_value_human`, `p_value_agent`, `direction_human`, `direction_agent`; and of
             `report_human` and `report_agent` (String: what was reported of the test, as
             `t(79) = 2.66, p < .05`), `expected_direction` (String: positive or negative),
@@ -56,6 +66,8 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
 
     Raises:
         MissingColumnsError: There is no `test_type`.
+        UnknownNameError: A test type that is not known; it names the nearest.
+        ContractError: A column of statistics or of directions holds no numbers.
         ParameterError: Unknown rules.
 
     References:
@@ -79,10 +91,10 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
         (0.0095, True, 1.0)
     """
     check_rules(rules)
-    lazy = tests.lazy()
-    present = lazy.collect_schema().names()
-    if "test_type" not in present:
-        raise MissingColumnsError.of("replication_fields", ["test_type"], present)
+    lazy, back = without_own_names(checked_tests("replication_fields", tests))
+    schema = lazy.collect_schema()
+    check_numbers(schema, _NUMBERS)
+    present = schema.names()
     given = Given(present, rules)
     unsaid = GREATER if rules == "reference" else TWO_SIDED
     lazy = lazy.with_columns(
@@ -111,7 +123,7 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
         pl.col(f"{_OWN}{name}").alias(name) if name in given.read else name
         for name in made
         if name in present or name not in given.names
-    )
+    ).rename(back)
 
 
 def _original_effects(given: Given, side: Side) -> list[pl.Expr]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
+from polars import selectors
 
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_rules
 from evalframe.replication.effects.kinds import SOME_KINDS, among, kind_of_test
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.replication.effects.numbers import number
 from evalframe.replication.legacy.tails import (
     GREATER,
     LESS,
@@ -21,11 +23,14 @@ from evalframe.replication.legacy.tails import (
 )
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 _UPWARD = ("positive", "greater", ">")
 _DOWNWARD = ("negative", "less", "<")
+
+EVEN = 0.5
+"""The probability of a hit without an effect, unless a test has its own."""
 
 _SHARE_OF_PAIRS = 0.1
 """A statistic above this share of the pairs is z for the original, and else U."""
@@ -59,8 +64,8 @@ def legacy_kind(test_type: IntoExpr, rules: Rules) -> pl.Expr:
 
 def p_value(
     test_type: IntoExpr = "test_type",
-    stat: IntoExpr = "stat",
-    n1: IntoExpr = "n1",
+    stat: IntoExpr | None = None,
+    n1: IntoExpr | None = None,
     n2: IntoExpr | None = None,
     *,
     df1: IntoExpr | None = None,
@@ -85,14 +90,14 @@ def p_value(
 
     Args:
         test_type: Name of the test, see `kind_of_test`.
-        stat: The statistic.
-        n1: Size of the first group.
+        stat: The statistic: by default `stat`, which a table need not have if there is `k`.
+        n1: Size of the first group: by default `n1`, which a table need not have if there is `n`.
         n2: Size of the second group; null, or None, for a paired or one-sample test.
         df1: Degrees of freedom, of the numerator for F.
         df2: Degrees of freedom of the denominator of F.
         k: Number of hits of a binomial test; by default, and where it is null, `stat`.
         n: Number of trials or pairs; by default, and where it is null, `n1`.
-        p0: Probability of a hit without an effect.
+        p0: Probability of a hit without an effect; documented 0.5 by default, and where it is null.
         independent: Whether a t test has two groups; where it is null, it has if `n2` is not null.
         alternative: `greater`, `positive` or `>`; `less`, `negative` or `<`; two-sided for all
             else. F and chi-square have upper tails only.
@@ -120,12 +125,23 @@ def p_value(
     """
     check_rules(rules)
     groups = pl.lit(None, pl.Boolean) if independent is None else as_expr(independent)
+    stat, n1 = _or_usual(stat, "stat", k), _or_usual(n1, "n1", n)
     columns = [number(column, rules) for column in (stat, n1, n2, df1, df2, k, n, p0)]
     numbers = Numbers._make([*columns, groups])
     side = pl.lit(TWO_SIDED, pl.Int8)
     if alternative is not None:
         side = side_of(alternative).fill_null(GREATER if rules == "reference" else TWO_SIDED)
     return p_value_of_kind(legacy_kind(test_type, rules), numbers, side, rules).alias("p_value")
+
+
+def _or_usual(column: IntoExpr | None, usual: str, stand_in: IntoExpr | None) -> IntoExpr:
+    """The column, or the usual one, which may be absent where another stands in for it."""
+    if column is not None:
+        return column
+    if stand_in is None:
+        return usual
+    present = selectors.by_name(usual, require_all=False)
+    return pl.coalesce(present, pl.lit(None, pl.Float64))
 
 
 class Numbers(NamedTuple):
@@ -148,6 +164,7 @@ def p_value_of_kind(kind: pl.Expr, numbers: Numbers, side: pl.Expr, rules: Rules
     hits, trials = pl.coalesce(k, stat), pl.coalesce(n, n1)
     grouped = n2.is_not_null()
     if rules == "documented":
+        p0 = p0.fill_null(EVEN)
         grouped = independent.cast(pl.Boolean).fill_null(grouped)
     degrees = pl.when(grouped).then(n1 + n2 - 2.0).otherwise(n1 - 1.0)
     of_table = pl.lit(None, dtype=pl.Float64)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.rules import check_choice, check_rules
+from evalframe.replication.effects.numbers import number
+from evalframe.replication.legacy.groups import group_keys
+from evalframe.replication.legacy.strict_ecs import FindingKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.effects.rules import Rules
-    from evalframe.replication.legacy.strict_ecs import FindingKey
 
 RateLevel: TypeAlias = Literal["finding", "study", "model"]
+
+_MADE = ("replication_rate", "passes", "pass_rate", "n_studies", "n_tests", "n_missing")
 
 _LEVEL = 0.05
 _PASS = 0.5
@@ -112,8 +116,9 @@ def replication_rates(
             counts); by default, and where it is null, 1.
         finding_key: `composite`: findings of different sub-studies are different. `finding_id`:
             they are the same where they have the same name.
-        rules: `documented`: tests of which it is not known are left out, as are findings and
-            studies that have no others. `reference`: they count as not replicated.
+        rules: `documented`: tests of which it is not known, or of which a weight is negative or
+            infinite, are left out and counted, as are findings and studies that have no others.
+            `reference`: they count as not replicated.
 
     Returns:
         by..., then the keys of the level, `replication_rate` (Float64 in [0, 1], null where nothing
@@ -143,15 +148,16 @@ def replication_rates(
         [('a', 's', 0.75, True, 3, 0)]
     """
     check_rules(rules)
-    if level not in get_args(RateLevel):
-        hint = did_you_mean(str(level), get_args(RateLevel))
-        raise ParameterError(f"level must be one of {[*get_args(RateLevel)]}, got {level!r}.{hint}")
-    groups = [by] if isinstance(by, str) else [*by]
+    check_choice("level", level, RateLevel)
+    check_choice("finding_key", finding_key, FindingKey)
+    sub_study = ["sub_study_id"] if finding_key == "composite" else []
+    groups = group_keys(by, ["study_id", *sub_study, "finding_id", *_MADE])
     study = [*groups, "study_id"]
-    finding = [*study, *(["sub_study_id"] if finding_key == "composite" else []), "finding_id"]
-    found = as_expr(replicated).cast(pl.Float64)
-    weight = number(test_weight, rules).fill_null(1.0)
-    importance = number(finding_weight, rules).fill_null(1.0)
+    finding = [*study, *sub_study, "finding_id"]
+    found = number(replicated, "reference")
+    weight, importance = (
+        number(given, "reference").fill_null(1.0) for given in (test_weight, finding_weight)
+    )
     lazy = tests.lazy()
     present = lazy.collect_schema().names()
     read = {name for expr in (found, weight, importance) for name in expr.meta.root_names()}
@@ -159,6 +165,8 @@ def replication_rates(
         raise MissingColumnsError.of("replication_rates", missing, present)
     if rules == "reference":
         found = found.fill_null(0.0)
+    else:
+        found = pl.when(_usable(weight) & _usable(importance)).then(found)
     lazy = lazy.with_columns(
         found.alias(":found"), weight.alias(":weight"), importance.alias(":importance")
     )
@@ -187,6 +195,10 @@ def replication_rates(
     if not groups:
         return studies.select(of_model)
     return studies.group_by(groups).agg(of_model).sort(groups, nulls_last=True)
+
+
+def _usable(weight: pl.Expr) -> pl.Expr:
+    return weight.is_finite() & (weight >= 0)
 
 
 def _weighted(value: pl.Expr, weight: pl.Expr) -> pl.Expr:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.replication.effects.rules import number
+from evalframe.replication.effects.numbers import number
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr

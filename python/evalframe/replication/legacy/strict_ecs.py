@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
-from evalframe.replication.effects.rules import check_rules, number
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice, check_rules
+from evalframe.replication.effects.numbers import number
+from evalframe.replication.legacy.groups import group_keys
 from evalframe.replication.legacy.tails import (
     TWO_SIDED,
     chi2_p_value,
@@ -19,14 +22,16 @@ from evalframe.replication.legacy.tails import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.effects.rules import Rules
 
 FindingConsistencyRule: TypeAlias = Literal["joint", "root_mean_square"]
 StudyConsistencyRule: TypeAlias = Literal["stouffer", "mean"]
 StrictLevel: TypeAlias = Literal["finding", "study", "overall"]
 FindingKey: TypeAlias = Literal["composite", "finding_id"]
+
+_MADE = ("ecs_strict", "n_findings", "n_tests", "n_missing")
 
 _CERTAIN = 10.0
 """What the original takes for the normal quantile of 0 and of 1."""
@@ -70,7 +75,7 @@ def finding_consistency(
         ('F1', 0.0027)
     """
     check_rules(rules)
-    _check("rule", rule, get_args(FindingConsistencyRule))
+    check_choice("rule", rule, FindingConsistencyRule)
     known = _known(z, rules)
     total, count = (known**2).sum(), known.count()
     if rule == "joint":
@@ -118,7 +123,7 @@ def study_consistency(
         0.01
     """
     check_rules(rules)
-    _check("rule", rule, get_args(StudyConsistencyRule))
+    check_choice("rule", rule, StudyConsistencyRule)
     p = number(consistency, "documented")
     p = p.clip(0.0, 1.0) if rules == "reference" else pl.when(p.is_between(0.0, 1.0)).then(p)
     if rule == "mean":
@@ -189,13 +194,13 @@ def strict_ecs(
         [('a', 's', 1.0, 1, 1, 1)]
     """
     check_rules(rules)
-    _check("level", level, get_args(StrictLevel))
-    _check("finding_key", finding_key, get_args(FindingKey))
-    groups = [by] if isinstance(by, str) else [*by]
+    check_choice("level", level, StrictLevel)
+    check_choice("finding_key", finding_key, FindingKey)
     sub_study = ["sub_study_id"] if finding_key == "composite" else []
     keys = ["study_id", *sub_study, "finding_id"]
+    groups = group_keys(by, [*keys, *_MADE])
     lazy = tests.lazy()
-    value = pl.col(z) if isinstance(z, str) else z
+    value = as_expr(z)
     present = lazy.collect_schema().names()
     if missing := {*groups, *keys, *value.meta.root_names()} - {*present}:
         raise MissingColumnsError.of("strict_ecs", missing, present)
@@ -221,13 +226,6 @@ def strict_ecs(
 def _known(z: IntoExpr, rules: Rules) -> pl.Expr:
     value = number(z, "reference")
     return pl.when(value.is_finite()).then(value) if rules == "reference" else value
-
-
-def _check(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ParameterError(
-            f"{name} must be one of {[*known]}, got {value!r}.{did_you_mean(str(value), known)}"
-        )
 
 
 def _quantile(p: Floats, rules: Rules) -> Floats:

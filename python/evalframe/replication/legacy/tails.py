@@ -15,8 +15,8 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
-    from evalframe.replication.effects.rules import Rules
 
 GREATER, LESS, TWO_SIDED = 1, -1, 0
 """What a p-value is about, in a column of sides."""

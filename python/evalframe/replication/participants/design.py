@@ -10,16 +10,18 @@ from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError, UnknownNameError
 from evalframe.core.tables import lazy
 from evalframe.replication.contract import KEYS, designs_contract
-from evalframe.replication.effects.kinds import SOME_KINDS, kind_of_test
+from evalframe.replication.effects.kinds import SOME_KINDS, is_named, kind_of_test
+from evalframe.replication.participants.matching import compared, is_text, shared_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.typing import Frame
 
 TWO_SAMPLES, PAIRED, ONE_SAMPLE, ANOVA = "two samples", "paired", "one sample", "anova"
 PEARSON, SPEARMAN = "pearson", "spearman"
 CHI_SQUARED, RANK_SUM, BINOMIAL_TEST = "chi-square", "rank sum", "binomial"
+
+COUNTED = (CHI_SQUARED, BINOMIAL_TEST)
+"""Kinds that count categories, which can be texts."""
 
 TEST, KIND, PLACE, CATEGORY = ":test", ":kind", ":place", ":category"
 """Number of the test in the design, its kind, and numbers of condition and category from 0."""
@@ -39,7 +41,6 @@ _KINDS = {
     "rank": RANK_SUM,
     "binomial": BINOMIAL_TEST,
 }
-_TWO_VALUES = (1.0, 0.0)
 _EVEN = 0.5
 
 
@@ -55,7 +56,7 @@ def numbered_design(design: Frame) -> pl.DataFrame:
     Raises:
         MissingColumnsError: A key or `test_type` is not there.
         UnknownNameError: A test type is not known.
-        ContractError: A row breaks `designs_contract`.
+        ContractError: A row breaks `designs_contract`, or what should be a list is none.
     """
     keys = keys_of(design)
     table = lazy(design).collect()
@@ -65,12 +66,13 @@ def numbered_design(design: Frame) -> pl.DataFrame:
     contract = designs_contract(sub_study_id=optional["sub_study_id"], test_id=optional["test_id"])
     contract.check_schema(table.schema)
     _check_types(table.select("test_type").cast(pl.String))
+    types = {**_OPTIONAL, **_list_types(table.schema)}
     complete = table.with_columns(
         (pl.col(name) if name in table.columns else pl.lit(None)).cast(dtype).alias(name)
-        for name, dtype in _OPTIONAL.items()
+        for name, dtype in types.items()
     ).select(*keys, pl.col("test_type").cast(pl.String), *_OPTIONAL)
     validate(complete, contract)
-    ranked = pl.col("test_type").str.to_lowercase().str.strip_chars() == SPEARMAN
+    ranked = is_named("test_type", SPEARMAN)
     named = kind_of_test("test_type").replace_strict(_KINDS)
     kind = pl.when(ranked).then(pl.lit(SPEARMAN)).otherwise(named)
     independent = pl.col("samples").fill_null("independent") == "independent"
@@ -78,17 +80,15 @@ def numbered_design(design: Frame) -> pl.DataFrame:
     differences = pl.col("samples") == "paired"
     which = pl.when(differences).then(pl.lit(PAIRED)).otherwise(pl.lit(ONE_SAMPLE))
     counted = pl.col("conditions").list.len().cast(pl.Int64)
-    twofold = pl.lit(list(_TWO_VALUES), dtype=pl.List(pl.Float64()))
     return (
         complete.sort(keys, maintain_order=True)
         .with_columns(
             pl.when(single).then(which).otherwise(kind).alias(KIND),
-            pl.col("categories").fill_null(twofold),
             pl.col("p0").fill_null(_EVEN),
             pl.col("null_value").fill_null(0.0),
             counted.alias("n_conditions"),
+            pl.col("categories").list.len().cast(pl.Int64).fill_null(2).alias("n_categories"),
         )
-        .with_columns(pl.col("categories").list.len().cast(pl.Int64).alias("n_categories"))
         .with_row_index(TEST)
         .with_columns(pl.col(TEST).cast(pl.Int64))
     )
@@ -100,31 +100,62 @@ def _check_types(types: pl.DataFrame) -> None:
         raise UnknownNameError.of("test type", name, SOME_KINDS)
 
 
-def keys_like(design: pl.DataFrame, schema: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
-    """The keys in the types that responses have them in, for joins.
+def _list_types(schema: pl.Schema) -> dict[str, pl.DataType]:
+    """Types of the lists that the design has: of texts, numbers or booleans.
 
     Raises:
-        ContractError: A key is a text here and a number there.
+        ContractError: A column is no such list.
     """
-    for name in keys:
-        ours, theirs = design.schema[name], schema[name]
-        if ours.is_numeric() != theirs.is_numeric() and pl.Null() not in (ours, theirs):
+    types: dict[str, pl.DataType] = {}
+    for name in ("conditions", "categories"):
+        dtype = schema.get(name, pl.Null())
+        inner = dtype.inner if isinstance(dtype, pl.List | pl.Array) else dtype
+        if pl.Null() == inner:
+            continue
+        single = inner.is_numeric() or inner == pl.Boolean() or is_text(inner)
+        if inner is dtype or not single:
             raise ContractError(
-                f"{name!r} is {theirs} in the responses, but {ours} in the design. Cast one: "
-                f"design.with_columns(pl.col({name!r}).cast(pl.{theirs}))."
+                f"design: column {name!r} is {dtype}, not a list of texts, numbers or booleans. "
+                "Give each test a list: pl.Series([['first', 'second'], ...])."
             )
-    return [pl.col(name).cast(schema[name]) for name in keys]
+        types[name] = pl.List(pl.String() if is_text(inner) else inner)
+    return types
 
 
-def places(design: pl.DataFrame) -> pl.DataFrame:
-    """Test, condition and its number, for the tests that name conditions."""
-    return _numbered(design, "conditions", "condition", PLACE)
+def places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
+    """Test, condition and its number, for the tests that name conditions.
+
+    Args:
+        design: The numbered design.
+        theirs: The type of conditions in the responses. These are compared in the type that the
+            result has.
+    """
+    named = _numbered(design, "conditions", "condition", PLACE)
+    ours = named.schema["condition"]
+    return named.with_columns(compared(pl.col("condition"), ours, shared_type(ours, theirs)))
 
 
-def category_places(design: pl.DataFrame) -> pl.DataFrame:
-    """Test, value and its number, for tests on categories."""
-    on_categories = pl.col(KIND).is_in([CHI_SQUARED, BINOMIAL_TEST])
-    return _numbered(design.filter(on_categories), "categories", "value", CATEGORY)
+def category_places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
+    """Test, value and its number, for tests on categories.
+
+    Args:
+        design: The numbered design.
+        theirs: The type of values in the responses, as for `places`.
+    """
+    tests = design.filter(pl.col(KIND).is_in(COUNTED))
+    usual = pl.DataFrame({"value": _usual(theirs), CATEGORY: pl.Series([0, 1], dtype=pl.Int64())})
+    unnamed = tests.filter(pl.col("categories").is_null()).select(TEST).join(usual, how="cross")
+    named = _numbered(tests, "categories", "value", CATEGORY)
+    shared = shared_type(named.schema["value"], theirs)
+    return pl.concat(
+        part.with_columns(compared(pl.col("value"), part.schema["value"], shared))
+        for part in (named, unnamed)
+    )
+
+
+def _usual(theirs: pl.DataType) -> pl.Series:
+    """The categories of a test that names none."""
+    return pl.Series([True, False] if theirs == pl.Boolean() else [1, 0])
 
 
 def _numbered(design: pl.DataFrame, lists: str, name: str, place: str) -> pl.DataFrame:

@@ -190,7 +190,7 @@ def _anova() -> Formula:
 
 def _correlation() -> Formula:
     n, sxx, syy = (pl.col(name) for name in ("n", "sxx", "syy"))
-    known = (n > 1) & (sxx > 0) & (syy > 0)
+    known = (n > 2) & (sxx > 0) & (syy > 0)
     r = _where(known, (pl.col("sxy") / sxx.sqrt() / syy.sqrt()).clip(-1.0, 1.0))
     return Formula(
         {name: pl.col(name).sum() for name in ("n", "sxx", "syy", "sxy")},
@@ -230,7 +230,7 @@ def _chi_square() -> Formula:
             "stat": stat,
             "df1": (rows - 1) * (columns - 1),
             "n_total": n,
-            **{name: _where(two_by_two, pl.col(name)) for name in "abcd"},
+            **{name: _where(two_by_two & filled, pl.col(name)) for name in "abcd"},
             "direction": _where(filled, pl.when(two_by_two).then(cross.sign()).otherwise(1.0)),
         },
     )
@@ -238,7 +238,7 @@ def _chi_square() -> Formula:
 
 def _rank_sum() -> Formula:
     n1, n2 = pl.col("n1"), pl.col("n2")
-    u = _where((n1 > 0) & (n2 > 0), pl.col("u"))
+    u = _where((n1 > 0) & (n2 > 0) & (n1 + n2 > 2), pl.col("u"))
     return Formula(
         {"n1": _at(0), "n2": _at(1), "u": _at(0, "u")},
         {

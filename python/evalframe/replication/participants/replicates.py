@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.tables import lazy
 from evalframe.replication.participants.design import CATEGORY, KIND, PLACE, TEST
 from evalframe.replication.participants.formulas import GIVEN, STATISTICS, statistics_of
 from evalframe.replication.participants.rows import CLUSTER, GROUP, rows_of
+from evalframe.replication.participants.statistics import participant_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,12 +56,13 @@ def resampled_statistics(
     Returns:
         An iterator of tables: `replicate` (Int64, from 0), then the columns of
         `participant_statistics` but for `n_missing_s`, sorted by replicate, `by` and keys. All
-        rows of a replicate are in one table.
+        rows of a replicate are in one table. Without any response to a test of the design there is
+        one table, which is empty.
 
     Raises:
         MissingColumnsError: A table lacks a column.
         UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract.
+        ContractError: The design breaks its contract, or the responses are not what it needs.
         ParameterError: A participant is null, no study has two, or the method is no bootstrap.
 
     Examples:
@@ -86,7 +89,8 @@ def resampled_statistics(
     known = rows.design.select(TEST, *rows.tests, "test_type", KIND, *GIVEN)
     table = rows.table.join(known.lazy().select(TEST, "study_id"), on=TEST).collect()
     if table.is_empty():
-        return iter(())
+        nothing = participant_statistics(lazy(responses).head(0), design, by=by, side=side)
+        return iter((_without_replicates(nothing, side).collect(),))
     strata = strata_of(resample, table, rows.keys.inner, "study_id", CLUSTER)
     on = [*rows.keys.inner, "study_id", CLUSTER]
     table = table.join(strata.members, on=on, nulls_equal=True)
@@ -102,6 +106,12 @@ def resampled_statistics(
     keys = groups.select(*rows.keys.inner, *rows.tests, "test_type").rename(rows.keys.restore())
     weights = stratified_weights(resample, strata, side)
     return _chunks(weights, states, groups, keys, side)
+
+
+def _without_replicates(nothing: pl.LazyFrame, side: Side) -> pl.LazyFrame:
+    """A table of no statistics as one of no replicates."""
+    replicate = pl.lit(0, dtype=pl.Int64).alias(REPLICATE)
+    return nothing.select(replicate, pl.exclude(f"n_missing_{side}"))
 
 
 def _chunks(

@@ -10,12 +10,17 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.contract import SIDES
-from evalframe.replication.participants import design as designs
+from evalframe.replication.participants.checks import (
+    check_numbers,
+    check_types,
+    check_weights,
+    text_measures,
+)
 from evalframe.replication.participants.design import (
     ANOVA,
-    BINOMIAL_TEST,
     CATEGORY,
     CHI_SQUARED,
+    COUNTED,
     KIND,
     ONE_SAMPLE,
     PAIRED,
@@ -25,10 +30,13 @@ from evalframe.replication.participants.design import (
     SPEARMAN,
     TEST,
     TWO_SAMPLES,
+    category_places,
     keys_of,
     numbered_design,
+    places,
 )
 from evalframe.replication.participants.formulas import STATISTICS
+from evalframe.replication.participants.matching import compared, keys_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +55,9 @@ CLUSTER = ":cluster"
 GROUP = ":group"
 """Number of a test of a group, among all of them."""
 
-_COUNTED = (CHI_SQUARED, BINOMIAL_TEST)
+_SAID = ":said"
+"""The value as categories are compared with it."""
+
 _CORRELATED = (PEARSON, SPEARMAN)
 _TWO_MEASURES = (PAIRED, *_CORRELATED)
 _SHIFTED = (TWO_SAMPLES, PAIRED, ONE_SAMPLE)
@@ -89,7 +99,8 @@ def rows_of(
     Raises:
         MissingColumnsError: A table lacks a column.
         UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract.
+        ContractError: The design breaks its contract, or the responses are not what it needs: a
+            key, measure, condition or weight of another type, a weight that is no whole number.
         ParameterError: There is no such side.
     """
     if side not in SIDES:
@@ -107,36 +118,50 @@ def rows_of(
         needed |= {*expr.meta.root_names()}
     if missing := needed - {*present}:
         raise MissingColumnsError.of("test statistics", missing, present)
-    alike = designs.keys_like(known, schema, tests)
-    attributes = known.select(*alike, TEST, KIND, "null_value", "n_conditions")
+    check_types(schema)
+    alike = keys_like(known.schema, schema, tests)
+    attributes = known.lazy().select(*alike, TEST, KIND, "null_value", "n_conditions")
+    if weight is not None:
+        check_weights(table, as_expr(weight), tests)
+    for name in text_measures(schema):
+        check_numbers(table, name, alike, attributes)
+    by_condition = places(known, schema.get("condition", pl.Null()))
+    by_value = category_places(known, schema["value"]).rename({"value": _SAID})
     read = table.select(
-        *tests,
+        *alike,
         *keys.select(),
-        _number("value", present).alias(X),
-        _number("value_2", present).alias(Y),
-        _text("condition", present).alias("condition"),
+        _number("value", schema).alias(X),
+        _number("value_2", schema).alias(Y),
+        said(pl.col("value"), schema["value"], by_value.schema[_SAID]).alias(_SAID),
+        _condition(schema, by_condition.schema["condition"]).alias("condition"),
         (pl.lit(1.0) if weight is None else as_expr(weight).cast(pl.Float64)).alias(WEIGHT),
         (pl.lit(None) if cluster is None else as_expr(cluster)).alias(CLUSTER),
     )
-    joined = read.join(attributes.lazy(), on=tests, nulls_equal=True)
-    by_condition = designs.places(known).lazy()
-    by_value = designs.category_places(known).rename({"value": X}).lazy()
-    placed = joined.join(by_condition, on=[TEST, "condition"], how="left").join(
-        by_value, on=[TEST, X], how="left"
+    joined = read.join(attributes, on=tests, nulls_equal=True)
+    placed = joined.join(by_condition.lazy(), on=[TEST, "condition"], how="left").join(
+        by_value.lazy(), on=[TEST, _SAID], how="left"
     )
     return Rows(_valid(placed, [*keys.inner, TEST]), known, keys, tests)
 
 
-def _number(name: str, present: Sequence[str]) -> pl.Expr:
-    """The column as Float64, null where it is missing or infinite."""
-    if name not in present:
+def _number(name: str, schema: pl.Schema) -> pl.Expr:
+    """The column as Float64, null where it is missing, infinite, or a text that is no number."""
+    if name not in schema:
         return pl.lit(None, dtype=pl.Float64)
-    value = pl.col(name).cast(pl.Float64)
+    value = compared(pl.col(name), schema[name], pl.Float64())
     return pl.when(value.is_finite()).then(value)
 
 
-def _text(name: str, present: Sequence[str]) -> pl.Expr:
-    return pl.col(name).cast(pl.String) if name in present else pl.lit(None, dtype=pl.String)
+def said(value: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Expr:
+    """The value as categories are compared with it; NaN and infinity are no answers."""
+    answer = pl.when(value.is_finite()).then(value) if dtype.is_float() else value
+    return compared(answer, dtype, shared)
+
+
+def _condition(schema: pl.Schema, shared: pl.DataType) -> pl.Expr:
+    if "condition" not in schema:
+        return pl.lit(None, dtype=shared)
+    return compared(pl.col("condition"), schema["condition"], shared)
 
 
 def _valid(placed: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
@@ -145,11 +170,10 @@ def _valid(placed: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
     Differences of means then lose nothing where measures are large and differ little.
     """
     kind, x, y, place = pl.col(KIND), pl.col(X), pl.col(Y), pl.col(PLACE)
-    counted, twofold = kind.is_in(_COUNTED), kind.is_in(_TWO_MEASURES)
+    counted, twofold = kind.is_in(COUNTED), kind.is_in(_TWO_MEASURES)
     valid = (
         (place.is_not_null() | pl.col("n_conditions").is_null())
-        & (pl.col(CATEGORY).is_not_null() | ~counted)
-        & x.is_not_null()
+        & pl.when(counted).then(CATEGORY).otherwise(X).is_not_null()
         & (y.is_not_null() | ~twofold)
     )
     shifted = pl.when(kind.is_in(_SHIFTED) & (place.fill_null(0) == 0)).then("null_value")

@@ -39,30 +39,37 @@ def participant_statistics(
     Responses without a number, of a condition that the design does not name, or of a category that
     it does not name are missing: left out, and counted in `n_missing`.
 
+    The design decides how conditions and categories are compared: its numbers with numbers (and
+    texts that are one), its texts with texts, where a whole number has no decimal point.
+
     Args:
         responses: One row per test, participant and condition: those columns of `study_id`,
             `sub_study_id`, `finding_id`, `test_id` that the design has, `condition`, `value`, and
-            `value_2` for paired and correlated measures.
+            `value_2` for paired and correlated measures. Measures are numbers or booleans; texts
+            can be numbers, too, or categories.
         design: One row per test: its keys; `test_type`; `conditions`, a list in the order that
             gives the statistic its sign; `samples` of a t-test (`independent`, the default,
-            `paired` or `one`); `categories`, a list of values (default `[1, 0]`); `p0` (default
-            0.5); `null_value` (default 0).
+            `paired` or `one`); `categories`, a list of values or texts (default `[1, 0]`); `p0`
+            (default 0.5); `null_value` (default 0).
         by: What further tells apart who was tested; None for humans.
         side: Whose columns are made.
-        weight: How often a participant counts, a whole number; null is 0.
+        weight: How often a participant counts, a whole number; null and NaN are 0. Weights are
+            checked at once, which reads them.
 
     Returns:
         `by`, the keys, `test_type`, then `stat_s, n1_s, n2_s, df1_s, df2_s, n_total_s, k_s, n_s,
         p0_s, a_s, b_s, c_s, d_s` (Float64), `independent_s` (Boolean), `direction_s` (Float64: the
         sign of the effect; 1 for more than two conditions or categories, which have none) and
         `n_missing_s` (Int64), s being the side. One row per group and test that has responses,
-        sorted. `stat_s` is null where it is undefined: too few participants, no variance within
+        sorted. `stat_s` is null where it is undefined: too few participants (3 of a correlation, or
+        for ranks in both conditions together), no variance within
         conditions, a condition or category that nobody is in. Lazy.
 
     Raises:
         MissingColumnsError: A table lacks a column.
         UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract.
+        ContractError: The design breaks its contract; or responses do not fit it: a key is of
+            another type, a test on numbers has a text that is none, a weight is no whole number.
         ParameterError: There is no such side.
 
     References:

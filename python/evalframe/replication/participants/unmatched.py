@@ -8,21 +8,23 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.tables import lazy
+from evalframe.replication.participants.checks import check_types
 from evalframe.replication.participants.design import (
     CATEGORY,
     PLACE,
     TEST,
     category_places,
-    keys_like,
     keys_of,
     numbered_design,
     places,
 )
+from evalframe.replication.participants.matching import compared, keys_like
+from evalframe.replication.participants.rows import said
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
-_SORTED = ":sorted"
+_SORTED, _CONDITION, _VALUE = ":sorted", ":condition", ":value"
 
 NO_TEST, NO_CONDITION, NO_CATEGORY = "no such test", "no such condition", "no such category"
 
@@ -44,7 +46,8 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
     Raises:
         MissingColumnsError: A table lacks a column.
         UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract.
+        ContractError: The design breaks its contract, or a column of the responses is of a type
+            that cannot be compared with it.
 
     Examples:
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
@@ -58,17 +61,28 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
     present = schema.names()
     if missing := {*keys, "value"} - {*present}:
         raise MissingColumnsError.of("unmatched_responses", missing, present)
-    alike = keys_like(known, schema, keys)
-    named = pl.col("condition") if "condition" in present else pl.lit(None)
-    value = pl.col("value").cast(pl.Float64).fill_nan(None).alias("value")
-    read = table.select(*keys, named.cast(pl.String).alias("condition"), value)
-    counted = category_places(known).select(TEST).unique().with_columns(pl.lit(True).alias(_SORTED))
+    check_types(schema)
+    alike = keys_like(known.schema, schema, keys)
+    theirs, measure = schema.get("condition", pl.Null()), schema["value"]
+    by_condition = places(known, theirs).rename({"condition": _CONDITION})
+    by_value = category_places(known, measure).rename({"value": _VALUE})
+    condition = pl.col("condition") if "condition" in present else pl.lit(None)
+    value = pl.col("value")
+    number = value.cast(pl.Float64).fill_nan(None) if measure.is_numeric() else value
+    read = table.select(
+        *alike,
+        condition.cast(pl.String).alias("condition"),
+        number.cast(pl.String).alias("value"),
+        compared(condition, theirs, by_condition.schema[_CONDITION]).alias(_CONDITION),
+        said(value, measure, by_value.schema[_VALUE]).alias(_VALUE),
+    )
+    counted = by_value.select(TEST).unique().with_columns(pl.lit(True).alias(_SORTED))
     placed = (
         read.join(
             known.lazy().select(*alike, TEST, "conditions"), on=keys, how="left", nulls_equal=True
         )
-        .join(places(known).lazy(), on=[TEST, "condition"], how="left")
-        .join(category_places(known).lazy(), on=[TEST, "value"], how="left")
+        .join(by_condition.lazy(), on=[TEST, _CONDITION], how="left")
+        .join(by_value.lazy(), on=[TEST, _VALUE], how="left")
         .join(counted.lazy(), on=TEST, how="left")
     )
     no_condition = pl.col("conditions").is_not_null() & pl.col(PLACE).is_null()
@@ -76,7 +90,7 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
     reasons = (
         (pl.col(TEST).is_null(), NO_TEST, pl.lit(None, dtype=pl.String)),
         (no_condition, NO_CONDITION, pl.col("condition")),
-        (no_category, NO_CATEGORY, pl.col("value").cast(pl.String)),
+        (no_category, NO_CATEGORY, pl.col("value")),
     )
     parts = [
         placed.filter(broken).select(*keys, pl.lit(reason).alias("reason"), found.alias("found"))

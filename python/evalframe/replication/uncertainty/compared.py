@@ -18,6 +18,7 @@ from evalframe.replication.uncertainty.sampling import sample_of
 from evalframe.replication.uncertainty.scores import (
     drawn_rows,
     known_scores,
+    rows_of_studies,
     score_cells,
     score_estimator,
     with_entries,
@@ -48,7 +49,7 @@ def compared_scores(
     if missing := {*names} - {*pooled}:
         raise MissingColumnsError.of("model_differences", missing, drawn.columns)
     pooled = {name: pooled[name] for name in ("pas", *names)}
-    rows = drawn.frame.collect()
+    rows = rows_of_studies(drawn)
     entries = rows.select(given.keys.inner).unique().sort(given.keys.inner)
     numbered = with_entries(rows, entries, given.keys.inner)
     named = drawn.finding[len(drawn.study) :] if by_finding else []

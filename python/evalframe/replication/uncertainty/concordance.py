@@ -20,6 +20,7 @@ from evalframe.replication.uncertainty.sampling import cluster_drawn, sample_of
 from evalframe.replication.uncertainty.scores import with_entries
 from evalframe.replication.uncertainty.spreads import (
     ENTRY,
+    drawn_scores,
     matrix,
     numbers,
     owners,
@@ -72,7 +73,8 @@ def with_ecs_spreads(
         entry, slot = (cells[name].to_numpy() for name in (ENTRY, SLOT))
         owned = owners(entry, slot, len(table), sample.slots)
     points = {name: numbers(table[name]) for name in VALUES}
-    spread = spreads(method, sample, estimator, points, varied, owned)
+    drawn = drawn_scores(method, sample, estimator)
+    spread = spreads(method, sample, estimator, drawn, points, varied, owned)
     return with_spreads(table, spread, count).lazy()
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
@@ -148,6 +149,8 @@ def _metrics(
     if metrics is not None:
         for name in metrics:
             check_choice("metrics", name, Score)
+        if not metrics:
+            raise ParameterError(f"metrics is empty; name some of {[*get_args(Score)]}")
         return [*dict.fromkeys(metrics)]
     present = {*lazy(scores).collect_schema().names()}
     effects = columns_read([as_expr(human), as_expr(agent)])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.replication.uncertainty.pipeline import Pipeline
+    from evalframe.resample.intervals import Spread
     from evalframe.resample.methods import Bootstrap
 
 
@@ -35,11 +36,16 @@ def scores_with_spreads(
     chunks = replicate_scores(pipeline, responses, design, by, resample)
     drawn = _drawn(resample, points, pipeline, chunks)
     clusters = _participants(responses, points, pipeline, by, resample)
-    spread = {
-        name: spread_of(resample, numbers(points[name]), drawn[name], None, clusters)
-        for name in SCORES
-    }
-    return with_spreads(points, spread, clusters)
+    spread: dict[str, Spread] = {}
+    bias: dict[str, Floats] = {}
+    for name in SCORES:
+        point = numbers(points[name])
+        made = spread_of(resample, point, drawn[name], None, clusters)
+        bias[name] = _bias(point, drawn[name], made)
+        spread[name] = made
+        if resample.interval == "percentile" and resample.rules == "documented":
+            spread[name] = _moved(made, bias[name], SCORES[name])
+    return with_spreads(points, spread, clusters, bias)
 
 
 def replicate_scores(
@@ -63,6 +69,20 @@ def _drawn(
             made[name][place] = numbers(numbered[name])
         progress(int(place[0].max(initial=-1)) + 1, method.n)
     return made
+
+
+def _bias(point: Floats, drawn: Floats, spread: Spread) -> Floats:
+    """How far the replicates lie above the estimate on average, where they have a spread."""
+    known = ~np.isnan(drawn)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, drawn, 0.0).sum(axis=0) / count
+    return np.where(np.isnan(spread.std_error), np.nan, mean - point)
+
+
+def _moved(spread: Spread, bias: Floats, ends: tuple[float, float]) -> Spread:
+    """The interval moved by the bias, so that it stands around the estimate, within the range."""
+    lower, upper = (np.clip(end - bias, *ends) for end in (spread.lower, spread.upper))
+    return spread._replace(lower=lower, upper=upper)
 
 
 def _participants(

@@ -49,8 +49,13 @@ def participant_intervals(
     move if the same agents were asked again; what other studies would give, `model_scores` says.
 
     A statistic of a resample is more extreme than that of the sample, on average, since it has the
-    sample's own error once more. PAS is not linear in it: percentile intervals are moved by that,
-    and need not hold the estimate.
+    sample's own error once more, and scores are not linear in it: replicates lie off the estimate
+    by `bias`. Percentile intervals are moved by it, to stand around the estimate, and cut to the
+    range of the score. So they are for the score that as many participants have on average, not for
+    that of very many, whose tests would be surer. Basic and normal intervals are what they are
+    called. In simulations of 16 tests in 8 studies intervals of 0.95 held the average score of 40
+    participants in 0.92 of all cases for PAS and 0.83 for ECS, of 100 in 0.88 and 0.91, and of 400
+    in 0.99 and 0.97.
 
     Args:
         responses: Participants of agents, as `participant_statistics` takes them.
@@ -59,7 +64,8 @@ def participant_intervals(
             is of posteriors, Bayes factors or statistics (the first of these counts),
             `effect_d_human`, `domain`, `test_weight`, `finding_weight`. Of a table that holds
             `by`, each group has a human side of its own.
-        resample: `ef.Bootstrap(cluster="participant_id")`; not with BCa intervals.
+        resample: `ef.Bootstrap(cluster="participant_id")`; not with BCa intervals. With its
+            `rules="reference"` percentile intervals are not moved.
         level: `model`; `domain` or `study` within it.
         by: Who was tested.
         finding_rule: How tests are pooled; see `finding_scores`.
@@ -73,7 +79,8 @@ def participant_intervals(
 
     Returns:
         by..., `domain` or `study_id`; `pas`, `pas_normalised` and `ecs` (Float64), each followed by
-        its `_std_error`, `_lower`, `_upper` and `_drop_rate`; `n_clusters` (Int64, participants).
+        its `_std_error`, `_lower`, `_upper`, `_drop_rate` and `_bias` (mean of the replicates minus
+        the estimate); `n_clusters` (Int64, participants).
         The `pas_std_error` of studies is what `inverse_variance_pas` weighs by. ECS is null where
         humans have no effects. Sorted by the keys. Lazy; the bootstrap is computed at once.
 

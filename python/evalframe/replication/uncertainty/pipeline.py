@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
 Level: TypeAlias = Literal["model", "domain", "study"]
 
-SCORES = ("pas", "pas_normalised", "ecs")
+SCORES = {"pas": (0.0, 1.0), "pas_normalised": (-1.0, 1.0), "ecs": (-1.0, 1.0)}
+"""The scores and their ranges."""
 
+_OF_PAS = ("pas", "pas_normalised")
 _GIVEN = ("domain", "test_weight", "finding_weight")
 _WITHIN: dict[Level, list[str]] = {"model": [], "domain": ["domain"], "study": ["study_id"]}
 _SCORES: dict[Level, Callable[..., pl.LazyFrame]] = {
@@ -137,7 +139,7 @@ class Pipeline:
         by = [*further, *self.names]
         group = [*further, *self.group]
         score = _SCORES[self.level]
-        pas = score(tests, by=by, rules=self.rules, **self.pooling).select([*group, *SCORES[:2]])
+        pas = score(tests, by=by, rules=self.rules, **self.pooling).select([*group, *_OF_PAS])
         concordance = ecs(
             tests,
             _ECS_LEVELS[self.level],

@@ -17,9 +17,11 @@ from evalframe.replication.agreement.findings import findings_of
 from evalframe.replication.agreement.pooling import of_findings, of_studies
 from evalframe.replication.agreement.studies import means_of, studies_of
 from evalframe.replication.participants.strata import SLOT
+from evalframe.replication.uncertainty.ranking import with_ranks
 from evalframe.replication.uncertainty.sampling import cluster_drawn, sample_of
 from evalframe.replication.uncertainty.spreads import (
     ENTRY,
+    drawn_scores,
     matrix,
     numbers,
     owners,
@@ -40,11 +42,14 @@ if TYPE_CHECKING:
 STUDY = ":study"
 """Number of a study of an entry."""
 
+MODEL = "model"
+"""The key whose values are ranked."""
+
 
 def with_score_spreads(
     caller: str, method: Bootstrap, given: Given, within: Sequence[str]
 ) -> pl.LazyFrame:
-    """The scores of groups with their uncertainty, under internal names of the keys.
+    """The scores of groups with their uncertainty and ranks, under internal names of the keys.
 
     Args:
         caller: Who asks, for messages.
@@ -61,7 +66,7 @@ def with_score_spreads(
     table = means_of(studies, within).collect()
     group = [*given.keys.inner, *within]
     named = drawn.finding[len(drawn.study) :] if cluster == "finding_id" else []
-    cells = with_entries(drawn.frame.collect(), table, group)
+    cells = with_entries(rows_of_studies(drawn), table, group)
     sample = sample_of(method, cells, cluster, named, within[0] if within else None)
     pooled = of_findings(drawn) if cluster == "finding_id" else of_studies(drawn)
     cells = score_cells(sample.rows, pooled)
@@ -72,8 +77,12 @@ def with_score_spreads(
         entry, slot = (cells[name].to_numpy() for name in (ENTRY, SLOT))
         owned = owners(entry, slot, len(table), sample.slots)
     points = {name: numbers(table[name]) for name in pooled}
-    spread = spreads(method, sample, estimator, points, varied, owned)
-    return with_spreads(table, spread, count).lazy()
+    replicates = drawn_scores(method, sample, estimator)
+    spread = spreads(method, sample, estimator, replicates, points, varied, owned)
+    made = with_spreads(table, spread, count)
+    among = [inner for inner, name in given.keys.restore().items() if name != MODEL]
+    among = [*(among if MODEL in given.keys.names else []), *within]
+    return with_ranks(made, among, replicates["pas"], varied, method.level).lazy()
 
 
 def drawn_rows(caller: str, given: Given, cluster: Cluster) -> tuple[Given, Given]:
@@ -92,6 +101,11 @@ def drawn_rows(caller: str, given: Given, cluster: Cluster) -> tuple[Given, Give
         )
     findings = in_memory(findings_of(given) if given.level == "tests" else given)
     return findings, studies_of(findings)
+
+
+def rows_of_studies(drawn: Given) -> pl.DataFrame:
+    """What can be drawn: rows without a study cannot."""
+    return drawn.frame.filter(pl.col("study_id").is_not_null()).collect()
 
 
 def in_memory(given: Given) -> Given:

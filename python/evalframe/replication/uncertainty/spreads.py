@@ -54,10 +54,16 @@ def replicates(estimator: Estimator, weights: Weights, progress: Progress) -> di
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def drawn_scores(method: Bootstrap, sample: Sample, estimator: Estimator) -> dict[str, Floats]:
+    """The scores of the replicates of a bootstrap."""
+    return replicates(estimator, sample.weights, method.progress or reporter("bootstrap"))
+
+
 def spreads(
     method: Bootstrap,
     sample: Sample,
     estimator: Estimator,
+    drawn: Mapping[str, Floats],
     points: Mapping[str, Floats],
     clusters: Ints,
     owned: Bools | None,
@@ -68,15 +74,15 @@ def spreads(
         method: The bootstrap.
         sample: What is drawn.
         estimator: The scores.
+        drawn: Those of the replicates.
         points: Their estimates, one for each entry.
         clusters: How many clusters vary in each entry.
         owned: Which clusters each entry has, entries by clusters; for BCa.
     """
-    progress = method.progress or reporter("bootstrap")
-    drawn = replicates(estimator, sample.weights, progress)
     left: dict[str, Floats] = {}
     if method.interval == "bca":
         assert owned is not None
+        progress = method.progress or reporter("bootstrap")
         made = replicates(estimator, sample.left_out(), progress)
         left = {name: np.where(owned.T, values, np.nan) for name, values in made.items()}
     return {
@@ -94,17 +100,29 @@ def spread_of(
 
 
 def with_spreads(
-    table: pl.DataFrame, spread: Mapping[str, intervals.Spread], clusters: Ints
+    table: pl.DataFrame,
+    spread: Mapping[str, intervals.Spread],
+    clusters: Ints,
+    bias: Mapping[str, Floats] | None = None,
 ) -> pl.DataFrame:
-    """The table with the uncertainty of each score beside it, and the number of clusters last."""
+    """The table with the uncertainty of each score beside it, and the number of clusters last.
+
+    Args:
+        table: Has the scores.
+        spread: Their uncertainty.
+        clusters: Their number.
+        bias: Of the replicates, where it is told.
+    """
     columns: list[pl.Series] = []
     for column in table.iter_columns():
         columns.append(column)
         if column.name in spread:
             made = spread[column.name]._asdict()
+            if bias is not None:
+                made["bias"] = bias[column.name]
             columns += [
-                pl.Series(f"{column.name}_{name}", made[name], dtype=pl.Float64).fill_nan(None)
-                for name in SPREAD
+                pl.Series(f"{column.name}_{name}", values, dtype=pl.Float64).fill_nan(None)
+                for name, values in made.items()
             ]
     return pl.DataFrame([*columns, pl.Series("n_clusters", clusters, dtype=pl.Int64)])
 

@@ -20,8 +20,8 @@ def preferred_std_error(
 ) -> pl.Expr:
     """The standard error of a PAS: of repeated runs if known, else bootstrapped, else stored.
 
-    A row-level expression; null and NaN are not known. Runs that were repeated hold all that
-    varies, a bootstrap of participants only their sampling.
+    A row-level expression; null, NaN, infinity and numbers below 0 are not known. Runs that were
+    repeated hold all that varies, a bootstrap of participants only their sampling.
 
     Args:
         repeat: Standard error over repeated runs.
@@ -46,11 +46,7 @@ def preferred_std_error(
         [(0.1, 'bootstrap'), (0.2, 'stored')]
     """
     given = {"repeat": repeat, "bootstrap": bootstrap, "stored": stored}
-    known = {
-        name: as_expr(column).cast(pl.Float64).fill_nan(None)
-        for name, column in given.items()
-        if column is not None
-    }
+    known = {name: _standard_error(column) for name, column in given.items() if column is not None}
     if not known:
         raise ParameterError(f"name a column of standard errors: {', '.join(given)}")
     methods = (pl.when(error.is_not_null()).then(pl.lit(name)) for name, error in known.items())
@@ -58,3 +54,8 @@ def preferred_std_error(
         pl.coalesce(*known.values()).alias("std_error"),
         pl.coalesce(*methods).alias("se_method"),
     ).alias("preferred_std_error")
+
+
+def _standard_error(column: IntoExpr) -> pl.Expr:
+    error = as_expr(column).cast(pl.Float64)
+    return pl.when(error.is_finite() & (error >= 0)).then(error)

@@ -17,8 +17,8 @@ from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.selective.calibrators.maps import Calibrator
-    from evalframe.selective.calibrators.temperature import Rules
 
 _SCHEMA, _VERSION = "1", "1.0"
 _METHODS = ("temperature_scaling", "logistic", "platt", "isotonic")
@@ -54,7 +54,7 @@ def read_calibration(
         evalframe.core.errors.InputError: calibration artifact: temperature must be a finite number
         above 0, got 0.0
     """
-    from evalframe.selective.calibrators.temperature import check_rules
+    from evalframe.core.rules import check_rules
 
     check_rules(rules)
     if isinstance(source, Mapping):

@@ -15,6 +15,7 @@ from evalframe.core.errors import (
     UnknownNameError,
 )
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
@@ -22,7 +23,7 @@ from evalframe.selective.calibrators.features import Target, check_named, featur
 from evalframe.selective.calibrators.features import target as target_expr
 from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
-from evalframe.selective.calibrators.temperature import check_rules, fit_temperature
+from evalframe.selective.calibrators.temperature import fit_temperature
 from evalframe.selective.roc import auroc
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
 
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.selective.calibrators.maps import Fitted
-    from evalframe.selective.calibrators.temperature import Rules
     from evalframe.selective.runs import Run
 
 Training: TypeAlias = Literal["temperature", "platt", "logistic", "isotonic"]

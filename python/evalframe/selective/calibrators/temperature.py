@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_rules
 from evalframe.selective.calibrators.maps import EDGE, Temperature
 from evalframe.selective.calibrators.training import BINARY, levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.selective.calibrators.grouped import Grouped
 
-Rules: TypeAlias = Literal["documented", "reference"]
 
 LOWEST, HIGHEST = 0.05, 10.0
 _POINTS, _ROUNDS, _ZOOM = 200, 3, 1.5
@@ -103,16 +103,6 @@ def fit_temperature(
         clip=(EDGE, 1 - EDGE),
     )
     return data.each(partial(_fit, features=data.names, reference=reference))
-
-
-def check_rules(rules: str) -> None:
-    """Raise unless the rules are known.
-
-    Raises:
-        ParameterError: They are not.
-    """
-    if rules not in get_args(Rules):
-        raise ParameterError(f"unknown rules {rules!r}; known: {', '.join(get_args(Rules))}")
 
 
 def _fit(

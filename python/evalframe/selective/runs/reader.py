@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_rules
 from evalframe.selective.runs.document import entries, open_document, select
 from evalframe.selective.runs.items import named, tabulate
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.selective.runs.document import Source
-
-    Rules: TypeAlias = Literal["documented", "reference"]
 
 
 class RunWarning(UserWarning):
@@ -163,8 +162,7 @@ def read_run(
 def _open(
     source: Source, mode: str | None, signals: str | Sequence[str] | None, rules: Rules
 ) -> Run:
-    if rules not in ("documented", "reference"):
-        raise ParameterError(f"unknown rules {rules!r}; known: documented, reference")
+    check_rules(rules)
     columns = None if signals is None else named(signals)
     document = open_document(source)
     experiment, matching = select(document, mode)

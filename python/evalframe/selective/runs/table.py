@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.selective.runs.reader import Rules
 
 _INDEX: dict[str, int] = {name: place for place, name in enumerate(ITEM_NAMES)}
 

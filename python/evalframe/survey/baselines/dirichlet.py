@@ -10,9 +10,9 @@ from evalframe.survey.contract import KEYS
 from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 _CELLS = 1 << 22
 

@@ -18,9 +18,9 @@ from evalframe.survey.surveys.tables import as_distributions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
     from evalframe.survey.surveys.tables import AnySurvey
 
 Kind: TypeAlias = Literal[

@@ -11,9 +11,9 @@ from evalframe.core import segments
 from evalframe.survey.similarity.named import ORIGINAL_NAMES, SIMILARITIES, metric_expression
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 _SYMMETRIC = {*ORIGINAL_NAMES, *ORIGINAL_NAMES.values()}
 """Metrics of which half of the pairs are enough."""

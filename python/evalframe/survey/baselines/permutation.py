@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
     from evalframe.survey.surveys.tables import AnySurvey
 
 By: TypeAlias = Literal["round", "all"]

@@ -9,14 +9,14 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 _POLYNOMIAL = (0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
 _STEP = 0.2316419

@@ -8,17 +8,17 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.percentiles import percentiles
-from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 _CELLS = 1 << 21
 _UNKNOWN_SIZE = 30

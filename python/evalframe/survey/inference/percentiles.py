@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.survey.similarity.rules import check_rules
+from evalframe.core.rules import check_rules
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
-    from evalframe.survey.similarity.rules import Rules
 
 
 def percentiles(replicates: Floats, level: float, rules: Rules) -> tuple[Floats, Floats]:

@@ -15,10 +15,10 @@ from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 Average: TypeAlias = Literal["segments", "items"]
 

@@ -13,11 +13,11 @@ from evalframe.survey.inference.respondent_draws import Drawn
 from evalframe.survey.leaderboards.rows import category_of
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame
     from evalframe.survey.inference.adjust import Correction
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 _GROUP = ["model", "round", "category"]
 

@@ -19,11 +19,11 @@ from evalframe.survey.inference.percentiles import percentiles
 from evalframe.survey.inference.respondent_draws import Drawn
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.inference.adjust import Correction
     from evalframe.survey.inference.respondent_draws import Average
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 
 def respondent_intervals(

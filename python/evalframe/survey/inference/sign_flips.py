@@ -8,19 +8,19 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_rules
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws, shared_keys
-from evalframe.survey.similarity.rules import check_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.inference.adjust import Correction
-    from evalframe.survey.similarity.rules import Rules
 
 _SIGNS = 1 << 22
 """Signs, as floats, that are held at a time."""

@@ -16,9 +16,9 @@ from evalframe.survey.leaderboards.rows import scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments, run_scores
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
-    from evalframe.survey.similarity.rules import Rules
 
 
 def leaderboards(

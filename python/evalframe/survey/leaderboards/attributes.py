@@ -13,10 +13,10 @@ from evalframe.survey.leaderboards.rows import ROW, scored_rows, settled
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
 

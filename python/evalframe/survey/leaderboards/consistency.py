@@ -11,10 +11,10 @@ from evalframe.survey.leaderboards.rows import ROW, deviation, is_baseline, scor
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 _LEAST = {"documented": 2, "reference": 1}
 

@@ -12,10 +12,10 @@ from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows, settle
 from evalframe.survey.leaderboards.segments import run_scores
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 

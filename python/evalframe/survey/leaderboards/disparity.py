@@ -12,10 +12,10 @@ from evalframe.survey.leaderboards.segments import kept_rows, kept_segments
 from evalframe.survey.surveys.names import CATEGORIES
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 CONCERN = 0.10
 """Gaps above it are a concern."""

@@ -19,11 +19,11 @@ from evalframe.survey.leaderboards.segments import (
 )
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]

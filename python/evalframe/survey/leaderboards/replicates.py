@@ -15,8 +15,8 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
+from evalframe.resample.ranks import RANKS, rank_columns, rank_limits
 from evalframe.survey.leaderboards.leaderboard import CLUSTER, MASS, SIZE
-from evalframe.survey.leaderboards.ranks import rank_intervals, rank_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,7 +130,7 @@ def _filled(
             f"{str(method.cluster)!r}; name another cluster"
         )
     cells = cells.join(clusters, on=[_GROUP, CLUSTER]).join(sizes, on=_GROUP)
-    made = {name: np.full(len(table), np.nan) for name in (*_SCORE, *_RANKS)}
+    made = {name: np.full(len(table), np.nan) for name in (*_SCORE, *RANKS)}
     n_clusters = np.zeros(len(table), dtype=np.int64)
     own = cells.group_by(_ENTRY).agg(pl.col(CLUSTER).n_unique())
     n_clusters[own[_ENTRY].to_numpy()] = own[CLUSTER].to_numpy()
@@ -140,13 +140,10 @@ def _filled(
         _pool(method, same, Entries(points, group, n_clusters), made)
     columns = [pl.Series(name, made[name]).fill_nan(None) for name in _SCORE]
     columns.insert(3, pl.Series("n_clusters", n_clusters))
-    ranks = [pl.Series(name, made[name]).fill_nan(None).cast(pl.Int64) for name in _RANKS]
-    tied = (ranks[2] == 1).alias("tied_with_best")
-    return table.with_columns(*columns, *ranks, tied)
+    return table.with_columns(*columns, *rank_columns(made))
 
 
 _SCORE = ("std_error", "lower", "upper", "drop_rate")
-_RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
 
 
 class Entries(NamedTuple):
@@ -180,12 +177,8 @@ def _pool(
             jackknife = replicates(sums, _left_out(len(ids)))
         spread = intervals.bootstrap_spread(method, score, drawn, jackknife)
         spread = intervals.without_lone(method, spread, entries.clusters[here])
-        # Of a model with one cluster nothing is certain, nor of its difference from others.
-        blank = np.where(entries.clusters[here] < 2, np.nan, 0.0)
-        ranks = [ends + blank for ends in rank_intervals(drawn, group, method.level)]
-        sets = rank_sets(score, drawn + blank, group, method.level)
         found = {name: getattr(spread, name) for name in _SCORE}
-        found |= zip(_RANKS, (*ranks, *sets), strict=True)
+        found |= rank_limits(score, drawn, group, method.level, entries.clusters[here])
         for name, values in found.items():
             made[name][here] = values
 

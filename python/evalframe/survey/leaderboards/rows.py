@@ -10,16 +10,16 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.survey.similarity.rules import check_rules
+from evalframe.core.rules import check_rules
 from evalframe.survey.surveys.names import category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.survey.similarity.rules import Rules
 
 ROW = ":row"
 """When a row, a run, a segment or a model was first seen; only the original's rules ask."""

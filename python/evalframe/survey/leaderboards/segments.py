@@ -10,10 +10,10 @@ from evalframe.core.errors import ParameterError
 from evalframe.survey.leaderboards.rows import CONTEXT, ROW, category_of, scored_rows
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
-    from evalframe.survey.similarity.rules import Rules
 
 N_OK, N_ATTEMPTED = ":n_ok", ":n_attempted"
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Length: TypeAlias = Literal["right", "other"]
 """Whether vectors of the right length are looked for, or those of any other."""
 
-_SLACK = 0.1
+SLACK = 0.1
 """How far a sum may be from 100, or from 1, relatively: whole percentages of many options."""
 
 
 def last_accepted(
-    rows: pl.DataFrame, *, find: Finder, length: Length, marked: bool = False
+    rows: pl.DataFrame, *, find: Finder, length: Length, marked: bool = False, agreed: bool = False
 ) -> pl.Series:
     """The last candidate of each row that counts as a distribution, or null.
 
@@ -35,12 +35,16 @@ def last_accepted(
         length: Which length they must have.
         marked: Whether the text says that this is the answer. Then one number is a vector, and
             if its length is another its sum may be anything.
+        agreed: Whether there is none unless all that count are the same.
     """
     found = find(rows)
     if found.is_empty():
         return found["vector"].clear(len(rows))
     n = rows["n"].gather(found["row"])
     counts = found.with_columns(n=n).filter(accepted("vector", length=length, marked=marked))
+    if agreed:
+        counts = counts.unique(["row", "vector"], maintain_order=True)
+        counts = counts.filter(pl.len().over("row") == 1)
     last = counts.unique("row", keep="last", maintain_order=True)
     return per_row(last, len(rows))["vector"]
 
@@ -68,5 +72,5 @@ def _is_share() -> pl.Expr:
 
 def _is_plausible(total: pl.Expr, size: pl.Expr) -> pl.Expr:
     """Percentages or fractions; a single 1 is more likely a citation."""
-    percent = total.is_between(100 * (1 - _SLACK), 100 * (1 + _SLACK))
-    return percent | (total.is_between(1 - _SLACK, 1 + _SLACK) & (size > 1))
+    percent = total.is_between(100 * (1 - SLACK), 100 * (1 + SLACK))
+    return percent | (total.is_between(1 - SLACK, 1 + SLACK) & (size > 1))

@@ -30,12 +30,12 @@ _NUMBER = (
 )
 
 
-def text_where(searched: pl.Expr) -> pl.Expr:
+def text_where(searched: pl.Expr, column: str = "text") -> pl.Expr:
     """The text where it is to be searched, and elsewhere an empty one.
 
     A pattern is matched against all rows, whatever becomes of the match.
     """
-    return pl.when(searched).then("text").otherwise(pl.lit(""))
+    return pl.when(searched).then(column).otherwise(pl.lit(""))
 
 
 def number(text: pl.Expr) -> pl.Expr:

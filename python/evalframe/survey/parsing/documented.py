@@ -1,36 +1,49 @@
-"""The documented rules: stricter than the original's, and for more ways of writing an answer.
+r"""The documented rules: stricter than the original's, and for more ways of writing an answer.
 
 A list of numbers counts if it has one for each option, all finite and none negative, with a sum
-of 90 to 110, or of 0.9 to 1.1 for fractions. Numbers stay as they are written. Of several lists
-that count, the last one of the first rule that finds any is taken. The rules, in this order:
+of 90 to 110, or of 0.9 to 1.1 for fractions. Numbers stay as they are written. Full-width
+characters are read as plain ones. What stands before `</think>`, and below a heading such as
+References, is no answer. The rules, in this order:
 
 `marker`: a bracket right after the word distribution (`DISTRIBUTION: [60, 40]`, in any case, bold,
-or with `=`). If the word stands there with a colon and none of them counts, the text after the
-last one is searched by all other rules first, and only then the whole text.
+or with `=`), the last one. If the word stands there with a colon and none of them counts, the text
+after the last one is searched by all other rules first, and only then the whole text.
 
-`bracket`: `[60, 40]` with commas, semicolons, bars or spaces; numbers may be quoted, bold, with
-percent signs, decimal commas (`[60,5; 39,5]`) and on several lines. `[0, 1]` and `[0, 100]` are
-taken for intervals unless they are the whole text.
+`bracket` behind a word for the answer: `Final answer: [60, 40]`, the last one.
 
-`table`: Markdown tables, with an option a row (its last number counts) or all in one row.
+`table`: Markdown tables, with an option a row or all in one row, put in order by the names of the
+options, or by letters or numbers. If a row has several numbers, that of the one column counts whose
+heading is about shares; without such a column, or if rows disagree, the table is left alone.
 
 `options`: labels that name the options, in any order: `Yes: 60%`, `**No** - 40`, `"Yes": "60"`,
-`Yes (60%)`, `Yes = about 60`, `Yes 60%`, on lines of their own or in one. Names are compared
-without case, punctuation and multiple spaces; the longest name counts. Needs `options`.
+`Yes (60%)`, `Yes = about 60`, `Yes 60%`, `60% Yes`, `Yes,60%`, records in JSON, names with the
+number on the next line. Names are compared without case, punctuation and multiple spaces; the
+longest name counts. Another label with a share right beside them is an option too many. Needs
+`options`.
 
 `labelled`: the same by letters or numbers (`a.`, `a)`, `(a)`, `A:`, `1.`, `Option A`), from the
-first without a gap; else by their order, if a block of lines holds nothing else. Labels that name
-options in another order are refused.
+first without a gap; else by their order, if a block of lines holds nothing else. A block of letters
+or numbers in another order is put in order. Labels that name options in another order are refused,
+and so are, if options are given, labels most of which name none.
 
-`lines`: numbers at the end of a line (`Answer: 60, 40`), or one a line, in a block of lines.
+`bracket`: `[60, 40]` with commas, semicolons, bars or spaces; numbers may be quoted, bold, with
+percent signs, decimal commas (`[60,5; 39,5]`) and on several lines. It must stand at the start or
+on a line of its own, or behind a colon or a verb, or hold percent signs or decimal places; not
+behind a number, or a word such as see, refs or interval. `[0, 1]` and `[0, 100]` are taken for
+intervals unless they are the whole text. If several disagree, none is taken.
+
+`lines`: lists at the end of a line behind a word for the answer (`I predict 60%, 40%`), the last
+one; else lines that are lists (`60, 40`, `60/40`), or blocks of lines with one number each. If
+several of these disagree, none is taken.
 
 `individuals`: a bracket of quoted letters, one for each of several people, as percentages.
 
 With a question key there is one rule, `keyed`: what stands between the key and the end of its
-bracket, brace or line, read by the rules above. Nothing else is read, so that an answer to
-another question is never taken.
+bracket, brace, line or block of lines, read by the rules above. Nothing else is read, so that an
+answer to another question is never taken.
 
-Ranges (`55-65%`) and fractions (`1/4`) are no numbers, words neither.
+Ranges (`55-65%`, `from 55% to 60%`) and fractions (`1/4`) are no numbers, words neither. Citations,
+intervals and sample sizes behind a number are no part of the answer.
 """
 
 from __future__ import annotations
@@ -40,14 +53,30 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.survey.parsing.asides import without_reasoning, without_references
+from evalframe.survey.parsing.brackets import (
+    answer_vectors,
+    bracket_vectors,
+    bracketed_vectors,
+    individual_vectors,
+    stands_last,
+)
 from evalframe.survey.parsing.candidates import accepted, last_accepted, no_candidates
 from evalframe.survey.parsing.characters import text_where
 from evalframe.survey.parsing.common_forms import common_forms
 from evalframe.survey.parsing.keyed import last_keyed
-from evalframe.survey.parsing.labelled import by_letters, by_options, by_order, with_options
+from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
 from evalframe.survey.parsing.ladder import Rule, completed, first_found
-from evalframe.survey.parsing.lists import bracket_vectors, individual_vectors, line_vectors
-from evalframe.survey.parsing.pairs import line_pairs, spaced_pairs, table_pairs, table_vectors
+from evalframe.survey.parsing.lists import answered_vectors, line_vectors
+from evalframe.survey.parsing.names import with_options
+from evalframe.survey.parsing.pairs import (
+    heading_pairs,
+    line_pairs,
+    record_pairs,
+    reversed_pairs,
+    spaced_pairs,
+)
+from evalframe.survey.parsing.tables import table_vectors
 
 if TYPE_CHECKING:
     from evalframe.survey.parsing.candidates import Finder, Length
@@ -58,6 +87,17 @@ _PLACE = "__single__"
 
 _MARKER = "(?i-u:distribution)"
 _MARKED = rf"{_MARKER}[\s*_\"'`:=#]*(\[[^\[\]]+\])"
+_RECORD = r"\{"
+_BELOW = r"\n[^\p{L}\p{N}\n]*[0-9]+(?:[.,][0-9]+)?[^\p{L}\p{N}\n]*(?:\n|$)"
+_PAIRS: tuple[tuple[Finder, str], ...] = (
+    (record_pairs, _RECORD),
+    (line_pairs, "[0-9]"),
+    (spaced_pairs, "[0-9]"),
+    (reversed_pairs, "[0-9]"),
+    (heading_pairs, _BELOW),
+)
+"""Where pairs with the names of options are looked for, and what it takes to find some."""
+
 _AFTER_MARKER = rf"(?s)^.*{_MARKER}[\s*_\"'`]*[:=](.*)$"
 
 
@@ -84,42 +124,75 @@ def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _single(rows: pl.DataFrame) -> pl.DataFrame:
-    """By the common forms first. What may be an interval in them is left to a closer look."""
+    """By the common forms first, where there is but one way to read them."""
     found = common_forms(rows, only=True).with_columns(rows["n"])
     bare = pl.col("parse_rule") == "bracket"
     interval = bare & (pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)
-    certain = pl.when(accepted("predicted") & ~interval)
+    held = (found["parse_rule"] == "bracket") & found["predicted"].is_not_null()
+    doubtful = pl.lit(_doubtful(rows["text"], held.arg_true()))
+    certain = pl.when(accepted("predicted") & ~interval & ~doubtful)
     common = found.select(certain.then("predicted").alias("predicted"), "parse_rule")
     return completed(common, rows, _closely)
 
 
+def _doubtful(texts: pl.Series, places: pl.Series) -> pl.Series:
+    """Whether the brackets of the texts at these places need a closer look."""
+    import numpy as np
+
+    doubtful = np.zeros(len(texts), dtype=np.bool_)
+    doubtful[places] = ~stands_last(texts.gather(places))
+    return pl.Series(doubtful)
+
+
 def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
+    texts = rows.with_columns(text=without_reasoning(rows["text"]))
     marked = pl.col("text").str.contains(_MARKER)
-    tails = rows.with_columns(tail=text_where(marked).str.extract(_AFTER_MARKER))
-    some_marked = tails["tail"].null_count() < len(tails)
+    parts = texts.with_columns(
+        tail=without_references(
+            texts.select(text_where(marked).str.extract(_AFTER_MARKER)).to_series()
+        ),
+        body=without_references(texts["text"]),
+    )
+    named = "options" in rows.columns
+    some_marked = parts["tail"].null_count() < len(parts)
     rules = []
     for length in _LENGTHS:
         find = partial(last_accepted, find=_marked, length=length, marked=True)
         rules.append(Rule("marker", find, needs=_MARKER))
-        rules += _formats(length, "tail") if some_marked else []
-        rules += _formats(length)
-    return first_found(tails, rules)
+        rules += _formats(length, "tail", named=named) if some_marked else []
+        answers = partial(last_accepted, find=answer_vectors, length=length)
+        rules.append(Rule("bracket", answers, needs=r"\["))
+        rules += _formats(length, "body", named=named)
+    return first_found(parts, rules)
 
 
-def _formats(length: Length, text: str = "text") -> list[Rule]:
-    """The rules that need neither a marker nor a key, for one column of texts."""
-    finders: list[tuple[str, Finder, str]] = [
-        ("bracket", bracket_vectors, r"\["),
-        ("table", _of_table, r"\|"),
-        ("options", _of_options, "[0-9]"),
-        ("labelled", _of_labels, "[0-9]"),
-        ("lines", line_vectors, "[0-9]"),
-        ("individuals", individual_vectors, r"\["),
-    ]
+def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:
+    """The rules that need neither a marker nor a key.
+
+    Args:
+        length: Of the vectors.
+        text: The column of texts.
+        named: Whether the names of the options are known.
+    """
+    agreed = partial(last_accepted, length=length, agreed=True)
+    last = partial(last_accepted, length=length)
+    rules = [Rule("table", partial(agreed, find=table_vectors), r"\|", text)]
+    # An option too many: whatever else is found is no answer to these options.
+    lengths = _LENGTHS if length == "right" else (length,)
+    for pairs, needs in _PAIRS if named else ():
+        for size in lengths:
+            find = partial(last_accepted, find=partial(_named, pairs), length=size)
+            rules.append(Rule("options", find, needs, text))
     return [
-        Rule(name, partial(last_accepted, find=find, length=length), needs, text)
-        for name, find, needs in finders
+        *rules,
+        Rule("labelled", partial(last, find=_of_lines), "[0-9]", text),
+        Rule("labelled", partial(last, find=_of_records), _RECORD, text),
+        Rule("labelled", partial(last, find=_of_headings), _BELOW, text),
+        Rule("bracket", partial(agreed, find=bracket_vectors), r"\[", text),
+        Rule("lines", partial(last, find=answered_vectors), "[0-9]", text),
+        Rule("lines", partial(agreed, find=line_vectors), "[0-9]", text),
+        Rule("individuals", partial(last, find=individual_vectors), r"\[", text),
     ]
 
 
@@ -127,33 +200,42 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
     brackets = pl.col("text").str.extract_all(_MARKED)
     found = rows.select(pl.int_range(pl.len()).alias("row"), "n", text=brackets)
     flat = found.explode("text").drop_nulls("text")
-    vectors = bracket_vectors(flat.with_columns(pl.col("text").str.extract(_MARKED)))
+    vectors = bracketed_vectors(flat.with_columns(pl.col("text").str.extract(_MARKED)))
     return vectors.with_columns(row=flat["row"].gather(vectors["row"]))
 
 
 def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
-    return last_keyed(rows, _formats(length))
+    return last_keyed(rows, _formats(length, named="options" in rows.columns))
 
 
-def _of_table(rows: pl.DataFrame) -> pl.DataFrame:
-    """In the order of preference, the last one first."""
-    pairs = with_options(table_pairs(rows), rows)
-    return pl.concat(
-        [table_vectors(rows), by_order(pairs), by_letters(pairs), by_options(pairs, rows)]
-    )
+def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
+    """By the options that labels name.
 
-
-def _of_options(rows: pl.DataFrame) -> pl.DataFrame:
-    """None without options; pairs with a sign between them are preferred to those without."""
-    if "options" not in rows.columns:
+    But for pairs with a sign between them the names must be exact: any word could be a label.
+    """
+    place = rows["options"].is_not_null().arg_true().cast(pl.Int64)
+    asked = rows.drop_nulls("options")
+    if asked.is_empty():
         return no_candidates()
-    spaced = with_options(spaced_pairs(rows), rows)
-    return pl.concat(
-        [by_options(spaced, rows), by_options(with_options(line_pairs(rows), rows), rows)]
-    )
+    pairs = with_options(find(asked), asked)
+    if find is not line_pairs:
+        pairs = pairs.with_columns(option=pl.when("exact").then("option"))
+    found = by_options(pairs, asked)
+    return found.with_columns(row=place.gather(found["row"]))
 
 
-def _of_labels(rows: pl.DataFrame) -> pl.DataFrame:
-    """By letters is preferred to by order."""
+def _of_lines(rows: pl.DataFrame) -> pl.DataFrame:
+    """By letters, else by order."""
     pairs = with_options(line_pairs(rows), rows)
-    return pl.concat([by_order(pairs), by_letters(pairs)])
+    letters = by_letters(pairs)
+    whole = letters.filter(pl.col("vector").list.len() == rows["n"].gather(letters["row"]))
+    others = pairs.join(whole, on="row", how="anti", maintain_order="left")
+    return pl.concat([by_order(others, rows), letters])
+
+
+def _of_records(rows: pl.DataFrame) -> pl.DataFrame:
+    return by_order(with_options(record_pairs(rows), rows), rows)
+
+
+def _of_headings(rows: pl.DataFrame) -> pl.DataFrame:
+    return by_letters(with_options(heading_pairs(rows), rows))

@@ -7,52 +7,40 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.survey.parsing.candidates import no_candidates
-from evalframe.survey.parsing.characters import DASHES, QUOTES
+from evalframe.survey.parsing.candidates import SLACK, no_candidates
 from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.lists import gap, new_block
+from evalframe.survey.parsing.names import with_marks
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Ints
-
-_ENUMERATOR = (
-    r"^[^\p{L}\p{N}]*(?i-u:(?:option|answer|choice)\s+)?([a-zA-Z]|[0-9]{1,2})"
-    rf"(?:[.):\]]|\s+[{DASHES}]\s|[^\p{{L}}\p{{N}}]*$)"
-)
+    from evalframe.core.segments import Bools, Floats, Ints
 
 _MOST = 62
 """Options whose numbers fit as bits into one integer."""
 
+_ROUNDING = 0.02
+"""How far from 100 percent rounding takes a sum."""
 
-def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with `option`, the place of the option that the label names, or null.
+_SHORT = r"^[^\p{L}]*\p{L}+(?:[^\p{L}]+\p{L}+){0,2}[^\p{L}]*$"
+"""A label of up to three words."""
 
-    The label must hold all words of the option, or be the same but for spaces. Of several options
-    the longest is named, of two of the same length none.
+
+def by_labels(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """In any way, the best one last.
+
+    Args:
+        pairs: With options.
+        rows: What they were found in.
     """
-    if "options" not in rows.columns or pairs.is_empty():
-        return pairs.with_columns(option=pl.lit(None, dtype=pl.Int64))
-    numbered = pairs.with_row_index("pair")
-    options = rows.with_row_index("row").select(
-        pl.col("row").cast(pl.Int64),
-        name="options",
-        option=pl.int_ranges(pl.col("options").list.len()),
-    )
-    asked = options.filter(pl.col("row").is_in(pairs["row"].unique().implode()))
-    named = asked.explode("name", "option").with_columns(name=_words(pl.col("name")))
-    both = numbered.select("pair", "row", label=_words(pl.col("label"))).join(
-        named.filter(pl.col("name").str.strip_chars() != ""), on="row"
-    )
-    same = _spaceless(pl.col("label")) == _spaceless(pl.col("name"))
-    hits = both.filter(pl.col("label").str.contains(pl.col("name"), literal=True) | same)
-    size = pl.col("name").str.len_chars()
-    longest = hits.filter(size == size.max().over("pair"))
-    single = longest.filter(pl.len().over("pair") == 1).select("pair", "option")
-    return numbered.join(single, on="pair", how="left", maintain_order="left").drop("pair")
+    return pl.concat([by_order(pairs, rows), by_letters(pairs), by_options(pairs, rows)])
 
 
 def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """As many pairs in a row as there are options, which name each of them once, in any order."""
+    """As many pairs in a row as there are options, which name each of them once, in any order.
+
+    If another label beside them has a share too, theirs is no complete answer: the vector then has
+    one number more.
+    """
     import numpy as np
 
     if pairs["option"].null_count() == len(pairs):
@@ -68,9 +56,11 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     powers = np.left_shift(1, np.where(known, option, 0)) * known
     sums = segments.starts_of(powers)
     every = sums[last + 1] - sums[first] == np.left_shift(1, np.minimum(n, _MOST)) - 1
-    complete = fits & (unknown[last + 1] == unknown[first]) & every
+    complete = np.flatnonzero(fits & (unknown[last + 1] == unknown[first]) & every)
     value = pairs["value"].fill_null(float("nan")).to_numpy()
-    vectors = _gathered(value, option, first[complete], n[complete])
+    begin, size = first[complete], n[complete]
+    more = _beside(pairs, begin, complete)
+    vectors = _gathered(value, option, begin, size, more)
     return pl.DataFrame(
         {"row": row[complete], "vector": vectors}, schema_overrides={"row": pl.Int64}
     )
@@ -78,22 +68,107 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def by_letters(pairs: pl.DataFrame) -> pl.DataFrame:
     """Pairs with the letters a, b, c... or the numbers 1, 2, 3... from the first on."""
-    mark = pl.col("mark")
-    letter = pl.lit("abcdefghijklmnopqrstuvwxyz").str.find(mark, literal=True).cast(pl.Int64)
-    marks = pairs.with_columns(mark=pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase())
-    marked = marks.drop_nulls("mark").with_columns(
-        index=pl.coalesce(letter, mark.cast(pl.Int64, strict=False) - 1),
-        letter=letter.is_not_null(),
+    marked = with_marks(pairs).drop_nulls("mark")
+    follows = (pl.col("mark") == pl.col("mark").shift() + 1) & (
+        pl.col("lettered") == pl.col("lettered").shift()
     )
-    follows = (pl.col("index") == pl.col("index").shift() + 1) & (
-        pl.col("letter") == pl.col("letter").shift()
-    )
-    return _blocks(marked, ~follows, pl.col("index") == 0)
+    return _blocks(marked, ~follows, pl.col("mark") == 0)
 
 
-def by_order(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Blocks of lines with nothing but pairs."""
-    return _blocks(pairs, gap(), pl.lit(value=True))
+def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    """Blocks of lines with nothing but pairs.
+
+    If all labels are letters or numbers, these give the order, and must be the first ones without a
+    gap. If options are given, most labels must name them, and none may be another that holds one.
+    """
+    import numpy as np
+
+    if pairs.is_empty():
+        return no_candidates()
+    marked = with_marks(pairs).with_columns(new=new_block(gap()))
+    starts = np.flatnonzero(marked["new"])
+    sizes = np.diff(starts, append=len(pairs))
+    row = marked["row"].gather(starts)
+    place = np.arange(len(pairs)) - np.repeat(starts, sizes)
+    mark, by_mark = _places_of_marks(marked, starts, sizes)
+    place = np.where(np.repeat(by_mark, sizes), mark, place)
+    option = marked["option"].fill_null(-1).to_numpy()
+    moved = np.logical_or.reduceat((option >= 0) & (option != place), starts)
+    named = np.add.reduceat(option >= 0, starts, dtype=np.int64) * 2 > sizes
+    near = np.logical_or.reduceat(marked["near"].to_numpy(), starts)
+    all_marked = np.logical_and.reduceat(marked["mark"].is_not_null().to_numpy(), starts)
+    kept = ~moved & ~near & np.where(all_marked, by_mark, named | ~_has_options(rows, row))
+    value = np.empty(len(pairs))
+    value[np.repeat(starts, sizes) + place] = marked["value"].fill_null(float("nan")).to_numpy()
+    return pl.DataFrame(
+        {"row": row, "vector": segments.listed(value, sizes, kept).cast(VECTOR)}
+    ).drop_nulls()
+
+
+def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[Ints, Bools]:
+    """Where the letter or number of each pair puts it, and of which blocks that is an order."""
+    import numpy as np
+
+    kind = marked["lettered"].fill_null(value=False).to_numpy()
+    mark = marked["mark"].fill_null(-_MOST).to_numpy()
+    lowest = np.minimum.reduceat(mark, starts)
+    place = mark - np.repeat(lowest, sizes)
+    lettered = np.add.reduceat(kind, starts, dtype=np.int64)
+    alike = (lettered == sizes) | (lettered == 0)
+    # Numbers may count from 0.
+    begins = (lowest == 0) | ((lowest == -1) & (lettered == 0))
+    bits = np.left_shift(1, np.clip(place, 0, _MOST - 1))
+    every = np.add.reduceat(bits, starts) == np.left_shift(1, np.minimum(sizes, _MOST)) - 1
+    small = (np.maximum.reduceat(place, starts) < sizes) & (sizes <= _MOST)
+    return place, alike & begins & every & small
+
+
+def _has_options(rows: pl.DataFrame, row: pl.Series) -> Bools:
+    """Whether the labels of the options are known."""
+    import numpy as np
+
+    if "options" not in rows.columns:
+        return np.zeros(len(row), dtype=np.bool_)
+    return rows["options"].is_not_null().gather(row).to_numpy()
+
+
+def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
+    """The pair with another label that belongs to the same list as these pairs, or -1.
+
+    It stands on their last line, or on the next if with it the sum still is about 100 percent; or
+    on their first line, or on the line before if only with it the sum is 100 percent.
+    """
+    import numpy as np
+
+    share = pl.col("value").fill_null(0.0)
+    other = (
+        pl.col("option").is_null()
+        & pl.col("label").str.contains(_SHORT)
+        & (share > 0)
+        & (share <= 100)
+    )
+    is_other, value = pairs.select(is_other=other, value=share).get_columns()
+    sums = np.concatenate([[0.0], np.cumsum(value)])
+    lacking = _distance(sums[last + 1] - sums[first])
+    row, place = pairs["row"].to_numpy(), pairs["place"].to_numpy()
+    before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(pairs) - 1)
+    same_list = (place[before] == place[first]) | (
+        (place[before] >= place[first] - 1)
+        & (lacking > _ROUNDING)
+        & (_distance(sums[last + 1] - sums[before]) <= _ROUNDING)
+    )
+    has_before = (row[before] == row[first]) & is_other.gather(before).to_numpy() & same_list
+    still_whole = _distance(sums[behind + 1] - sums[first]) <= SLACK
+    goes_on = (place[behind] == place[last]) | ((place[behind] == place[last] + 1) & still_whole)
+    has_behind = (row[behind] == row[last]) & is_other.gather(behind).to_numpy() & goes_on
+    return np.where(has_behind, behind, np.where(has_before, before, -1))
+
+
+def _distance(total: Floats) -> Floats:
+    """How far a sum is from 100 percent, relatively."""
+    import numpy as np
+
+    return np.abs(total / np.where(total > 2, 100.0, 1.0) - 1.0)
 
 
 def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFrame:
@@ -119,25 +194,23 @@ def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFra
     return first.select(pl.col("row").gather(starts), vector=vectors).drop_nulls()
 
 
-def _gathered(value: object, option: Ints, first: Ints, n: Ints) -> pl.Series:
-    """Vectors of the values of n pairs from the first on, each at the place of its option."""
+def _gathered(value: Floats, option: Ints, first: Ints, n: Ints, more: Ints) -> pl.Series:
+    """The values of n pairs from the first on, each at the place of its option.
+
+    Args:
+        value: Of each pair.
+        option: The place of each.
+        first: The first pair of each vector.
+        n: How many pairs it has.
+        more: The value of one pair more stands at the end, or -1.
+    """
     import numpy as np
 
-    starts = segments.starts_of(n)
-    offset = np.repeat(starts[:-1], n)
-    pair = np.repeat(first, n) + np.arange(starts[-1]) - offset
+    lengths = n + (more >= 0)
+    starts = segments.starts_of(lengths)
+    own = segments.starts_of(n)
+    pair = np.repeat(first - own[:-1], n) + np.arange(own[-1])
     flat = np.empty(starts[-1])
-    flat[offset + option[pair]] = np.asarray(value)[pair]
-    return segments.listed(flat, n, np.ones(len(n), dtype=np.bool_)).cast(VECTOR)
-
-
-def _words(text: pl.Expr) -> pl.Expr:
-    """Lower-case words between spaces."""
-    bare = text.str.to_lowercase().str.replace_all(f"[{QUOTES}]", "")
-    return pl.concat_str(
-        pl.lit(" "), bare.str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars(" "), pl.lit(" ")
-    )
-
-
-def _spaceless(text: pl.Expr) -> pl.Expr:
-    return text.str.replace_all(" ", "", literal=True)
+    flat[np.repeat(starts[:-1], n) + option[pair]] = value[pair]
+    flat[starts[1:][more >= 0] - 1] = value[more[more >= 0]]
+    return segments.listed(flat, lengths, np.ones(len(n), dtype=np.bool_)).cast(VECTOR)

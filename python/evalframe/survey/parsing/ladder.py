@@ -55,12 +55,14 @@ def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     schema = {"row": left.schema[_PLACE], "predicted": VECTOR, "parse_rule": pl.String()}
     parts = [pl.DataFrame(schema=schema)]
     for rule in rules:
-        able = left.filter(rule.mark)
-        if able.is_empty():
+        if not left[rule.mark].any():
             continue
+        able = left.filter(rule.mark)
         vectors = rule.vectors(able.with_columns(text=rule.text))
         read = pl.DataFrame({"row": able[_PLACE], "predicted": vectors})
         found = read.drop_nulls().with_columns(parse_rule=pl.lit(rule.name))
+        if found.is_empty():
+            continue
         parts.append(found)
         left = left.filter(~pl.col(_PLACE).is_in(found["row"].implode()))
     return per_row(pl.concat(parts, rechunk=True), len(rows))

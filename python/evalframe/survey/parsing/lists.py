@@ -1,13 +1,12 @@
-"""Lists of numbers: in brackets, on one line, or one number a line."""
+"""Lists of numbers outside of brackets: on one line, or one number a line."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from evalframe.survey.parsing.candidates import no_candidates
-from evalframe.survey.parsing.characters import DASHES, QUOTES
+from evalframe.survey.parsing.characters import QUOTES
 from evalframe.survey.parsing.ladder import VECTOR
-from evalframe.survey.parsing.reference_individuals import shares_of_letters
 
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
@@ -20,14 +19,29 @@ _DECORATION = rf"[{QUOTES}`*_~≈%\\\u{{200b}}\u{{feff}}]"
 
 _WHOLE = rf"^\s*{_MANY}*[\s,;|.]*$"
 _NO_WORD = r"[^\p{L}\p{N}]*"
-_BEFORE = rf"(?:^|[^\p{{L}}\p{{N}}.+{DASHES}])"
-_TO_THE_END = rf"{_BEFORE}({_MANY}+){_NO_WORD}(?:respectively{_NO_WORD})?$"
+_END = rf"{_NO_WORD}(?:respectively{_NO_WORD})?"
+_SLASHED = rf"{NUMBER}(?:\s*/\s*{NUMBER})+"
+_ABOUT = r"(?i-u:(?:about|around|approximately|roughly)\s+)?"
+_LIST = rf"{_ABOUT}\(?({_MANY}+|{_SLASHED}){_END}$"
+_OF_LINE = rf"^\s*(?:[-•·>+]\s+)?{_ABOUT}\(?(?:{_MANY}+|{_SLASHED}){_END}$"
+_CUE = (
+    r"(?:answer|distribut|predict|estimat|percent|share|split|guess|probabilit|response|proportion"
+    r"|expect|final|result|say )"
+)
+_ANSWERED = rf"(?i-u:{_CUE})[^\n0-9]*[0-9.]"
+
+_SAYS = r"(?:predict|estimate|guess|expect|answer|say|split|distribution|prediction|percentages)"
+_ANSWERS = (
+    rf"(?i){_CUE}[^\n]*?(?::\s|=|\b(?:is|are|be|as)\s)\s*{_LIST}",
+    rf"(?i)\b{_SAYS}[\s:]+{_LIST}",
+)
+_NO_ANSWER = (
+    r"(?i)\b(?:between|from|aged?|ages|years?|sections?|chapters?|pages?|figures?|tables?|items?"
+    r"|questions?|refs?|references?|sources?|intervals?|ranges?)\b"
+)
 _ALONE = rf"^\s*(?:[-•·>+]\s+)?({NUMBER})[\s,;.)\]}}]*$"
 
 _BRACKETS = r"\[[^\[\]]+\]"
-_INTERVAL = r"^\[\s*0\s*[,;]\s*1(?:00)?%?\s*\]$"
-_LETTER = f"[{QUOTES}][a-zA-Z][{QUOTES}]"
-_LETTERS = rf"^\[\s*{_LETTER}(?:\s*,\s*{_LETTER})+\s*,?\s*\]$"
 
 
 def plain(text: pl.Expr) -> pl.Expr:
@@ -41,50 +55,34 @@ def with_points(text: pl.Expr) -> pl.Expr:
     return pl.when(comma).then(text.str.replace_all("([0-9]),([0-9])", "${1}.${2}"))
 
 
-def numbers(text: pl.Expr) -> pl.Expr:
+def is_list(text: pl.Expr) -> pl.Expr:
+    """Whether there is nothing but numbers and what separates them."""
+    return text.str.contains(_WHOLE)
+
+
+def numbers(column: str) -> pl.Expr:
     """All numbers of a list."""
-    return text.str.extract_all(NUMBER).cast(VECTOR)
+    return pl.col(column).str.extract_all(NUMBER).cast(VECTOR)
 
 
-def bracket_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brackets that hold nothing but numbers, in either reading of their commas.
-
-    `[0, 1]` and `[0, 100]` within a text are intervals and no answers.
-    """
-    held = _brackets(rows).filter(
-        ~pl.col("bracket").str.contains(_INTERVAL)
-        | (pl.col("text").str.strip_chars() == pl.col("bracket"))
-    )
-    content = plain(pl.col("bracket").str.slice(1, pl.col("bracket").str.len_chars() - 2))
-    read = held.select("row", content=content)
-    decimal = read.select("row", content=with_points(pl.col("content"))).drop_nulls()
-    # Of two readings at most one has the right length, so that their order says nothing.
-    readings = pl.concat([decimal, read]).sort("row", maintain_order=True)
-    whole = readings.filter(pl.col("content").str.contains(_WHOLE))
-    return whole.select("row", vector=numbers(pl.col("content")))
-
-
-def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brackets of quoted letters, one for each simulated individual, as percentages."""
-    held = _brackets(rows).filter(pl.col("bracket").str.contains(_LETTERS))
-    if held.is_empty():
+def answered_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Lists that a line ends with, behind a word for the answer, `I predict 60%, 40%`."""
+    answered = rows.select(pl.col("text").str.contains(_ANSWERED)).to_series().arg_true()
+    if answered.is_empty():
         return no_candidates()
-    letter = pl.element().str.to_lowercase()
-    lettered = held.select(
-        "row", "n", letters=pl.col("bracket").str.extract_all("[a-zA-Z]").list.eval(letter)
-    )
-    last = pl.lit([chr(ord("a") + k) for k in range(26)]).list.get(
-        pl.col("n") - 1, null_on_oob=True
-    )
-    named = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
-    return shares_of_letters(named)
+    lines = _lines(rows[answered])
+    lines = lines.filter(~pl.col("line").str.contains(_NO_ANSWER))
+    lists = [pl.col("line").str.extract(pattern) for pattern in _ANSWERS]
+    ends = _readings(lines).select("row", end=pl.coalesce(lists)).drop_nulls()
+    place = answered.cast(pl.Int64).gather(ends["row"])
+    return ends.select(row=place, vector=numbers("end"))
 
 
 def line_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Lists of numbers that a line ends with, then blocks of lines with one number each."""
-    numbered = text_lines(rows).filter(has_digit())
-    lines = numbered.with_columns(line=plain(pl.col("line")))
-    return pl.concat([_columns_of_numbers(lines), _ends_of_lines(lines)])
+    """Lines that are lists, then blocks of lines with one number each."""
+    lines = _lines(rows)
+    lists = _readings(lines).filter(pl.col("line").str.contains(_OF_LINE))
+    return pl.concat([_columns_of_numbers(lines), lists.select("row", vector=numbers("line"))])
 
 
 def text_lines(rows: pl.DataFrame) -> pl.DataFrame:
@@ -116,19 +114,16 @@ def gap() -> pl.Expr:
     return pl.col("place") > pl.col("place").shift() + 1
 
 
-def _brackets(rows: pl.DataFrame) -> pl.DataFrame:
-    bracket = pl.col("text").str.extract_all(_BRACKETS)
-    numbered = rows.select(pl.int_range(pl.len()).alias("row"), "n", "text", bracket=bracket)
-    return numbered.explode("bracket").drop_nulls("bracket")
+def _lines(rows: pl.DataFrame) -> pl.DataFrame:
+    """Those with digits, without what decorates numbers."""
+    return text_lines(rows).filter(has_digit()).with_columns(line=plain(pl.col("line")))
 
 
-def _ends_of_lines(lines: pl.DataFrame) -> pl.DataFrame:
-    """Lists outside of brackets, which are citations, or lists by a rule of their own."""
+def _readings(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines without brackets, in either reading of their commas."""
     cleaned = lines.select("row", "place", line=pl.col("line").str.replace_all(_BRACKETS, ""))
     decimal = cleaned.with_columns(line=with_points(pl.col("line"))).drop_nulls()
-    readings = pl.concat([decimal, cleaned]).sort("place", maintain_order=True)
-    ends = readings.select("row", end=pl.col("line").str.extract(_TO_THE_END)).drop_nulls()
-    return ends.select("row", vector=numbers(pl.col("end")))
+    return pl.concat([decimal, cleaned]).sort("place", maintain_order=True)
 
 
 def _columns_of_numbers(lines: pl.DataFrame) -> pl.DataFrame:

@@ -34,11 +34,15 @@ def parse(
 
     By documented rules a list of numbers counts if it has one for each option, all finite and none
     negative, with a sum of about 100 or about 1. Taken are, in this order: a bracket behind
-    `DISTRIBUTION:`, any bracket, Markdown tables, labels that name the options, labels with letters
-    or numbers, plain lists, letters of individuals; the last one that counts. With a question key
-    only what stands behind the key is read. `evalframe.survey.parsing.documented` says which ways
-    of writing are known. By the rules of the original the first list counts, whatever it holds, and
-    without its key the first bracket is taken, even if it answers another question.
+    `DISTRIBUTION:`, a list behind a word for the answer, Markdown tables, labels that name the
+    options, labels with letters or numbers, brackets that are no citations or intervals, plain
+    lists, letters of individuals. With a question key only what stands behind the key is read.
+    `evalframe.survey.parsing.documented` says which ways of writing are known.
+
+    By the rules of the original the first list counts, whatever it holds, and without its key the
+    first bracket is taken, even if it answers another question. Its scorer gives 0 to a response of
+    white space alone, which is `unparsed` by its rules; but its runner never passes such a response
+    on. To reproduce its leaderboards, leave these responses out before.
 
     Numbers stay as they are written: percentages are not turned into fractions.
 
@@ -57,8 +61,9 @@ def parse(
 
         - `predicted` (List(Float64)): the vector; by documented rules null unless `status` is `ok`,
           by those of the original also of a wrong length.
-        - `status` (String): `ok`; `failed` (the response is null, nothing but white space, or
-          contains `<<error>>`: no answer was generated, and the row counts for nothing);
+        - `status` (String): `ok`; `failed` (the response is null, contains `<<error>>`, or, by
+          documented rules, is nothing but white space: no answer was generated, and the row counts
+          for nothing);
           `length_mismatch` (a vector of another length, and none of the right one); `unparsed`
           (no vector). Null where the number of options is null or below 1, unless failed.
         - `parse_rule` (String): `marker`, `bracket`, `lines`, `labelled`, `keyed` or `individuals`,

@@ -18,8 +18,8 @@ from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
-    from evalframe.survey.prompting.settings import Rules
     from evalframe.survey.prompting.tokens import Tokens
     from evalframe.survey.surveys.tables import AnySurvey, Survey
 

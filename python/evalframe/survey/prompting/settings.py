@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.rules import Rules, check_rules
 from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning, known
 from evalframe.survey.prompting.wording import SYSTEMS
 
 if TYPE_CHECKING:
     from evalframe.survey.prompting.tokens import Tokens
-
-Rules: TypeAlias = Literal["documented", "reference"]
 
 LARGEST_BATCH = 5
 
@@ -49,7 +48,7 @@ class Settings:
         known("context format", self.context_format, get_args(ContextFormat))
         known("type of evaluation", self.eval_type, get_args(EvalType))
         known("mode of reasoning", self.reasoning, get_args(Reasoning))
-        known("rules", self.rules, get_args(Rules))
+        check_rules(self.rules)
         for name, least in _WHOLE.items():
             _check_whole(name, getattr(self, name), least)
         if self.batch_size > LARGEST_BATCH:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.rules import check_rules
 from evalframe.survey.runs.documents import (
     at,
     context_count,
@@ -18,13 +19,12 @@ from evalframe.survey.runs.documents import (
     text_at,
     whole_number,
 )
-from evalframe.survey.similarity.rules import check_rules
 from evalframe.survey.surveys.names import canonical_id, canonical_value, category
 from evalframe.survey.surveys.validating import LARGEST, is_number
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.survey.runs.documents import Result, Sources
-    from evalframe.survey.similarity.rules import Rules
 
 Versions: TypeAlias = Literal["all", "latest"]
 

@@ -6,15 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
-from evalframe.survey.similarity.rules import check_rules, shares
+from evalframe.core.rules import check_rules
+from evalframe.survey.similarity.rules import shares
 from evalframe.survey.similarity.shapes import over_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 _LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalframe.core.rules import check_rules
 from evalframe.survey.similarity.rules import (
     EPSILON,
     check_epsilon,
-    check_rules,
     normalised,
     shares,
     truncated,
@@ -23,9 +23,9 @@ from evalframe.survey.similarity.shapes import over_rows
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 _BELOW_1 = 1 - 2**-53
 _TINIEST = 5e-324

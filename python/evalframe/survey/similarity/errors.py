@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evalframe.survey.similarity.rules import check_rules, shares, truncated
+from evalframe.core.rules import check_rules
+from evalframe.survey.similarity.rules import shares, truncated
 from evalframe.survey.similarity.shapes import over_rows
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 
 def cosine_similarity(

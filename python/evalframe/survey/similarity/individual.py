@@ -13,14 +13,15 @@ import polars as pl
 
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_rules
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
-from evalframe.survey.similarity.rules import check_rules, normalised
+from evalframe.survey.similarity.rules import normalised
 from evalframe.survey.similarity.shapes import over_rows
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 IndividualKind: TypeAlias = Literal["brier", "binary", "confidence"]
 

@@ -14,9 +14,9 @@ from evalframe.survey.similarity.named import OTHERS, SIMILARITIES, metric_expre
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.similarity.named import Metric
-    from evalframe.survey.similarity.rules import Rules
 
 _PREDICTED, _ACTUAL, _OPTION = ":predicted", ":actual", ":option"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.rules import check_rules
 from evalframe.survey.similarity.agreement import (
     mode_agreement,
     per_option_accuracy,
@@ -24,14 +25,13 @@ from evalframe.survey.similarity.errors import (
     distribution_absolute_error,
     distribution_root_mean_squared_error,
 )
-from evalframe.survey.similarity.rules import check_rules
 from evalframe.survey.similarity.transport import earth_mover_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.survey.similarity.rules import Rules
 
 Metric: TypeAlias = str | pl.Expr
 

@@ -5,29 +5,18 @@ Matrices hold options by rows, as `evalframe.survey.similarity.shapes` hands the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
-
-Rules: TypeAlias = Literal["documented", "reference"]
 
 EPSILON = 1e-10
 """What the original raises smaller shares to."""
 
 _SMALL, _LARGE = 1e-100, 1e100
-
-
-def check_rules(rules: str) -> None:
-    """Raise where there are no such rules.
-
-    Raises:
-        ParameterError: It names those that there are.
-    """
-    if rules not in get_args(Rules):
-        raise ParameterError(f"unknown rules {rules!r}; known: {', '.join(get_args(Rules))}")
 
 
 def check_epsilon(epsilon: float | None) -> None:

@@ -5,13 +5,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from evalframe.core.segments import Floats, Ints
 
+RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
+"""What is known of the rank of an entry: its central ranks, and those that it may have."""
+
 _HELD = 1 << 23
+
+
+def rank_limits(
+    points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints
+) -> dict[str, Floats]:
+    """The `RANKS` of each entry, NaN where undefined.
+
+    Of an entry with one cluster nothing is certain, nor of its difference from others: it has no
+    central ranks, and any rank may be its own.
+
+    Args:
+        points: Scores; NaN for an entry without.
+        drawn: Replicates by entries.
+        group: The leaderboard of each entry.
+        level: Coverage.
+        clusters: How many clusters each entry has.
+
+    >>> drawn = np.array([[0.9, 0.5], [0.8, 0.6], [0.9, 0.5], [0.8, 0.6]])
+    >>> limits = rank_limits(np.array([0.85, 0.55]), drawn, np.zeros(2, int), 0.9, np.array([4, 4]))
+    >>> limits["rank_set_lower"].tolist(), limits["rank_set_upper"].tolist()
+    ([1.0, 2.0], [1.0, 2.0])
+    """
+    blank = np.where(clusters < 2, np.nan, 0.0)
+    central = [ends + blank for ends in rank_intervals(drawn, group, level)]
+    sets = rank_sets(points, drawn + blank, group, level)
+    return dict(zip(RANKS, (*central, *sets), strict=True))
+
+
+def rank_columns(limits: Mapping[str, Floats]) -> list[pl.Series]:
+    """The `RANKS` as columns, and `tied_with_best`: no other is better beyond doubt."""
+    ranks = [pl.Series(name, limits[name]).fill_nan(None).cast(pl.Int64) for name in RANKS]
+    return [*ranks, (ranks[RANKS.index("rank_set_lower")] == 1).alias("tied_with_best")]
 
 
 def rank_intervals(drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:

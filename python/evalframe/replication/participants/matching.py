@@ -1,0 +1,90 @@
+"""Matching: the types in which keys, conditions and categories of two tables are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ContractError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polars.datatypes import DataTypeClass
+
+_WIDE = (pl.UInt64(), pl.Int128())
+
+
+def is_text(dtype: pl.DataType | DataTypeClass) -> bool:
+    """Whether values are texts, in whatever way they are stored."""
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def shared_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
+    """The type in which what a design names is compared with what responses say.
+
+    The design decides. With a text that it names they are compared as texts, with a number as
+    numbers; a boolean is a text beside texts and a number beside numbers.
+
+    Args:
+        ours: The type in the design.
+        theirs: The type in the responses.
+
+    >>> shared_type(pl.String(), pl.Int64()), shared_type(pl.Int64(), pl.Float32())
+    (String, Float64)
+    """
+    if ours == theirs:
+        return ours
+    if ours.is_integer() and theirs.is_integer():
+        return pl.Int128() if {ours, theirs} & {*_WIDE} else pl.Int64()
+    if ours.is_numeric() or (ours == pl.Boolean() and not is_text(theirs)):
+        return pl.Float64()
+    return pl.String()
+
+
+def compared(column: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Expr:
+    """A column in the type in which it is compared, null where it is nothing of that type.
+
+    A whole number has no decimal point as text, so that 1.0 and "1" are the same.
+
+    Args:
+        column: What is compared.
+        dtype: Its type.
+        shared: As `shared_type` says.
+
+    >>> numbers = pl.Series([1.0, 1.5, -0.0])
+    >>> pl.select(compared(pl.lit(numbers), pl.Float64(), pl.String())).to_series().to_list()
+    ['1', '1.5', '0']
+    """
+    if shared == pl.String() and dtype.is_numeric() and not dtype.is_integer():
+        whole = column.cast(pl.Int64, strict=False)
+        said = pl.when(whole == column).then(whole.cast(pl.String))
+        return said.otherwise(column.cast(pl.String))
+    if is_text(dtype):
+        column = column.cast(pl.String)  # an Enum is no number, whatever it says
+    return column if dtype == shared else column.cast(shared, strict=False)
+
+
+def keys_like(design: pl.Schema, responses: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
+    """The keys in types in which both tables can be joined.
+
+    Raises:
+        ContractError: A key is a text here and a number there.
+    """
+    types = {}
+    for name in keys:
+        ours, theirs = design[name], responses[name]
+        if _family(ours) != _family(theirs) and pl.Null() not in (ours, theirs):
+            raise ContractError(
+                f"{name!r} is {theirs} in the responses, but {ours} in the design. Cast one: "
+                f"design.with_columns(pl.col({name!r}).cast(pl.{theirs}))."
+            )
+        types[name] = shared_type(ours, theirs)
+    return [pl.col(name).cast(dtype) for name, dtype in types.items()]
+
+
+def _family(dtype: pl.DataType) -> str:
+    if dtype.is_numeric():
+        return "number"
+    return "text" if is_text(dtype) else str(dtype)

@@ -1,0 +1,152 @@
+"""Brackets that may be an answer, by what stands around them: citations and intervals are none."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evalframe.survey.parsing.candidates import no_candidates
+from evalframe.survey.parsing.characters import DASHES, QUOTES
+from evalframe.survey.parsing.lists import is_list, numbers, plain, with_points
+from evalframe.survey.parsing.reference_individuals import shares_of_letters
+
+_CITATION = (
+    r"(?i-u:\b(?:refs?|references?|sources?|citations?|cited|bibliography|ci|intervals?|ranges?)\b)"
+)
+"""What brackets that are no answer are announced by, on the line before too."""
+
+# A search for few letters in both cases is several times as fast as one that ignores case.
+_MAY_CITE = (
+    "[Rr]ef|REF|[Ss]ourc|SOURC|[Cc]it[ae]|CI|[Bb]iblio|BIBLIO|[Ii]nterval|INTERVAL|[Rr]ange|RANGE"
+)
+_LEAD = 60
+"""How many bytes before a bracket are looked at, where nothing else speaks against it."""
+
+_SEGMENTS = r"[^\[\]]*(?:\[[^\[\]]+\]|$)"
+_BRACKET = r"(\[[^\[\]]+\])$"
+_INTERVAL = r"^\[\s*0\s*[,;]\s*1(?:00)?%?\s*\]$"
+_LETTER = f"[{QUOTES}][a-zA-Z][{QUOTES}]"
+_LETTERS = rf"^\[\s*{_LETTER}(?:\s*,\s*{_LETTER})+\s*,?\s*\]$"
+
+_DECORATION = rf"\s*_~#>•(){{}}{QUOTES}`$\\{DASHES}"
+_CLOSING = rf"\s*_~.,;:!)}}{QUOTES}`$\\"
+_CITED = rf"{_CITATION}(?:\s+(?:is|are|of|was|were))?[^\p{{L}}\p{{N}}]*$"
+_CITED_HERE = (
+    r"(?i)(?:\b(?:see|cf|between|from|figs?|figures?|tables?|sections?|chapters?|pages?|pp|notes?"
+    r"|footnotes?|items?|study|studies|papers?|by|in)\b[^\p{L}\p{N}\n]*|[0-9]\s*%?[\s*_)]*)$"
+)
+_SAYS = (
+    r"is|are|be|as|say|think|guess|give|gives|predict|predicts|estimate|expect|suggest|propose"
+    r"|answer|distribution|prediction|percentages|shares|boxed"
+)
+_INTRODUCED = rf"(?i)(?:[:=→]|[{DASHES}]>|\b(?:{_SAYS}))[{_DECORATION}]*$"
+_GOES_ON = (
+    rf"(?i)^[{_CLOSING}]*(?:$|[,.;:!/#(={DASHES}→]"
+    r"|(?:is|are|was|would|will|seems?|looks?|reflects?|represents?|based|since|because|for)\b)"
+)
+_ANSWER = (
+    r"(?i)\b(?:answers?|predictions?|predicted|estimates?|estimated|final|response|output|forecast"
+    rf"|distributions?|percentages|probabilities)\b[^\n0-9.!?:]{{0,40}}(?::|=|\bis\b|\bare\b)"
+    rf"[{_DECORATION}]*$"
+)
+
+
+def stands_last(texts: pl.Series) -> pl.Series:
+    """Whether a text with one bracket has it on the last line, no digits before it, and no cue."""
+    text, opened = pl.col("text"), pl.col("opened")
+    lead = text.cast(pl.Binary).bin.slice(
+        (opened - _LEAD).clip(0), pl.min_horizontal(opened, _LEAD)
+    )
+    places = texts.to_frame("text").with_columns(
+        opened=text.str.find("[", literal=True).cast(pl.Int64), digit=text.str.find("[0-9]")
+    )
+    # A character that the slice cuts makes it null.
+    before = places.with_columns(lead=lead.cast(pl.String, strict=False))
+    last = text.str.strip_chars_end().str.ends_with("]") & (opened < pl.col("digit"))
+    own_line = (opened == 0) | pl.col("lead").str.ends_with("\n")
+    cue = pl.col("lead").str.contains(_MAY_CITE)
+    return before.select((last & own_line & ~cue).fill_null(value=False)).to_series()
+
+
+def answer_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Brackets that a word for the answer stands before, `Final answer: [60, 40]`."""
+    held = _brackets(rows)
+    return _vectors(held.filter(pl.col("before").str.contains(_ANSWER) & ~_is_cited()))
+
+
+def bracket_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Brackets that stand for themselves, or that a sentence takes for the answer.
+
+    `[0, 1]` and `[0, 100]` within a text are intervals and no answers.
+    """
+    bracket, line = pl.col("bracket"), pl.col("line")
+    held = _brackets(rows)
+    at_start = line.str.contains(rf"^[{_DECORATION}]*$")
+    alone = at_start & (pl.col("opens") | pl.col("after").str.contains(_GOES_ON))
+    shares = bracket.str.contains(r"%|\.[0-9]")
+    stands = alone | line.str.contains(_INTRODUCED) | shares
+    interval = bracket.str.contains(_INTERVAL) & (pl.col("text").str.strip_chars() != bracket)
+    return _vectors(held.filter(stands & ~_is_cited() & ~interval))
+
+
+def bracketed_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Texts that are one bracket each, in either reading of their commas."""
+    numbered = rows.select(pl.int_range(pl.len()).alias("row"), bracket="text")
+    return _vectors(numbered)
+
+
+def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Brackets of quoted letters, one for each simulated individual, as percentages."""
+    held = _brackets(rows).filter(pl.col("bracket").str.contains(_LETTERS))
+    if held.is_empty():
+        return no_candidates()
+    letter = pl.element().str.to_lowercase()
+    lettered = held.select(
+        "row", "n", letters=pl.col("bracket").str.extract_all("[a-zA-Z]").list.eval(letter)
+    )
+    last = pl.lit([chr(ord("a") + k) for k in range(26)]).list.get(
+        pl.col("n") - 1, null_on_oob=True
+    )
+    named = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
+    return shares_of_letters(named)
+
+
+def _brackets(rows: pl.DataFrame) -> pl.DataFrame:
+    """Each with what stands `before` it, up to the bracket before, and `after` it, on its line.
+
+    `line` is what of the text before is on the line of the bracket; `opens` is whether it is the
+    first of the text.
+    """
+    segment, before = pl.col("segment"), pl.col("before")
+    segments = (
+        rows.select(
+            pl.int_range(pl.len()).alias("row"),
+            "n",
+            "text",
+            segment=pl.col("text").str.extract_all(_SEGMENTS),
+        )
+        .explode("segment")
+        .with_columns(bracket=segment.str.extract(_BRACKET))
+        .with_columns(before=segment.str.strip_suffix(pl.col("bracket").fill_null("")))
+    )
+    same_row = pl.col("row") == pl.col("row").shift(-1)
+    after = pl.when(same_row).then(before.shift(-1)).otherwise(pl.lit(""))
+    opens = (pl.col("row") != pl.col("row").shift()).fill_null(value=True)
+    return segments.with_columns(
+        after=after.fill_null("").str.extract(r"^([^\n]*)"),
+        line=before.str.extract(r"([^\n]*)$"),
+        opens=opens & before.str.contains(rf"^[{_DECORATION}]*$"),
+    ).drop_nulls("bracket")
+
+
+def _is_cited() -> pl.Expr:
+    return pl.col("before").str.contains(_CITED) | pl.col("line").str.contains(_CITED_HERE)
+
+
+def _vectors(held: pl.DataFrame) -> pl.DataFrame:
+    """What the brackets hold, if that is nothing but numbers."""
+    content = plain(pl.col("bracket").str.slice(1, pl.col("bracket").str.len_chars() - 2))
+    read = held.select("row", content=content)
+    decimal = read.select("row", content=with_points(pl.col("content"))).drop_nulls()
+    # Of two readings at most one has the right length, so that their order says nothing.
+    readings = pl.concat([decimal, read]).sort("row", maintain_order=True)
+    return readings.filter(is_list(pl.col("content"))).select("row", vector=numbers("content"))

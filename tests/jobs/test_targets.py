@@ -1,0 +1,76 @@
+"""Outputs that are a file for one table, or a folder for all of them, in each family."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from evalframe.jobs.rag.outputs import TABLES as RAG_TABLES
+from evalframe.jobs.replication.outputs import TABLES as REPLICATION_TABLES
+from evalframe.jobs.survey.outputs import TABLES as SURVEY_TABLES
+from evalframe.jobs.targets import target_of
+from evalframe.rag.sample import sample_responses
+from evalframe.replication.sample import sample_tests
+from evalframe.survey.sample import sample_responses as sample_answers
+from evalframe.survey.sample import sample_survey
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS: dict[str, tuple[dict[str, pl.DataFrame], list[str], tuple[str, ...]]] = {
+    "rag": ({"items": sample_responses(questions=3)}, [], RAG_TABLES),
+    "survey": (
+        {"items": sample_answers(), "survey": sample_survey()},
+        ["--truth", "survey.parquet"],
+        SURVEY_TABLES,
+    ),
+    "replication": ({"items": sample_tests()}, [], REPLICATION_TABLES),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("family", "case"), COMMANDS.items(), ids=[*COMMANDS])
+def test_folders_with_names_of_files(folder: Path, call: Any, family: str, case: Any) -> None:
+    frames, flags, tables = case
+    for name, frame in frames.items():
+        frame.write_parquet(f"{name}.parquet")
+    command = [family, "items.parquet", *flags, "-q"]
+    (folder / "keep.csv").write_text("mine")
+    told = call(*command, "-o", "keep.csv/", exit_code=1).output
+    assert "keep.csv is a file, not a folder; name a folder" in " ".join(told.split())
+    assert (folder / "keep.csv").read_text() == "mine"
+    (folder / "out.v2").mkdir()
+    for name in ("out.v1/", "out.v2", "new.csv/"):
+        call(*command, "-o", name, "--on-invalid", "quarantine")
+        found = {path.stem for path in (folder / name).iterdir()}
+        assert found <= {*tables}
+        assert len(found) > 1
+        assert (folder / f"{name.strip('/')}.rejected.parquet").is_file()
+    call(*command, "-o", "keep.csv")
+    assert len(pl.read_csv("keep.csv")) > 1
+
+
+def test_a_name_that_is_too_long_is_no_folder(folder: Path, call: Any) -> None:
+    sample_tests().write_parquet("items.parquet")
+    for name in ("x" * 300 + ".csv", "x" * 300, "x" * 300 + "/"):
+        told = call("replication", "items.parquet", "-o", name, exit_code=1).output
+        assert told.startswith("error: cannot write xxx")
+
+
+@pytest.mark.parametrize(
+    ("output", "is_folder"),
+    [("a.csv", False), ("a", True), ("a.csv/", True), ("there.csv", True), (".hidden", True)],
+)
+def test_what_an_output_stands_for(folder: Path, output: str, is_folder: bool) -> None:
+    (folder / "there.csv").mkdir()
+    target = target_of(output, folder)
+    assert target is not None
+    assert (target.path, target.is_folder) == (folder / output, is_folder)
+    assert target_of(None, folder) is None

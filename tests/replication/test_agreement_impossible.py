@@ -1,0 +1,221 @@
+"""Scores of what is impossible, of rows without a study, and of tests that stand for several."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.replication.agreement import (
+    domain_scores,
+    ecs,
+    finding_scores,
+    inverse_variance_pas,
+    mean_pas,
+    model_scores,
+    pooled_pas,
+    study_scores,
+)
+from evalframe.replication.uncertainty import model_differences
+
+RULES = ("fisher_z", "mean_z", "weighted_mean", "mean")
+
+
+def of_a_finding(**columns):
+    """Tests of one finding."""
+    count = len(next(iter(columns.values())))
+    return pl.DataFrame({"study_id": ["s"] * count, "finding_id": ["F"] * count, **columns})
+
+
+def one(frame):
+    """The only row: PAS, tests that count, and tests that do not."""
+    return frame.select("pas", "n_tests", "n_missing").collect().row(0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("bad", [1.5, -0.5, math.inf, -math.inf, math.nan, None, 1.0 + 1e-6])
+def test_an_impossible_pas_is_missing_by_every_rule(rule, bad):
+    assert one(finding_scores(of_a_finding(pas=[bad, 0.25]), rule=rule)) == (0.25, 1, 1)
+    alone = of_a_finding(pas=pl.Series([bad], dtype=pl.Float64))
+    assert one(finding_scores(alone, rule=rule, empty="null")) == (None, 0, 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rounding_is_not_impossible(rule):
+    for share, end in ((1.0 + 1e-12, 1.0), (-1e-12, 0.0)):
+        assert one(finding_scores(of_a_finding(pas=[share]), rule=rule)) == (end, 1, 0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("n_eff", math.inf),
+        ("test_weight", math.inf),
+        ("test_weight", -1.0),
+        ("finding_weight", -1.0),
+        ("finding_weight", math.inf),
+    ],
+)
+def test_a_test_with_an_impossible_weight_is_missing_by_every_rule(rule, name, bad):
+    tests = of_a_finding(pas=[0.75, 0.25], **{name: [bad, 2.0]})
+    assert one(finding_scores(tests, rule=rule)) == (0.25, 1, 1)
+    found = finding_scores(tests[:1], rule=rule, empty="null").collect()
+    assert found.select("pas", "z_pas", "n_tests", "n_missing").row(0) == (None, None, 0, 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_weight_that_is_not_given_is_1(rule):
+    for name in ("n_eff", "test_weight"):
+        tests = of_a_finding(pas=[0.5, 0.5], **{name: [math.nan, 1.0]})
+        assert one(finding_scores(tests, rule=rule)) == (0.5, 2, 0)
+
+
+def test_posteriors_that_do_not_sum_to_1_are_missing():
+    ways = ("pi_plus", "pi_minus", "pi_zero")
+    ones = {f"{way}_{side}": [1.0] for way in ways for side in ("human", "agent")}
+    assert one(finding_scores(of_a_finding(**ones), empty="null")) == (None, 0, 1)
+    assert one(finding_scores(of_a_finding(**ones), rules="reference"))[0] == 3.0
+    # Nor do they make a ceiling for a PAS that is given.
+    found = finding_scores(of_a_finding(**ones, pas=[0.75]), empty="null").collect()
+    assert found.select("pas", "pas_normalised").row(0) == (0.75, None)
+
+
+def test_the_original_computes_with_the_impossible():
+    assert one(finding_scores(of_a_finding(pas=[1.5]), rules="reference"))[0] == 1.5
+    tests = of_a_finding(pas=[0.7, 0.7], test_weight=[-1.0, 2.0])
+    found = finding_scores(tests, rule="weighted_mean", rules="reference")
+    assert one(found) == (pytest.approx(0.7), 2, 0)
+
+
+FINDINGS = pl.DataFrame(
+    {
+        "study_id": ["s", "s"],
+        "finding_id": ["F1", "F2"],
+        "pas": [0.75, 0.25],
+        "n_tests": [3, 2],
+        "n_missing": [0, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("rule", ["mean", "mean_z", "weighted_mean"])
+def test_an_impossible_finding_does_not_count_in_its_study(rule):
+    for name, bad in (
+        ("pas", 1.5),
+        ("pas", math.inf),
+        ("finding_weight", -1.0),
+        ("finding_weight", math.inf),
+    ):
+        findings = FINDINGS.with_columns(pl.Series(name, [bad, 0.25]))
+        found = study_scores(findings, rule=rule).collect().row(0, named=True)
+        assert found["pas"] == pytest.approx(0.25), name
+        assert (found["n_findings"], found["n_tests"], found["n_missing"]) == (1, 2, 4)
+
+
+def test_an_impossible_study_does_not_count_in_its_model():
+    for bad in (1.5, math.inf, math.nan, None):
+        studies = pl.DataFrame({"study_id": ["s1", "s2"], "pas": [bad, 0.25]}, strict=False)
+        found = model_scores(studies.with_columns(n_tests=3, n_missing=1)).collect()
+        assert found.select("pas", "n_studies", "n_tests", "n_missing").row(0) == (0.25, 1, 3, 5)
+        assert studies.select(mean_pas()).item() == 0.25
+        assert studies.select(pooled_pas()).item() == pytest.approx(0.25)
+        counted = ef.evaluate(studies, mean_pas()).collect()
+        assert counted.select("n", "n_missing").row(0) == (1, 1)
+        pooled = studies.select(inverse_variance_pas("pas", pl.lit(0.1))).item()
+        assert pooled["pas"] == 0.25
+    normalised = pl.DataFrame({"study_id": ["a", "b"], "pas": 0.5, "pas_normalised": [3.0, -0.5]})
+    assert model_scores(normalised).collect()["pas_normalised"].item() == -0.5
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shares", [[1.0], [0.0], [0.3], [1.0, 0.2], [1.0, 1.0]])
+def test_weights_repeat_tests(rule, shares):
+    tests = of_a_finding(pas=shares, n_eff=[7.0, 3.0][: len(shares)])
+    for times in (1, 2, 3):
+        weighted = finding_scores(tests.with_columns(w=times), rule=rule, weight="w").collect()
+        repeated = finding_scores(pl.concat([tests] * times), rule=rule).collect()
+        assert weighted["pas"].item() == pytest.approx(repeated["pas"].item(), abs=1e-14)
+
+
+def test_a_single_test_keeps_its_pas_and_two_are_pooled():
+    assert one(finding_scores(of_a_finding(pas=[1.0])))[0] == 1.0
+    twice = one(finding_scores(of_a_finding(pas=[1.0], w=[2]), weight="w"))[0]
+    assert twice == pytest.approx(1.0 - 5e-7, abs=1e-15)
+    half = one(finding_scores(of_a_finding(pas=[1.0], w=[0.5]), weight="w"))[0]
+    assert half == 1.0
+
+
+def test_certain_tests_of_both_kinds_cancel():
+    assert one(finding_scores(of_a_finding(pas=[1.0, 0.0])))[0] == 0.5
+
+
+WITHOUT = pl.DataFrame(
+    {
+        "study_id": ["s1", "s2", None, None, None],
+        "finding_id": ["F1", "F1", "F1", "F1", "F2"],
+        "domain": ["A", "A", "A", None, None],
+        "pas": [0.75, 0.25, 1.0, 1.0, 1.0],
+        "effect_d_human": [0.1, 0.5, 0.2, 0.3, 0.4],
+        "effect_d_agent": [0.2, 0.4, 0.2, 0.3, 0.4],
+    }
+)
+
+
+def test_tests_without_a_study_are_missing_as_in_the_ecs():
+    assert ecs(WITHOUT).select("n_tests", "n_missing").collect().row(0) == (2, 3)
+    findings = finding_scores(WITHOUT).collect()
+    counts = findings.select("study_id", "pas", "z_pas", "n_tests", "n_missing").rows()
+    assert counts[:2] == [(None, None, None, 0, 2), (None, None, None, 0, 1)]
+    for given in (WITHOUT, findings, study_scores(WITHOUT)):
+        found = model_scores(given).collect()
+        assert found.select("pas", "n_studies", "n_findings").row(0) == (0.5, 2, 2)
+        assert found.select("n_tests", "n_missing").row(0) == (2, 3)
+    studies = study_scores(WITHOUT).collect()
+    assert studies.row(0, named=True) == {
+        "study_id": None,
+        "domain": "A",
+        "pas": None,
+        "n_findings": 0,
+        "n_tests": 0,
+        "n_missing": 3,
+    }
+    assert domain_scores(WITHOUT).collect()["pas"].to_list() == [0.5]
+
+
+def test_tests_without_a_study_are_dropped_by_the_originals_rules():
+    found = study_scores(WITHOUT, rules="reference").collect()
+    assert found["study_id"].to_list() == ["s1", "s2"]
+    assert model_scores(WITHOUT, rules="reference").collect()["n_missing"].item() == 0
+
+
+@pytest.mark.parametrize("cluster", ["study_id", "finding_id"])
+def test_tests_without_a_study_are_not_drawn(cluster):
+    known = pl.concat(
+        [WITHOUT[:2].with_columns(finding_id=pl.lit(name)) for name in ("F1", "F2", "F3")]
+    ).with_columns(pas=pl.Series([0.1, 0.4, 0.5, 0.6, 0.9, 0.8]))
+    tests = pl.concat([known, WITHOUT[2:]])
+    method = ef.Bootstrap(cluster=cluster, n=20)
+    found, expected = (model_scores(each, resample=method).collect() for each in (tests, known))
+    assert_frame_equal(found.drop("n_missing"), expected.drop("n_missing"), abs_tol=1e-12)
+    two = [
+        pl.concat([each.with_columns(model=pl.lit("a")), each.with_columns(model=pl.lit("b"))])
+        for each in (tests, known)
+    ]
+    pairs = [model_differences(each, resample=method, metrics=["pas"]).collect() for each in two]
+    assert_frame_equal(*pairs, abs_tol=1e-12)
+
+
+def test_findings_of_several_parts_are_not_pooled_again():
+    tests = of_a_finding(pas=[0.9, 0.1], sub_study_id=["x", "y"])
+    assert study_scores(tests, finding_key="finding_id").collect()["n_findings"].item() == 1
+    findings = finding_scores(tests)
+    for call in (study_scores, model_scores):
+        with pytest.raises(ParameterError, match=r"told apart by sub-study already, and finding_k"):
+            call(findings, finding_key="finding_id")
+    pooled = finding_scores(tests, finding_key="finding_id")
+    assert study_scores(pooled, finding_key="finding_id").collect()["n_findings"].item() == 1
