@@ -35,7 +35,7 @@ _CITED_HERE = (
     r"|footnotes?|items?|study|studies|papers?|by|in)\b[^\p{L}\p{N}\n]*|[0-9]\s*%?[\s*_)]*)$"
 )
 _SAYS = (
-    r"is|are|be|as|say|think|guess|give|gives|predict|predicts|estimate|expect|suggest|propose"
+    r"is|are|was|were|be|as|say|think|guess|give|gives|predict|predicts|estimate|expect|suggest|propose"
     r"|answer|distribution|prediction|percentages|shares|boxed"
 )
 _INTRODUCED = rf"(?i)(?:[:=→]|[{DASHES}]>|\b(?:{_SAYS}))[{_DECORATION}]*$"
@@ -45,7 +45,7 @@ _GOES_ON = (
 )
 _ANSWER = (
     r"(?i)\b(?:answers?|predictions?|predicted|estimates?|estimated|final|response|output|forecast"
-    rf"|distributions?|percentages|probabilities)\b[^\n0-9.!?:]{{0,40}}(?::|=|\bis\b|\bare\b)"
+    rf"|distributions?|percentages|probabilities)\b[^\n0-9.!?:]{{0,40}}(?::|=|\b(?:is|are|was|were)\b)"
     rf"[{_DECORATION}]*$"
 )
 
@@ -61,7 +61,7 @@ def stands_last(texts: pl.Series) -> pl.Series:
     )
     # A character that the slice cuts makes it null.
     before = places.with_columns(lead=lead.cast(pl.String, strict=False))
-    last = text.str.strip_chars_end().str.ends_with("]") & (opened < pl.col("digit"))
+    last = (text.str.ends_with("]") | text.str.ends_with("]\n")) & (opened < pl.col("digit"))
     own_line = (opened == 0) | pl.col("lead").str.ends_with("\n")
     cue = pl.col("lead").str.contains(_MAY_CITE)
     return before.select((last & own_line & ~cue).fill_null(value=False)).to_series()

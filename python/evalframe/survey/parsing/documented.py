@@ -67,7 +67,7 @@ from evalframe.survey.parsing.common_forms import common_forms
 from evalframe.survey.parsing.keyed import last_keyed
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
 from evalframe.survey.parsing.ladder import Rule, completed, first_found
-from evalframe.survey.parsing.lists import answered_vectors, line_vectors
+from evalframe.survey.parsing.lists import line_vectors
 from evalframe.survey.parsing.names import with_options
 from evalframe.survey.parsing.pairs import (
     heading_pairs,
@@ -148,11 +148,15 @@ def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
     texts = rows.with_columns(text=without_reasoning(rows["text"]))
     marked = pl.col("text").str.contains(_MARKER)
+    whole = texts["text"]
+    body = without_references(whole)
+    # Patterns that rules need are looked for once in each column.
+    searched = "text" if body is whole else "body"
     parts = texts.with_columns(
         tail=without_references(
             texts.select(text_where(marked).str.extract(_AFTER_MARKER)).to_series()
         ),
-        body=without_references(texts["text"]),
+        body=body,
     )
     named = "options" in rows.columns
     some_marked = parts["tail"].null_count() < len(parts)
@@ -163,7 +167,7 @@ def _closely(rows: pl.DataFrame) -> pl.DataFrame:
         rules += _formats(length, "tail", named=named) if some_marked else []
         answers = partial(last_accepted, find=answer_vectors, length=length)
         rules.append(Rule("bracket", answers, needs=r"\["))
-        rules += _formats(length, "body", named=named)
+        rules += _formats(length, searched, named=named)
     return first_found(parts, rules)
 
 
@@ -190,7 +194,6 @@ def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:
         Rule("labelled", partial(last, find=_of_records), _RECORD, text),
         Rule("labelled", partial(last, find=_of_headings), _BELOW, text),
         Rule("bracket", partial(agreed, find=bracket_vectors), r"\[", text),
-        Rule("lines", partial(last, find=answered_vectors), "[0-9]", text),
         Rule("lines", partial(agreed, find=line_vectors), "[0-9]", text),
         Rule("individuals", partial(last, find=individual_vectors), r"\[", text),
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.candidates import no_candidates
 from evalframe.survey.parsing.characters import QUOTES
 from evalframe.survey.parsing.ladder import VECTOR
 
@@ -28,7 +27,7 @@ _CUE = (
     r"(?:answer|distribut|predict|estimat|percent|share|split|guess|probabilit|response|proportion"
     r"|expect|final|result|say )"
 )
-_ANSWERED = rf"(?i-u:{_CUE})[^\n0-9]*[0-9.]"
+_CUED = rf"(?i-u:{_CUE})[^\n0-9]*[0-9.]"
 
 _SAYS = r"(?:predict|estimate|guess|expect|answer|say|split|distribution|prediction|percentages)"
 _ANSWERS = (
@@ -65,24 +64,17 @@ def numbers(column: str) -> pl.Expr:
     return pl.col(column).str.extract_all(NUMBER).cast(VECTOR)
 
 
-def answered_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Lists that a line ends with, behind a word for the answer, `I predict 60%, 40%`."""
-    answered = rows.select(pl.col("text").str.contains(_ANSWERED)).to_series().arg_true()
-    if answered.is_empty():
-        return no_candidates()
-    lines = _lines(rows[answered])
-    lines = lines.filter(~pl.col("line").str.contains(_NO_ANSWER))
-    lists = [pl.col("line").str.extract(pattern) for pattern in _ANSWERS]
-    ends = _readings(lines).select("row", end=pl.coalesce(lists)).drop_nulls()
-    place = answered.cast(pl.Int64).gather(ends["row"])
-    return ends.select(row=place, vector=numbers("end"))
-
-
 def line_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Lines that are lists, then blocks of lines with one number each."""
+    """Lists behind a word for the answer, else lines that are lists, or have one number each."""
     lines = _lines(rows)
     lists = _readings(lines).filter(pl.col("line").str.contains(_OF_LINE))
-    return pl.concat([_columns_of_numbers(lines), lists.select("row", vector=numbers("line"))])
+    others = pl.concat([_columns_of_numbers(lines), lists.select("row", vector=numbers("line"))])
+    answered = _answered(lines)
+    n = rows["n"].gather(answered["row"])
+    fits = answered.filter(pl.col("vector").list.len() == n)
+    last = fits.unique("row", keep="last", maintain_order=True)
+    rest = pl.concat([others, answered]).join(last, on="row", how="anti", maintain_order="left")
+    return pl.concat([rest, last])
 
 
 def text_lines(rows: pl.DataFrame) -> pl.DataFrame:
@@ -117,6 +109,15 @@ def gap() -> pl.Expr:
 def _lines(rows: pl.DataFrame) -> pl.DataFrame:
     """Those with digits, without what decorates numbers."""
     return text_lines(rows).filter(has_digit()).with_columns(line=plain(pl.col("line")))
+
+
+def _answered(lines: pl.DataFrame) -> pl.DataFrame:
+    """Lists that a line ends with, behind a word for the answer, `I predict 60%, 40%`."""
+    line = pl.col("line")
+    told = lines.filter(line.str.contains(_CUED) & ~line.str.contains(_NO_ANSWER))
+    lists = [line.str.extract(pattern) for pattern in _ANSWERS]
+    ends = _readings(told).select("row", end=pl.coalesce(lists)).drop_nulls()
+    return ends.select("row", vector=numbers("end"))
 
 
 def _readings(lines: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.asides import has_asides, without_asides
+from evalframe.survey.parsing.asides import without_asides
 from evalframe.survey.parsing.characters import DASHES, QUOTES
 from evalframe.survey.parsing.lists import has_digit, text_lines
 from evalframe.survey.parsing.tables import is_table_row
@@ -79,11 +79,13 @@ def line_pairs(rows: pl.DataFrame) -> pl.DataFrame:
     undotted = (
         pl.when(end.str.starts_with("...")).then(end.str.strip_chars_start(".")).otherwise(end)
     )
-    ends = (
-        pairs.with_columns(end=pl.col("pair").str.strip_prefix(pl.col("label")))
-        .filter((end != "") & ~(end.str.contains(_CLOCK) & pl.col("label").str.contains("[0-9]$")))
-        .with_columns(numbers=undotted.str.extract_all(_NUMBER))
+    ends = pairs.with_columns(end=pl.col("pair").str.strip_prefix(pl.col("label"))).filter(
+        end != ""
     )
+    clock = ends["end"].str.contains(_CLOCK)
+    if clock.any():
+        ends = ends.filter(~(clock & ends["label"].str.contains("[0-9]$")))
+    ends = ends.with_columns(numbers=undotted.str.extract_all(_NUMBER))
     value = pl.when(numbers.list.len() == 1).then(_value(numbers.list.first()))
     return _without_totals(ends.select("row", "place", "label", value=value))
 
@@ -141,7 +143,7 @@ def _lines_with_digits(rows: pl.DataFrame) -> pl.DataFrame:
     lines = text_lines(rows).filter(has_digit())
     if rows["text"].str.contains("|", literal=True).any():
         lines = lines.filter(~is_table_row())
-    return without_asides(lines) if has_asides(rows["text"]) else lines
+    return without_asides(lines)
 
 
 def _bare_lines(rows: pl.DataFrame) -> pl.DataFrame:
