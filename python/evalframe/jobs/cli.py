@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from evalframe.jobs.console import Program, prepare, say, silence, terminal_width
+from evalframe.jobs.console import (
+    INTERRUPTED,
+    Program,
+    end_at_once,
+    prepare,
+    say,
+    silence,
+    terminal_width,
+)
 from evalframe.jobs.help import CALIBRATE_EPILOG, EPILOG, SELECTIVE_EPILOG
 from evalframe.jobs.job import LOSSES, METRICS, RUN_FLAGS, SelectiveJob
 from evalframe.jobs.options import (
@@ -47,6 +55,10 @@ def main() -> None:
     prepare()
     try:
         cli(prog_name="evalframe")
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # threads of Polars may still be at work, and would abort
+            end_at_once(INTERRUPTED)
+        raise
     except OSError as error:  # from printing help, which no command does
         silence(sys.stdout)
         sys.exit(f"error: cannot print ({error.strerror})")

@@ -63,6 +63,10 @@ _SELECTIVE_FLAGS = (
 )
 
 
+INTERRUPTED = 130
+"""The exit code of what was interrupted."""
+
+
 class Program(click.Group):
     """A group that turns errors into messages and exit codes."""
 
@@ -73,7 +77,7 @@ class Program(click.Group):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             say("interrupted", err=True)
-            ctx.exit(130)
+            ctx.exit(INTERRUPTED)
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except BaseException as error:
@@ -126,6 +130,14 @@ def say(text: object, *, err: bool = False) -> None:
 def terminal_width() -> int | None:
     """Characters per line, if it is a terminal that is printed on."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def end_at_once(code: int) -> NoReturn:
+    """End the process without waiting for threads; whatever was printed is out."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def silence(stream: TextIO) -> None:

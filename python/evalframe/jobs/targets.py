@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.files import replacing
 from evalframe.jobs.outputs import SUFFIXES, check_output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from evalframe.jobs.settings import OnInvalid
@@ -38,12 +40,17 @@ def target_of(output: str | None, folder: Path) -> Target | None:
         output: As the job has it.
         folder: What a relative name is relative to.
 
+    Raises:
+        ParameterError: Its name is empty.
+
     >>> from pathlib import Path
     >>> [target_of(name, Path("absent")).is_folder for name in ("a.csv", "a", "a.csv/")]
     [False, True, True]
     """
     if output is None:
         return None
+    if not output.strip():
+        raise ParameterError("the output has no name; name a file or a folder")
     path = folder / output
     ends_as_folder = output.endswith(("/", os.sep))
     # os.path says of a name that is too long that it is none; Path raises.
@@ -85,6 +92,20 @@ def check_targets(
     rejects = target.path.with_name(f"{name}.rejected.parquet")
     check_output(rejects)
     return rejects
+
+
+@contextmanager
+def set_apart(rejects: Path | None) -> Iterator[Path | None]:
+    """Where rejected rows are written, in a file that takes its name when all else is written.
+
+    Args:
+        rejects: Its name, if rows are set apart.
+    """
+    if rejects is None:
+        yield None
+        return
+    with replacing(rejects) as temporary:
+        yield temporary
 
 
 def _check_target(target: Target, tables: Sequence[str]) -> None:

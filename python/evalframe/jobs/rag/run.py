@@ -18,7 +18,7 @@ from evalframe.jobs.rag.inputs import open_responses
 from evalframe.jobs.rag.job import KEYS
 from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
-from evalframe.jobs.targets import check_targets, target_of, targets_of
+from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
 from evalframe.rag.contract import responses_contract
 from evalframe.rag.rates import RATES
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.jobs.rag.job import RagJob
+    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
@@ -86,13 +87,26 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
     """
     target = target_of(job.output, folder)
     rejects = check_targets(target, TABLES, job.on_invalid)
+    with set_apart(rejects) as temporary:
+        return _run(job, folder, progress, target, rejects, temporary)
+
+
+def _run(
+    job: RagJob,
+    folder: Path,
+    progress: Progress | None,
+    target: Target | None,
+    rejects: Path | None,
+    temporary: Path | None,
+) -> Outcome:
+    """Run a job, with rejected rows in a temporary file."""
     targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
     opened = open_responses(job, folder, targets)
     schema = opened.table.collect_schema()
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
     contract = _contract(job, schema, keys)
     with reading(", ".join(job.items)):
-        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=rejects)
+        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
         labelled = _labelled(job, report.valid, schema)
         resample = _resample(job, schema, progress)
         if target is not None and target.is_folder:  # several tables read it
@@ -112,7 +126,7 @@ def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None)
         opened.describe(),
         {"rows": report.rows, "rejected": report.rejected},
     )
-    outcome = Outcome(job, keys, rates, report, record)
+    outcome = Outcome(job, keys, rates, replace(report, quarantine=rejects), record)
     if target is None:
         return outcome
     if not target.is_folder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,13 +23,14 @@ from evalframe.jobs.replication.participants import check_responses, drawn_score
 from evalframe.jobs.replication.report import as_given, models_report, notes_of
 from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
 from evalframe.jobs.replication.summary import check_summary, write_summary
-from evalframe.jobs.targets import check_targets, target_of, targets_of
+from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.jobs.replication.inputs import Opened
     from evalframe.jobs.replication.job import ReplicationJob
+    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
@@ -81,6 +82,19 @@ def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None
     """
     target = target_of(job.output, folder)
     rejects = check_targets(target, TABLES, job.on_invalid)
+    with set_apart(rejects) as temporary:
+        return _run(job, folder, progress, target, rejects, temporary)
+
+
+def _run(
+    job: ReplicationJob,
+    folder: Path,
+    progress: Progress | None,
+    target: Target | None,
+    rejects: Path | None,
+    temporary: Path | None,
+) -> Outcome:
+    """Run a job, with rejected rows in a temporary file."""
     targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
     opened = open_tests(job, folder, targets)
     by = groups_of(job, opened)
@@ -89,14 +103,14 @@ def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None
     with reading(", ".join(job.items)):
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
-        made = _made(job, opened, by, rejects)
+        made = _made(job, opened, by, temporary)
     resample = _resample(job, progress)
     drawn = None
     if resample is not None and job.cluster == PARTICIPANT:
         drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)
     scores = Scores(made.tests, by, job, resample, drawn)
     models = scores.models()
-    report = made.report
+    report = replace(made.report, quarantine=rejects)
     record = provenance(
         job, [], opened.describe(), {"rows": report.rows, "rejected": report.rejected}
     )
@@ -139,14 +153,14 @@ class _Made(NamedTuple):
     notes: Sequence[str]
 
 
-def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], rejects: Path | None) -> _Made:
+def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], temporary: Path | None) -> _Made:
     """The tests of a job, those set aside that nothing can be made of.
 
     Raises:
         ContractError: A test is impossible, and is not to be set aside.
     """
     contract = contract_of(opened, by, job)
-    report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=rejects)
+    report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=temporary)
     tests, notes = _both_sides(opened, report.valid, by)
     given = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
     return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])

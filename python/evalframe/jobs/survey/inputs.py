@@ -14,6 +14,7 @@ from evalframe.jobs.inputs import described, open_files
 from evalframe.jobs.paths import File, find, refuse_inputs
 from evalframe.jobs.survey.surveys import files_of, is_document, open_survey, refuse_documents
 from evalframe.jobs.survey.texts import as_numbers, naming_lines
+from evalframe.survey.surveys import canonical_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,6 +104,8 @@ def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
     with naming_lines(found):
         table, sources = open_files(found, texts=_TEXTS)
     table = _one_question_a_row(table)
+    if "segment_id" in table.collect_schema():  # of two spellings the present one, before all else
+        table = table.with_columns(canonical_id(pl.col("segment_id").cast(pl.String)))
     dtype = table.collect_schema().get("predicted")
     if dtype is not None:
         table = table.with_columns(as_numbers("predicted", dtype))
@@ -132,6 +135,7 @@ def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
         rules=job.rules,
     )
     files = [File(Path(name).name, Path(name)) for name in results.runs["file"]]
+    _refuse_repeats(files)
     named = [item for item in job.items if not (folder / item).is_dir()]
     for path in targets:
         refuse_inputs(path, files, named, folder)
@@ -168,6 +172,20 @@ def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
         notes=tuple(notes * bool(kinds)),
         results=results,
     )
+
+
+def _refuse_repeats(files: Sequence[File]) -> None:
+    """Raise if a file of run results is named twice.
+
+    Raises:
+        InputError: It is.
+    """
+    seen: set[Path] = set()
+    for file in files:
+        path = file.path.resolve()
+        if path in seen:
+            raise InputError(f"{file.path} is named twice; name each file of run results once")
+        seen.add(path)
 
 
 def _without_response(items: pl.DataFrame) -> int:

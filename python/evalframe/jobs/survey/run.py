@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import msgspec
 
 import evalframe as ef
 from evalframe.core.contract import Report, validate
-from evalframe.core.errors import OutputError
+from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.outputs import check_output, write_result, write_tables
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
@@ -19,9 +19,9 @@ from evalframe.jobs.survey.job import METRIC, RUNS
 from evalframe.jobs.survey.outputs import TABLES, group_names, overall, tables_of
 from evalframe.jobs.survey.report import leaderboard_report
 from evalframe.jobs.survey.rules import contract_of
-from evalframe.jobs.survey.scoring import kinds_of, scored, with_baselines
+from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
 from evalframe.jobs.survey.truth import Truth
-from evalframe.jobs.targets import check_targets, target_of, targets_of
+from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.survey.inputs import Opened
     from evalframe.jobs.survey.job import SurveyJob
+    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 _COLUMNS = (
@@ -98,15 +99,30 @@ def run(job: SurveyJob, *, folder: Path = Path(), progress: Progress | None = No
     """
     target = target_of(job.output, folder)
     rejects = check_targets(target, TABLES, job.on_invalid)
+    with set_apart(rejects) as temporary:
+        return _run(job, folder, progress, target, rejects, temporary)
+
+
+def _run(
+    job: SurveyJob,
+    folder: Path,
+    progress: Progress | None,
+    target: Target | None,
+    rejects: Path | None,
+    temporary: Path | None,
+) -> Outcome:
+    """Run a job, with rejected rows in a temporary file."""
     summary = None if job.summary is None else _summary(folder / job.summary)
     targets = targets_of(target, TABLES)
+    if summary in targets:
+        raise ParameterError(f"the output and the summary would both be {summary}; name another")
     targets += [path for path in (rejects, summary) if path is not None]
     opened = open_predictions(job, folder, targets)
     present = opened.table.collect_schema().names()
     truth = None if opened.survey is None else Truth.of(opened.survey, present, job.rules)
     with reading(", ".join(job.items)):
         contract = contract_of(job, opened.table, opened.value, truth)
-        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=rejects)
+        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
         rows = scored(job, report.valid, opened.value, truth)
         models = _kept(job, rows).collect()
     scores = with_baselines(job, models, truth)
@@ -115,7 +131,8 @@ def run(job: SurveyJob, *, folder: Path = Path(), progress: Progress | None = No
     record = provenance(
         job, [], opened.describe(), {"rows": report.rows, "rejected": report.rejected}
     )
-    outcome = Outcome(job, board, report, _notes(job, opened, truth, models), record)
+    told = replace(report, quarantine=rejects)
+    outcome = Outcome(job, board, told, _notes(job, opened, truth, models), record)
     if summary is not None and opened.results is not None:
         ef.survey.write_summary(opened.results, summary)
     if target is None:
@@ -186,6 +203,6 @@ def _notes(job: SurveyJob, opened: Opened, truth: Truth | None, models: pl.DataF
         notes.append("Of a segment asked with several amounts of context the most counts.")
     if truth is not None and job.baselines is None and len(kinds_of(job, truth)) < 3:
         notes.append("The survey has no sample sizes, so there is no marginal baseline.")
-    if stored and kinds_of(job, truth):
+    if stored and added_kinds(job, models, truth):
         notes.append(f"Baselines are scored by {METRIC}.")
     return [*notes, *(f"{note}." for note in opened.notes)]

@@ -8,6 +8,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.jobs.survey.job import METRIC, USUAL
+from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,9 @@ def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None)
     if value == "score":
         return rows
     if value == "response":
+        if job.rules == "reference":  # whose runner takes blank responses for failed requests
+            text = pl.col("response")
+            rows = rows.with_columns(pl.when(text.str.strip_chars() != "").then(text))
         rows = ef.survey.parse(
             rows,
             question_key=_key(rows.collect_schema()),
@@ -92,15 +96,23 @@ def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
     return [kind for kind in USUAL if sizes or kind != "marginal"]
 
 
+def added_kinds(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> list[Baseline]:
+    """The baselines of a job that are not among the models of the table already."""
+    models = {*rows["model"]}
+    return [kind for kind in kinds_of(job, truth) if MODELS[kind] not in models]
+
+
 def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> pl.DataFrame:
     """The scores with those of baselines, for the same questions and segments in each group.
+
+    A baseline that is among the models already, as of `evalframe survey baselines`, stays as it is.
 
     Args:
         job: The job.
         rows: Scores of the models.
         truth: The survey, spelled as in the rows.
     """
-    kinds = kinds_of(job, truth)
+    kinds = added_kinds(job, rows, truth)
     if truth is None or not kinds:
         return rows
     keys = [*truth.rounds, "segment_id", "question_id"]
