@@ -14,7 +14,7 @@ from benchmarks.measure import Figure, against
 from evalframe.survey.parsing import parse
 
 if TYPE_CHECKING:
-    from evalframe.survey.parsing import Rules
+    from evalframe.core.rules import Rules
 
 _AT_MOST = 1.84 / 3
 """A third of what the original takes for a million responses."""

@@ -317,7 +317,7 @@ def test_flags_say_what_the_job_file_in_the_help_says() -> None:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    for name in ("Rules", "FindingRule", "StudyRule", "FindingKey"):
+    for name in ("FindingRule", "StudyRule", "FindingKey"):
         assert get_args(getattr(jobs, name)) == get_args(getattr(rules, name))
     assert get_args(jobs.MissingAgent) == get_args(columns.MissingAgent)
 

@@ -19,6 +19,7 @@ from evalframe.jobs.console import (
     silence,
     terminal_width,
 )
+from evalframe.jobs.families import run_job
 from evalframe.jobs.help import CALIBRATE_EPILOG, EPILOG, SELECTIVE_EPILOG
 from evalframe.jobs.job import LOSSES, METRICS, RUN_FLAGS, SelectiveJob
 from evalframe.jobs.options import (
@@ -32,12 +33,9 @@ from evalframe.jobs.options import (
     with_bootstrap,
 )
 from evalframe.jobs.parsing import load, parse
-from evalframe.jobs.rag.commands import rag, run_rag
-from evalframe.jobs.rag.job import RagJob
-from evalframe.jobs.replication.commands import replication, run_replication
-from evalframe.jobs.replication.job import ReplicationJob
-from evalframe.jobs.survey.commands import run_survey, survey
-from evalframe.jobs.survey.job import SurveyJob
+from evalframe.jobs.rag.commands import rag
+from evalframe.jobs.replication.commands import replication
+from evalframe.jobs.survey.commands import survey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -298,14 +296,8 @@ def metrics(family: str | None) -> None:
 
 
 def _run(job: Job, folder: Path, quiet: bool) -> None:
-    if isinstance(job, RagJob):
-        run_rag(job, folder, quiet=quiet)
-        return
-    if isinstance(job, SurveyJob):
-        run_survey(job, folder, quiet=quiet)
-        return
-    if isinstance(job, ReplicationJob):
-        run_replication(job, folder, quiet=quiet)
+    if not isinstance(job, SelectiveJob):
+        run_job(job, folder, quiet=quiet)
         return
     from evalframe.jobs.metrics import has_default_convention
     from evalframe.jobs.run import run

@@ -23,8 +23,8 @@ from evalframe.replication.effects import with_effect_sizes
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.agreement.rules import Rules
     from evalframe.replication.contract import Side
 
 _EVIDENCE = ("stat", "k", "p_value", "a")

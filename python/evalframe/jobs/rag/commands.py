@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.console import Family, say
+from evalframe.jobs.families import run_flags
 from evalframe.jobs.help import RAG_DOCUMENTS_EPILOG, RAG_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -16,11 +16,9 @@ from evalframe.jobs.options import (
     numbers,
     options,
     resampling,
-    silent,
     with_bootstrap,
 )
-from evalframe.jobs.parsing import parse
-from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, KEYS, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, KEYS, MODES, RATE_INTERVALS
 
 _RESPONSES = options(
     click.option(
@@ -86,33 +84,14 @@ def rates(quiet: bool, from_rgb: tuple[str, ...], **flags: Any) -> None:
     noise, rejection where there is nothing but noise, integration of several documents, and
     robustness to documents that are wrong.
     """
-    asked = with_bootstrap(given(flags), "level")
-    if from_rgb:
-        asked |= {"items": [*from_rgb, *asked.get("items", ())], "rgb": True}
-    if "items" not in asked:
-        raise click.UsageError("name RESPONSES, or --from-rgb FOLDER")
-    if "output" not in asked:
-        raise click.UsageError("name the result: -o OUT")
-    job = parse({"family": "rag", **asked})
-    assert isinstance(job, RagJob)
-    run_rag(job, Path(), quiet=quiet)
-
-
-def run_rag(job: RagJob, folder: Path, *, quiet: bool) -> None:
-    """Run a job and print what it came to.
-
-    Args:
-        job: What to run.
-        folder: What relative names in it are relative to.
-        quiet: Print nothing.
-    """
-    from evalframe.jobs.rag.run import run, written
-
-    outcome = run(job, folder=folder, progress=silent if quiet else None)
-    if outcome.report.rejected:
-        say(outcome.report, err=True)
-    if not quiet:
-        say(written(outcome, width=terminal_width()))
+    run_flags(
+        "rag",
+        with_bootstrap(given(flags), "level"),
+        original="rgb",
+        files=from_rgb,
+        called="RESPONSES, or --from-rgb FOLDER",
+        quiet=quiet,
+    )
 
 
 @rag.command(epilog=RAG_DOCUMENTS_EPILOG)

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.console import Family, say
+from evalframe.jobs.families import run_flags
 from evalframe.jobs.help import REPLICATION_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -15,7 +16,6 @@ from evalframe.jobs.options import (
     names,
     options,
     resampling,
-    silent,
     with_bootstrap,
 )
 from evalframe.jobs.parsing import parse
@@ -125,33 +125,14 @@ def scores(quiet: bool, from_results: tuple[str, ...], **flags: Any) -> None:
     An impossible test, such as a correlation beyond 1, an unknown type or a duplicate is an error,
     or set aside by --on-invalid quarantine. Faults of responses are errors always.
     """
-    asked = with_bootstrap(given(flags))
-    if from_results:
-        asked |= {"items": [*from_results, *asked.get("items", ())], "results": True}
-    if "items" not in asked:
-        raise click.UsageError("name TESTS, or --from-results FOLDER")
-    if "output" not in asked:
-        raise click.UsageError("name the result: -o OUT")
-    job = parse({"family": "replication", **asked})
-    assert isinstance(job, ReplicationJob)
-    run_replication(job, Path(), quiet=quiet)
-
-
-def run_replication(job: ReplicationJob, folder: Path, *, quiet: bool) -> None:
-    """Run a job and print what it came to.
-
-    Args:
-        job: What to run.
-        folder: What relative names in it are relative to.
-        quiet: Print nothing.
-    """
-    from evalframe.jobs.replication.run import run, written
-
-    outcome = run(job, folder=folder, progress=silent if quiet else None)
-    if outcome.report.rejected:
-        say(outcome.report, err=True)
-    if not quiet:
-        say(written(outcome, width=terminal_width()))
+    run_flags(
+        "replication",
+        with_bootstrap(given(flags)),
+        original="results",
+        files=from_results,
+        called="TESTS, or --from-results FOLDER",
+        quiet=quiet,
+    )
 
 
 @replication.command()

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.rules import Rules
 from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
 
-Rules: TypeAlias = Literal["documented", "reference"]
 FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
 StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
 FindingKey: TypeAlias = Literal["composite", "finding_id"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from evalframe.jobs.console import Family, say, terminal_width
+from evalframe.jobs.console import Family
+from evalframe.jobs.families import run_flags
 from evalframe.jobs.help import SURVEY_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -15,10 +15,8 @@ from evalframe.jobs.options import (
     names,
     options,
     resampling,
-    silent,
     with_bootstrap,
 )
-from evalframe.jobs.parsing import parse
 from evalframe.jobs.survey.job import (
     BASELINES,
     METRIC,
@@ -27,7 +25,6 @@ from evalframe.jobs.survey.job import (
     USUAL,
     VERSIONS,
     WEIGHTINGS,
-    SurveyJob,
 )
 from evalframe.jobs.survey.survey_commands import baselines, prompts, validate
 
@@ -119,33 +116,14 @@ def leaderboards(quiet: bool, from_runs: tuple[str, ...], **flags: Any) -> None:
     distribution or another number of options is an error, or set aside by --on-invalid quarantine.
     Faults of the survey are errors always.
     """
-    asked = with_bootstrap(given(flags))
-    if from_runs:
-        asked |= {"items": [*from_runs, *asked.get("items", ())], "runs": True}
-    if "items" not in asked:
-        raise click.UsageError("name PREDICTIONS, or --from-runs FOLDER")
-    if "output" not in asked:
-        raise click.UsageError("name the result: -o OUT")
-    job = parse({"family": "survey", **asked})
-    assert isinstance(job, SurveyJob)
-    run_survey(job, Path(), quiet=quiet)
-
-
-def run_survey(job: SurveyJob, folder: Path, *, quiet: bool) -> None:
-    """Run a job and print what it came to.
-
-    Args:
-        job: What to run.
-        folder: What relative names in it are relative to.
-        quiet: Print nothing.
-    """
-    from evalframe.jobs.survey.run import run, written
-
-    outcome = run(job, folder=folder, progress=silent if quiet else None)
-    if outcome.report.rejected:
-        say(outcome.report, err=True)
-    if not quiet:
-        say(written(outcome, width=terminal_width()))
+    run_flags(
+        "survey",
+        with_bootstrap(given(flags)),
+        original="runs",
+        files=from_runs,
+        called="PREDICTIONS, or --from-runs FOLDER",
+        quiet=quiet,
+    )
 
 
 for command in (prompts, baselines, validate):

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.rules import Rules
 from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
 
 MetricName: TypeAlias = Literal[
@@ -19,7 +20,6 @@ MetricName: TypeAlias = Literal[
     "cosine",
     "earth-mover",
 ]
-Rules: TypeAlias = Literal["documented", "reference"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
 Baseline: TypeAlias = Literal[
     "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"

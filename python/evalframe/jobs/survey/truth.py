@@ -13,7 +13,7 @@ from evalframe.survey.surveys import as_distributions, canonical_id
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.jobs.survey.job import Rules
+    from evalframe.core.rules import Rules
     from evalframe.jobs.survey.surveys import OpenedSurvey
     from evalframe.survey.surveys import Survey
 

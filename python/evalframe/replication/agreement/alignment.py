@@ -21,10 +21,11 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import Rules, check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.possible import are_posterior, possible_share
 from evalframe.replication.agreement.posteriors import WAYS, prior_repair
-from evalframe.replication.agreement.rules import CHANCE, EPSILON, Rules, check_choice
+from evalframe.replication.agreement.rules import CHANCE, EPSILON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.agreement.alignment import AGENT, HUMAN, pas, pas_three_way
 from evalframe.replication.agreement.given import check_numbers
 from evalframe.replication.agreement.posteriors import (
@@ -19,7 +20,6 @@ from evalframe.replication.agreement.posteriors import (
     posterior,
     three_ways,
 )
-from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

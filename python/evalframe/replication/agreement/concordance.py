@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
+from evalframe.core.rules import Rules, check_choice
 from evalframe.core.state import Axis, State, level, own, total
-from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable

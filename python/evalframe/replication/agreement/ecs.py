@@ -21,10 +21,10 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import Rules, check_choice
 from evalframe.core.state import ratio
 from evalframe.replication.agreement.ecs_weights import opened, share_of
 from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
-from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.tables import Keys

@@ -9,8 +9,9 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.given import check_numbers, keys_of
-from evalframe.replication.agreement.rules import FindingKey, check_choice
+from evalframe.replication.agreement.rules import FindingKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,10 +31,11 @@ from evalframe.replication.agreement.rules import CHANCE
 from evalframe.replication.agreement.scalings import pas_ratio
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.given import Given
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, Rules
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule
 
 PAS, Z, RATIO_Z = ":pas", ":z", ":ratio_z"
 

@@ -5,9 +5,14 @@ With r = 2 PAS - 1, z is half the log odds of PAS: pooling z is pooling log odds
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from evalframe.replication.agreement.rules import EPSILON, Rules
+from evalframe.replication.agreement.rules import EPSILON
+
+if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
 
 _FLAT = 1e-10
 """Correlations nearer to 0 than this have z = 0 in the original."""

@@ -14,16 +14,10 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.agreement.possible import has_possible_weights
 from evalframe.replication.agreement.posteriors import WAYS
-from evalframe.replication.agreement.rules import (
-    Empty,
-    FindingKey,
-    FindingRule,
-    Rules,
-    StudyRule,
-    check_choice,
-)
+from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

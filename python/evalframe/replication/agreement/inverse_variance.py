@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.agreement.possible import possible_share
-from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr

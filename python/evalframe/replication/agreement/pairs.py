@@ -16,8 +16,8 @@ from evalframe.replication.agreement.fisher import fisher_z
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
-    from evalframe.replication.agreement.rules import Rules
 
 _FLAT = 1e-10
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.replication.agreement.rules import Rules, check_choice
+from evalframe.core.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import Rules, check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.alignment import ways_of
 from evalframe.replication.agreement.possible import are_posterior, possible_share
-from evalframe.replication.agreement.rules import NO_CEILING, Rules, check_choice
+from evalframe.replication.agreement.rules import NO_CEILING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -23,17 +23,12 @@ from evalframe.replication.agreement.pooling import of_findings, of_studies
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.given import Given
     from evalframe.replication.agreement.pooling import Pooling
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
     from evalframe.resample.methods import Bootstrap
 
 

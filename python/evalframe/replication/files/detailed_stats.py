@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.agreement.rules import Rules, check_choice
+from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.files.given import given_tests
 from evalframe.replication.files.writing import csv_text, write_texts
 

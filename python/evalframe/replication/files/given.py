@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evalframe.core.contract import Kind
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import Rules
 
 STUDY = ["model", "study_id"]
 

@@ -17,14 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
     from evalframe.replication.files.summary import Version
     from evalframe.replication.files.tables import Results
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.replication.agreement.rules import check_choice
+from evalframe.core.rules import check_choice
 from evalframe.replication.files.evaluation_documents import with_ecs_corr
 from evalframe.replication.files.fields import FAILURES
 from evalframe.replication.files.legacy_summary import legacy_models, total_usage

@@ -28,14 +28,9 @@ from evalframe.replication.files.texts import check_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
 
 UNTITLED = "N/A"
 """The title of a study that has none."""

@@ -12,16 +12,11 @@ from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_P
 from evalframe.replication.uncertainty.pipeline import SCORES, Level, Pipeline
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
 
 PERCENTILES = {
     "percentile_2_5": 0.025,

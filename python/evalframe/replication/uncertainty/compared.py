@@ -27,9 +27,9 @@ from evalframe.replication.uncertainty.scores import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.replication.agreement.ecs import EcsRows
     from evalframe.replication.agreement.given import Given
-    from evalframe.replication.agreement.rules import Rules
     from evalframe.replication.uncertainty.sampling import Cluster
     from evalframe.replication.uncertainty.spreads import Estimator
     from evalframe.resample.methods import Bootstrap

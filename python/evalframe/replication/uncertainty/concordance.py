@@ -30,9 +30,9 @@ from evalframe.replication.uncertainty.spreads import (
 )
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.replication.agreement.ecs import EcsLevel, EcsRows
-    from evalframe.replication.agreement.rules import Rules
     from evalframe.resample.methods import Bootstrap
 
 VALUES = ("ecs", "pearson", "slope", "intercept")

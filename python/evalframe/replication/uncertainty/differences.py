@@ -8,25 +8,20 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.ecs import ecs_rows
 from evalframe.replication.agreement.given import LEVELS, Settings, given_table
-from evalframe.replication.agreement.rules import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
     from evalframe.replication.uncertainty.pairing import Compared
     from evalframe.resample.methods import Bootstrap
 

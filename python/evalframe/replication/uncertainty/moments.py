@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.rules import Rules, check_choice
 from evalframe.core.tables import Keys, lazy
-from evalframe.replication.agreement.rules import Rules, check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame

@@ -11,16 +11,11 @@ from evalframe.replication.uncertainty.pipeline import Level, Pipeline
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
     from evalframe.resample.methods import Bootstrap
 
 

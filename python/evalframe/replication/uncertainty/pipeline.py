@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.columns import posteriors_of, with_pas
 from evalframe.replication.agreement.ecs import ecs
-from evalframe.replication.agreement.rules import check_choice
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 from evalframe.replication.bayes_factors import with_bayes_factors
 from evalframe.replication.contract import KEYS
@@ -22,17 +22,12 @@ from evalframe.replication.participants.replicates import REPLICATE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import (
-        Empty,
-        FindingKey,
-        FindingRule,
-        Rules,
-        StudyRule,
-    )
+    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
 
 Level: TypeAlias = Literal["model", "domain", "study"]
 

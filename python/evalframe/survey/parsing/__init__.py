@@ -1,5 +1,5 @@
 """Responses in free text as distributions."""
 
-from evalframe.survey.parsing.parse import Rules, parse
+from evalframe.survey.parsing.parse import parse
 
-__all__ = ["Rules", "parse"]
+__all__ = ["parse"]

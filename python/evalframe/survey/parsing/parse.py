@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,9 +12,9 @@ from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.survey.parsing.statuses import PARSED, parsed
 
 if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
 
-Rules: TypeAlias = Literal["documented", "reference"]
 
 _RULES = ("documented", "reference")
 

@@ -12,7 +12,7 @@ from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.reference import reference_vectors
 
 if TYPE_CHECKING:
-    from evalframe.survey.parsing.parse import Rules
+    from evalframe.core.rules import Rules
 
 PARSED = {"predicted": VECTOR, "status": pl.String(), "parse_rule": pl.String()}
 """The columns that `parse` adds."""
