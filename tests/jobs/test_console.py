@@ -82,7 +82,7 @@ def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPa
 LOCKED = """
 import os, sys
 from evalframe.jobs.cli import main
-import difflib, evalframe.jobs.run, evalframe.report.table
+import difflib, evalframe.jobs.selective.run, evalframe.report.table
 os.chdir(sys.argv.pop(1))
 if os.getuid() == 0:  # who may look anywhere
     os.setuid(65534)

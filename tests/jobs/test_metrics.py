@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from evalframe.core.errors import EvalframeError
-from evalframe.jobs.metrics import catalogue, parse, resolve
 from evalframe.jobs.parsing import parse as parse_job
+from evalframe.jobs.selective.metrics import catalogue, parse, resolve
 
 ROLES = {"prediction": "answer", "loss": "wrong", "confidence": "token_msp"}
 

@@ -21,7 +21,6 @@ from evalframe.jobs.console import (
 )
 from evalframe.jobs.families import run_job
 from evalframe.jobs.help import CALIBRATE_EPILOG, EPILOG, SELECTIVE_EPILOG
-from evalframe.jobs.job import LOSSES, METRICS, RUN_FLAGS, SelectiveJob
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
     given,
@@ -35,6 +34,7 @@ from evalframe.jobs.options import (
 from evalframe.jobs.parsing import load, parse
 from evalframe.jobs.rag.commands import rag
 from evalframe.jobs.replication.commands import replication
+from evalframe.jobs.selective.job import LOSSES, METRICS, RUN_FLAGS, SelectiveJob
 from evalframe.jobs.survey.commands import survey
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def calibrate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
     ITEMS are files, globs or folders with a row per item: prediction, label and the signals. With
     --from-run a run document of ai-psychiatrist is read instead. Trained on predicted items.
     """
-    from evalframe.jobs.calibrate import calibrate, summary
+    from evalframe.jobs.selective.calibrate import calibrate, summary
 
     trained = calibrate(from_run, given(flags))
     if not quiet:
@@ -237,7 +237,7 @@ def run_file(job: Path, quiet: bool) -> None:
 def validate_items(**flags: Any) -> None:
     """Check selective records against their contract; exit with 1 if a row breaks it."""
     from evalframe.jobs.inputs import open_items
-    from evalframe.jobs.records import check
+    from evalframe.jobs.selective.records import check
 
     job = parse(_document(given(flags)))
     assert isinstance(job, SelectiveJob)
@@ -286,7 +286,7 @@ def demo(samples: Path, output: Path) -> None:
 @click.option("--family", help="Only those of one family.")
 def metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
-    from evalframe.jobs.metrics import catalogue
+    from evalframe.jobs.selective.metrics import catalogue
 
     rows = catalogue(family)
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
@@ -299,8 +299,8 @@ def _run(job: Job, folder: Path, quiet: bool) -> None:
     if not isinstance(job, SelectiveJob):
         run_job(job, folder, quiet=quiet)
         return
-    from evalframe.jobs.metrics import has_default_convention
-    from evalframe.jobs.run import run
+    from evalframe.jobs.selective.metrics import has_default_convention
+    from evalframe.jobs.selective.run import run
     from evalframe.report.table import render
 
     outcome = run(job, folder=folder, progress=silent if quiet else None)
@@ -320,7 +320,7 @@ def _run(job: Job, folder: Path, quiet: bool) -> None:
 
 
 def _run_documents(documents: Sequence[str], flags: dict[str, Any], quiet: bool) -> None:
-    from evalframe.jobs.from_run import evaluate_documents, report
+    from evalframe.jobs.selective.from_run import evaluate_documents, report
 
     evaluation = evaluate_documents(documents, flags, silent if quiet else None)
     if not quiet:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
-from evalframe.jobs.job import LOSSES, Columns, Loss, SelectiveJob
 from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, MODES, RATE_INTERVALS, RagJob
 from evalframe.jobs.replication.job import (
     FINDING_KEYS,
@@ -18,6 +17,7 @@ from evalframe.jobs.replication.job import (
     STUDY_RULES,
     ReplicationJob,
 )
+from evalframe.jobs.selective.job import LOSSES, Columns, Loss, SelectiveJob
 from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
 from evalframe.jobs.survey.job import (
     BASELINES,

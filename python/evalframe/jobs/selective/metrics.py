@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
-from evalframe.jobs.job import METRICS
+from evalframe.jobs.selective.job import METRICS
 from evalframe.selective.areas import fraction
 from evalframe.selective.conventions import Convention
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.core.metric import MetricExpr
-    from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.selective.job import SelectiveJob
 
 
 def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
@@ -33,7 +33,7 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
         UnknownNameError: No metric, argument or convention of this name.
         ParameterError: An argument out of its domain, or two metrics under one name.
 
-    >>> from evalframe.jobs.job import SelectiveJob
+    >>> from evalframe.jobs.selective.job import SelectiveJob
     >>> job = SelectiveJob(items=("items.csv",), metrics=("aurc", "risk_at"), coverage_grid=(0.5,))
     >>> [metric.bound.name for metric in resolve(job, {"loss": "is_wrong"})]
     ['aurc', 'risk_at_0.50']

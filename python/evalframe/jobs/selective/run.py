@@ -12,18 +12,18 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.inputs import open_files
-from evalframe.jobs.metrics import has_default_convention, left_out, resolve
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.records import Records, check
+from evalframe.jobs.selective.metrics import has_default_convention, left_out, resolve
+from evalframe.jobs.selective.records import Records, check
 from evalframe.report.run_report import run_table
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.selective.job import SelectiveJob
     from evalframe.resample.methods import Progress
 
 LOSS = "__evalframe_loss__"

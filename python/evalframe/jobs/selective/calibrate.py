@@ -10,8 +10,8 @@ import click
 import polars as pl
 
 from evalframe.core.errors import InputError, OutputError, did_you_mean
-from evalframe.jobs.from_run import check_targets
 from evalframe.jobs.inputs import open_items
+from evalframe.jobs.selective.from_run import check_targets
 from evalframe.report.table import Column, as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import (

@@ -13,9 +13,9 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.jobs.inputs import FORMATS, open_items
-from evalframe.jobs.job import RUN_FLAGS
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, refuse_inputs
+from evalframe.jobs.selective.job import RUN_FLAGS
 from evalframe.report.run_report import run_table
 from evalframe.report.table import render
 

@@ -18,7 +18,7 @@ from evalframe.selective.contract import items_contract
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from evalframe.jobs.job import SelectiveJob
+    from evalframe.jobs.selective.job import SelectiveJob
 
 REJECTED_FOR = "rejected_for"
 """The column of a quarantined row that names the confidence it lacks; null if it serves none."""

@@ -1,0 +1,1 @@
+"""Jobs of the family of selective prediction."""
