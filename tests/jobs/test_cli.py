@@ -15,11 +15,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.cli import _document, cli
 from evalframe.jobs.help import EPILOG, SELECTIVE_EPILOG
 from evalframe.jobs.options import given
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
+from evalframe.jobs.selective.commands import _job, selective
 
 BY_MODE = ("--by", "mode")
 FEW = ("--metrics", "coverage,aurc,risk_at_0.50")
@@ -261,7 +261,7 @@ def test_an_input_is_not_overwritten(call: Any, folder: Path) -> None:
 
 
 def test_usage_errors(call: Any, folder: Path) -> None:
-    assert "name the result: -o FILE" in call("selective", "items.parquet", exit_code=2).stderr
+    assert "name the result: -o OUT" in call("selective", "items.parquet", exit_code=2).stderr
     assert "name ITEMS, or --from-run" in call("selective", "-o", "a.csv", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
@@ -349,11 +349,11 @@ def test_help_teaches(call: Any) -> None:
 def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
     *_, command = SELECTIVE_EPILOG.partition("\n\n")[0].split("evalframe selective ")
     job = SELECTIVE_EPILOG.partition("`evalframe run`:\n")[2].partition("\n\n")[0]
-    context = cli.commands["selective"].make_context(
-        "selective", shlex.split(command.replace("\\\n", " "))
+    context = selective.commands["evaluate"].make_context(
+        "evaluate", shlex.split(command.replace("\\\n", " "))
     )
     flags = {k: v for k, v in context.params.items() if k not in ("quiet", "from_run")}
-    assert parse(_document(given(flags))) == parse(tomllib.loads(job))
+    assert _job(given(flags)) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:

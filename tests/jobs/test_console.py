@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs import cli
+from evalframe.jobs import families
 
 COMMAND = "selective items.parquet -o out.parquet --by mode"
 PROGRAM = f'{sys.executable} -c "from evalframe.jobs.cli import main; main()"'
@@ -67,10 +67,10 @@ def test_a_damaged_page_is_bad_input(call: Any, items: pl.DataFrame, folder: Pat
 
 
 def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args: object) -> None:
+    def fail(*args: object, **flags: object) -> None:
         raise ZeroDivisionError("division by\nzero")
 
-    monkeypatch.setattr(cli, "_run", fail)
+    monkeypatch.setattr(families, "run_job", fail)
     done = call(*COMMAND.split(), exit_code=1)
     told = "error: internal: ZeroDivisionError: division by; please report it\n"
     assert done.stderr == told

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.cli import cli
 from evalframe.jobs.help import SELECTIVE_EPILOG
 from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.selective.commands import selective
 from evalframe.selective.sample import sample_document
 
 QUICK = ("--confidence", "token_msp", "--bootstrap", "10")
@@ -391,4 +391,4 @@ def test_the_examples_of_the_help_run(call: Any, runs: Path, sample: dict[str, A
     for command in commands:
         call(*command.split(), "--bootstrap", "10", "-q")
     assert {"out.json", "report.md", "paired.json"} <= names(runs)
-    assert cli.commands["selective"].epilog == SELECTIVE_EPILOG
+    assert selective.commands["evaluate"].epilog == SELECTIVE_EPILOG

@@ -220,7 +220,7 @@ COMMANDS: dict[str, tuple[list[str], int, str]] = {
         1,
         "tests.parquet is one of the inputs",
     ),
-    "rows set apart nowhere": (["validate"], 2, "Missing argument 'TESTS...'"),
+    "rows set apart nowhere": (["validate"], 2, "name TESTS, or --from-results"),
     "JSON as tests": (["t.json", "-o", "o.csv"], 1, "are read by results = true (--from-results)"),
     "results that are none": (
         ["--from-results", "t.json", "-o", "o.csv"],

@@ -5,16 +5,15 @@ import pytest
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError
 from evalframe.jobs.parsing import parse
-from evalframe.jobs.rag.run import run as run_rag
-from evalframe.jobs.replication.run import run as run_replication
+from evalframe.jobs.run import run
 from evalframe.jobs.samples import write_samples
-from evalframe.jobs.survey.run import run as run_survey
 from evalframe.jobs.targets import target_of
 
 FAMILIES = {
-    "survey": (run_survey, {"items": ["survey_responses.parquet"], "truth": "survey.parquet"}),
-    "rag": (run_rag, {"items": ["rag_responses.parquet"]}),
-    "replication": (run_replication, {"items": ["replication_tests.parquet"]}),
+    "selective": {"items": ["items.parquet"], "by": ["mode"]},
+    "survey": {"items": ["survey_responses.parquet"], "truth": "survey.parquet"},
+    "rag": {"items": ["rag_responses.parquet"]},
+    "replication": {"items": ["replication_tests.parquet"]},
 }
 APART = {"on_invalid": "quarantine", "output": "out.parquet"}
 
@@ -28,7 +27,7 @@ def samples(tmp_path_factory):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_job_that_fails_leaves_the_rejected_rows_as_they_were(family, samples):
-    run, asked = FAMILIES[family]
+    asked = FAMILIES[family]
     rejected = samples / "out.rejected.parquet"
     rejected.write_bytes(b"of another run")
     before = sorted(samples.iterdir())
@@ -43,7 +42,7 @@ def test_a_job_that_fails_leaves_the_rejected_rows_as_they_were(family, samples)
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rejected_rows_are_named_where_they_are(family, samples):
-    run, asked = FAMILIES[family]
+    asked = FAMILIES[family]
     outcome = run(parse({"family": family, **asked, **APART}), folder=samples)
     assert outcome.report.quarantine == samples / "out.rejected.parquet"
     assert pl.read_parquet(outcome.report.quarantine).is_empty()
@@ -63,8 +62,8 @@ def test_baselines_among_the_models_stay_as_they_are(tmp_path):
     )
     scores.write_parquet(tmp_path / "scores.parquet")
     job = parse({**survey, "items": ["scores.parquet"], "baselines": ["uniform"]})
-    outcome = run_survey(job, folder=tmp_path)
-    assert outcome.overall.select("model", "score", "n_items").rows() == [
+    outcome = run(job, folder=tmp_path)
+    assert outcome.result.select("model", "score", "n_items").rows() == [
         ("baseline:uniform", 0.25, 1)
     ]
     assert not any("Baselines are scored" in note for note in outcome.notes)
@@ -75,7 +74,7 @@ def test_two_spellings_of_a_segment_are_duplicates(tmp_path):
     spelled = {"segment_id": ["country:t-rkiye", "country:turkey"]}
     pl.DataFrame({**rows, **spelled}).write_parquet(tmp_path / "said.parquet")
     with pytest.raises(EvalframeError, match="unique: not so in 1 of 2 rows"):
-        run_survey(parse({"family": "survey", "items": ["said.parquet"]}), folder=tmp_path)
+        run(parse({"family": "survey", "items": ["said.parquet"]}), folder=tmp_path)
 
 
 def test_blank_responses_are_no_answers_of_the_original(tmp_path):
@@ -87,7 +86,7 @@ def test_blank_responses_are_no_answers_of_the_original(tmp_path):
     asked = {"items": ["said.parquet"], "truth": "truth.parquet", "baselines": []}
     for rules in ("documented", "reference"):
         job = parse({"family": "survey", **asked, "rules": rules})
-        scores = run_survey(job, folder=tmp_path).overall["score"].to_list()
+        scores = run(job, folder=tmp_path).result["score"].to_list()
         assert scores in ([1.0, None], [1.0])
 
 
@@ -95,7 +94,7 @@ def test_run_results_are_named_once(tmp_path):
     job = {"family": "survey", "runs": True, "items": ["run.json", "./run.json"]}
     (tmp_path / "run.json").write_text(RUN)
     with pytest.raises(InputError, match="is named twice"):
-        run_survey(parse(job), folder=tmp_path)
+        run(parse(job), folder=tmp_path)
 
 
 def test_a_summary_is_a_file_of_its_own(tmp_path):
@@ -103,7 +102,7 @@ def test_a_summary_is_a_file_of_its_own(tmp_path):
     job = {"family": "survey", "runs": True, "items": ["run.json"]}
     both = {"output": "out.json", "summary": "out.json"}
     with pytest.raises(ParameterError, match="would both be"):
-        run_survey(parse({**job, **both}), folder=tmp_path)
+        run(parse({**job, **both}), folder=tmp_path)
 
 
 def test_an_output_has_a_name(tmp_path):

@@ -192,6 +192,10 @@ class Report:
     valid: pl.LazyFrame
     quarantine: Path | None
 
+    def describe(self) -> dict[str, int]:
+        """The counts, as plain data."""
+        return {"rows": self.rows, "rejected": self.rejected}
+
     def __str__(self) -> str:
         """How many rows went where, and why."""
         if not self.rejected:

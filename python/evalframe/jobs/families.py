@@ -1,8 +1,7 @@
-"""Jobs of the families that have a folder here: from flags to a job, and from a job to a report."""
+"""Commands of the families: from flags to a job, and from a job to a report."""
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,36 +17,47 @@ if TYPE_CHECKING:
     from evalframe.jobs.parsing import Job
 
 
-def run_flags(
+def job_of(
     family: str,
     asked: Mapping[str, Any],
     *,
-    original: str,
-    files: Sequence[str],
     called: str,
-    quiet: bool,
-) -> None:
-    """Run what the flags of a family's main command ask for, and print what it came to.
+    original: str | None = None,
+    files: Sequence[str] = (),
+) -> Job:
+    """The job that flags ask for.
 
     Args:
         family: Whose command.
         asked: The flags that were given, as entries of a job file.
-        original: The entry that says that items are files of the original program.
+        called: What items are called, and the flag of files of the original program.
+        original: The entry that says that items are such files.
         files: Such files, which come before other items.
-        called: What items are called, and the flag of such files.
-        quiet: Print nothing.
 
     Raises:
-        UsageError: Neither items nor such files are named, or no output.
+        UsageError: Neither items nor such files are named.
     """
     document = {"family": family, **asked}
-    if files:
+    if original is not None and files:
         document |= {"items": [*files, *asked.get("items", ())], original: True}
     if "items" not in document:
         raise click.UsageError(f"name {called}")
-    if "output" not in document:
+    return parse(document)
+
+
+def run_asked(job: Job, *, quiet: bool) -> None:
+    """Run the job that flags ask for, and print what it came to.
+
+    Args:
+        job: What to run.
+        quiet: Print nothing.
+
+    Raises:
+        UsageError: No output is named.
+    """
+    if job.output is None:
         raise click.UsageError("name the result: -o OUT")
-    run_job(parse(document), Path(), quiet=quiet)
+    run_job(job, Path(), quiet=quiet)
 
 
 def run_job(job: Job, folder: Path, *, quiet: bool) -> None:
@@ -58,9 +68,19 @@ def run_job(job: Job, folder: Path, *, quiet: bool) -> None:
         folder: What relative names in it are relative to.
         quiet: Print nothing.
     """
-    module = importlib.import_module(f"evalframe.jobs.{job.__struct_config__.tag}.run")
-    outcome = module.run(job, folder=folder, progress=silent if quiet else None)
+    from evalframe.jobs.run import family_of, run
+
+    outcome = run(job, folder=folder, progress=silent if quiet else None)
+    for warning in outcome.warnings:
+        say(warning, err=True)
     if outcome.report.rejected:
         say(outcome.report, err=True)
     if not quiet:
-        say(module.written(outcome, width=terminal_width()))
+        say(family_of(job).written(outcome, width=terminal_width()))
+
+
+def check_asked(job: Job) -> None:
+    """Check the records of a job against their contract, and print what is found."""
+    from evalframe.jobs.run import Place, family_of
+
+    say(family_of(job).check(job, Place()))

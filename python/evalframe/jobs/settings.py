@@ -1,12 +1,18 @@
-"""What jobs of every family say in the same way: resampling, and what becomes of bad rows."""
+"""What jobs of every family say in the same way: inputs, output, resampling, bad rows."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import msgspec
 
 from evalframe.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    import evalframe as ef
+    from evalframe.resample.methods import Progress
 
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
@@ -31,14 +37,45 @@ class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.cluster == "":
             raise ParameterError("cluster is empty; name a column, or leave it out")
 
+    def method(self, cluster: str | pl.Expr, progress: Progress | None) -> ef.Bootstrap:
+        """What the library is asked for.
 
-def check_items(items: tuple[str, ...]) -> None:
-    """Raise if a job names no input, or one without a name.
+        Args:
+            cluster: What is resampled together.
+            progress: Called as replicates are done.
+        """
+        import evalframe as ef
 
-    Raises:
-        ParameterError: It does.
+        asked = msgspec.structs.asdict(self) | {"cluster": cluster, "progress": progress}
+        return ef.Bootstrap(**asked)
+
+
+class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a job of any family says.
+
+    Attributes:
+        items: Files, globs or folders, as given.
+        output: A file for the main table, whose extension decides the format, or a folder for all.
+        key: Columns that identify a row; by default those of the family.
+        bootstrap: Resampling, or none.
+        on_invalid: What happens to rows that break the contract.
+        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
-    if not items:
-        raise ParameterError("items is empty; a job needs at least one")
-    if not all(map(str.strip, items)):
-        raise ParameterError("the name of an input is empty; name a file, glob or folder")
+
+    items: tuple[str, ...]
+    output: str | None = None
+    key: tuple[str, ...] | None = None
+    bootstrap: Bootstrap | None = None
+    on_invalid: OnInvalid = "raise"
+    hash_inputs: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.items:
+            raise ParameterError("items is empty; a job needs at least one")
+        if not all(map(str.strip, self.items)):
+            raise ParameterError("the name of an input is empty; name a file, glob or folder")
+
+    @property
+    def shown_level(self) -> float | None:
+        """The confidence level of the intervals, if the result has any."""
+        return None if self.bootstrap is None else self.bootstrap.level

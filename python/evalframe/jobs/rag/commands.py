@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalframe.jobs.console import Family, say
-from evalframe.jobs.families import run_flags
+from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import RAG_DOCUMENTS_EPILOG, RAG_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -19,6 +19,9 @@ from evalframe.jobs.options import (
     with_bootstrap,
 )
 from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, KEYS, MODES, RATE_INTERVALS
+
+if TYPE_CHECKING:
+    from evalframe.jobs.parsing import Job
 
 _RESPONSES = options(
     click.option(
@@ -84,14 +87,15 @@ def rates(quiet: bool, from_rgb: tuple[str, ...], **flags: Any) -> None:
     noise, rejection where there is nothing but noise, integration of several documents, and
     robustness to documents that are wrong.
     """
-    run_flags(
-        "rag",
-        with_bootstrap(given(flags), "level"),
-        original="rgb",
-        files=from_rgb,
-        called="RESPONSES, or --from-rgb FOLDER",
-        quiet=quiet,
-    )
+    run_asked(_job(from_rgb, with_bootstrap(given(flags), "level")), quiet=quiet)
+
+
+@rag.command()
+@click.argument("items", nargs=-1, metavar="[RESPONSES]...")
+@_RESPONSES
+def validate(from_rgb: tuple[str, ...], **flags: Any) -> None:
+    """Check responses against their contract; exit with 1 if one breaks it."""
+    check_asked(_job(from_rgb, given(flags)))
 
 
 @rag.command(epilog=RAG_DOCUMENTS_EPILOG)
@@ -134,3 +138,8 @@ def documents(quiet: bool, instances: tuple[str, ...], **flags: Any) -> None:
     prompts = write_documents(instances, **flags)
     if not quiet:
         say(summary(prompts, flags["output"]))
+
+
+def _job(from_rgb: tuple[str, ...], asked: dict[str, Any]) -> Job:
+    called = "RESPONSES, or --from-rgb FOLDER"
+    return job_of("rag", asked, called=called, original="rgb", files=from_rgb)

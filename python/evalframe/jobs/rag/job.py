@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-import msgspec
-
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
+from evalframe.jobs.settings import TableJob
 
 Mode: TypeAlias = Literal["strict", "lenient"]
 Dropped: TypeAlias = Literal["excluded", "wrong"]
@@ -22,15 +20,11 @@ RATE_INTERVALS: tuple[str, ...] = get_args(RateIntervals)
 KEYS = ("model", "dataset", "noise_rate", "passage_num", "correct_passage_rate")
 """What responses are grouped by unless a job says otherwise, as far as the table has it."""
 
+LEVEL = 0.95
+"""The confidence level of intervals unless a job names one."""
 
-class RagJob(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="family",
-    tag="rag",
-):
+
+class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag"):
     """One run of the rag family: everything that decides the numbers, and the output.
 
     Attributes:
@@ -52,10 +46,8 @@ class RagJob(
         hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    items: tuple[str, ...]
     rgb: bool = False
     instances: str | None = None
-    output: str | None = None
     by: tuple[str, ...] | None = None
     answers: AnswerText | None = None
     mode: Mode | None = None
@@ -63,13 +55,9 @@ class RagJob(
     intervals: RateIntervals | None = None
     level: float | None = None
     weight: str | None = None
-    key: tuple[str, ...] | None = None
-    bootstrap: Bootstrap | None = None
-    on_invalid: OnInvalid = "raise"
-    hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        check_items(self.items)
+        super().__post_init__()
         if self.level is not None and not 0 < self.level < 1:
             raise ParameterError(f"level must lie between 0 and 1, got {self.level}; usual is 0.95")
         if self.bootstrap and (self.level is not None or self.intervals is not None):
@@ -79,3 +67,10 @@ class RagJob(
             )
         if self.rgb and self.instances:
             raise ParameterError("prediction files hold their answers; leave out the instances")
+
+    @property
+    def shown_level(self) -> float | None:
+        """The confidence level of the intervals, if the result has any."""
+        if self.bootstrap is not None:
+            return self.bootstrap.level
+        return None if self.intervals == "none" else self.level or LEVEL

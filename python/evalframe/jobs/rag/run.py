@@ -1,24 +1,22 @@
-"""Run a job of the rag family: open, validate, label, count, write."""
+"""What a job of the rag family computes: open, validate, label, count."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.contract import Contract, Report, validate
-from evalframe.jobs.outputs import write_result, write_tables
+from evalframe.core.contract import Contract, validate
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.rag.inputs import open_responses
-from evalframe.jobs.rag.job import KEYS
+from evalframe.jobs.rag.inputs import Opened, open_responses
+from evalframe.jobs.rag.job import KEYS, LEVEL
 from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
-from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
+from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.rag.contract import responses_contract
 from evalframe.rag.rates import RATES
 
@@ -26,90 +24,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.jobs.rag.job import RagJob
-    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
-LEVEL = 0.95
-"""The confidence level of intervals unless a job names one."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to.
-
-    Attributes:
-        job: The job.
-        keys: What its responses are grouped by.
-        rates: The table of rates.
-        report: What the validation found.
-        provenance: What a Parquet output carries in its metadata.
-    """
-
-    job: RagJob
-    keys: list[str]
-    rates: pl.DataFrame
-    report: Report
-    provenance: dict[str, Any]
-
-    @property
-    def level(self) -> float | None:
-        """The confidence level of the intervals, if there are any."""
-        if self.job.bootstrap is not None:
-            return self.job.bootstrap.level
-        return None if self.job.intervals == "none" else self.job.level or LEVEL
-
-
-def run(job: RagJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
-    """Run a job; with an output, write it whole or leave what was there.
-
-    Args:
-        job: What to run.
-        folder: What relative names in the job are relative to.
-        progress: Called as replicates are done; by default long runs report on a terminal.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: The output cannot be written; said before anything is computed.
-        ContractError: The responses break their contract.
-        MissingColumnsError: The table lacks a column that the job needs.
-
-    Example:
-        >>> import tempfile
-        >>> from evalframe.jobs.parsing import parse
-        >>> from evalframe.rag.sample import sample_responses
-        >>> job = parse({"family": "rag", "items": ["responses.parquet"], "by": ["model"]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sample_responses(questions=3).write_parquet(f"{folder}/responses.parquet")
-        ...     outcome = run(job, folder=Path(folder))
-        >>> outcome.rates["model"].to_list(), outcome.report.rejected
-        (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
-    """
-    target = target_of(job.output, folder)
-    rejects = check_targets(target, TABLES, job.on_invalid)
-    with set_apart(rejects) as temporary:
-        return _run(job, folder, progress, target, rejects, temporary)
-
-
-def _run(
-    job: RagJob,
-    folder: Path,
-    progress: Progress | None,
-    target: Target | None,
-    rejects: Path | None,
-    temporary: Path | None,
-) -> Outcome:
-    """Run a job, with rejected rows in a temporary file."""
-    targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
-    opened = open_responses(job, folder, targets)
+def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
+    """Label the responses of a job, and count."""
+    opened, keys, contract = _opened(job, place)
     schema = opened.table.collect_schema()
-    keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
-    contract = _contract(job, schema, keys)
     with reading(", ".join(job.items)):
-        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
+        report = validate(
+            opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
+        )
         labelled = _labelled(job, report.valid, schema)
         resample = _resample(job, schema, progress)
-        if target is not None and target.is_folder:  # several tables read it
+        if place.all_tables:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
         rates = ef.rag.rates(
             labelled,
@@ -120,28 +48,41 @@ def _run(
             level=job.level or LEVEL,
             resample=resample,
         ).collect()
-    record = provenance(
-        job,
-        [metric.alias(name) for name, metric in RATES.items()],
-        opened.describe(),
-        {"rows": report.rows, "rejected": report.rejected},
-    )
-    outcome = Outcome(job, keys, rates, replace(report, quarantine=rejects), record)
-    if target is None:
-        return outcome
-    if not target.is_folder:
-        write_result(rates, target.path, record, readable=lambda: written(outcome, markdown=True))
-    else:
-        tables = tables_of(job, labelled, rates, keys, resample)
-        write_tables(tables, target.path, record)
-    return outcome
+    metrics = [metric.alias(name) for name, metric in RATES.items()]
+    record = provenance(job, metrics, opened.describe(), report.describe())
+    tables = partial(tables_of, job, labelled, rates, keys, resample)
+    return Outcome(job, keys, rates, report, record, tables)
+
+
+def check(job: RagJob, place: Place) -> str:
+    """What is found in responses that keep their contract.
+
+    Raises:
+        ContractError: They do not.
+        InputError: An input cannot be read.
+    """
+    opened, _, contract = _opened(job, place)
+    with reading(", ".join(job.items)):
+        return str(validate(opened.table, contract))
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
     """The rates for a reader."""
     return rates_report(
-        outcome.rates, outcome.keys, markdown=markdown, level=outcome.level, width=width
+        outcome.result,
+        outcome.keys,
+        markdown=markdown,
+        level=outcome.job.shown_level,
+        width=width,
     )
+
+
+def _opened(job: RagJob, place: Place) -> tuple[Opened, list[str], Contract]:
+    """The responses, what they are grouped by, and their contract."""
+    opened = open_responses(job, place.folder, place.targets)
+    schema = opened.table.collect_schema()
+    keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
+    return opened, keys, _contract(job, schema, keys)
 
 
 def _contract(job: RagJob, present: pl.Schema, keys: Sequence[str]) -> Contract:
@@ -186,6 +127,7 @@ def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.B
     if job.bootstrap is None:
         return None
     question = pl.struct(_question(schema))
-    asked = msgspec.structs.asdict(job.bootstrap)
-    cluster = job.bootstrap.cluster or question
-    return ef.Bootstrap(**asked | {"cluster": cluster, "progress": progress})
+    return job.bootstrap.method(job.bootstrap.cluster or question, progress)
+
+
+FAMILY = Family(TABLES, compute, check, written)

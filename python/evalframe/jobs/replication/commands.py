@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalframe.jobs.console import Family, say
-from evalframe.jobs.families import run_flags
+from evalframe.jobs.console import Family
+from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import REPLICATION_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -18,15 +17,16 @@ from evalframe.jobs.options import (
     resampling,
     with_bootstrap,
 )
-from evalframe.jobs.parsing import parse
 from evalframe.jobs.replication.job import (
     FINDING_KEYS,
     FINDING_RULES,
     MISSING_AGENT,
     RULES,
     STUDY_RULES,
-    ReplicationJob,
 )
+
+if TYPE_CHECKING:
+    from evalframe.jobs.parsing import Job
 
 _BY = names("--by", "Columns to group by.  [default: model, if there is one]")
 _KEY = names(
@@ -125,29 +125,20 @@ def scores(quiet: bool, from_results: tuple[str, ...], **flags: Any) -> None:
     An impossible test, such as a correlation beyond 1, an unknown type or a duplicate is an error,
     or set aside by --on-invalid quarantine. Faults of responses are errors always.
     """
-    run_flags(
-        "replication",
-        with_bootstrap(given(flags)),
-        original="results",
-        files=from_results,
-        called="TESTS, or --from-results FOLDER",
-        quiet=quiet,
-    )
+    run_asked(_job(from_results, with_bootstrap(given(flags))), quiet=quiet)
 
 
 @replication.command()
-@click.argument("tests", nargs=-1, required=True)
-@_BY
-@_KEY
-@_RULES
-def validate(tests: tuple[str, ...], **flags: Any) -> None:
+@click.argument("items", nargs=-1, metavar="[TESTS]...")
+@_TESTS
+def validate(from_results: tuple[str, ...], **flags: Any) -> None:
     """Check tests against their contract; exit with 1 if one cannot be used.
 
-    TESTS are files, globs or folders. Tests that some models have and others lack are told; they
-    are no fault.
+    Tests that some models have and others lack are told; they are no fault.
     """
-    from evalframe.jobs.replication.validating import checked
+    check_asked(_job(from_results, given(flags)))
 
-    job = parse({"family": "replication", "items": [*tests], **given(flags)})
-    assert isinstance(job, ReplicationJob)
-    say(checked(job, Path()))
+
+def _job(from_results: tuple[str, ...], asked: dict[str, Any]) -> Job:
+    called = "TESTS, or --from-results FOLDER"
+    return job_of("replication", asked, called=called, original="results", files=from_results)

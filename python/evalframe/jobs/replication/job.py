@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Literal, TypeAlias, get_args
 
-import msgspec
-
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.rules import Rules
-from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
+from evalframe.jobs.settings import TableJob
 
 FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
 StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
@@ -29,14 +27,7 @@ CLUSTERS = {"study": "study_id", "finding": "finding_id", PARTICIPANT: "particip
 """The columns that names of clusters stand for."""
 
 
-class ReplicationJob(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="family",
-    tag="replication",
-):
+class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="replication"):
     """One run of the replication family: everything that decides the numbers, and the output.
 
     Attributes:
@@ -61,11 +52,9 @@ class ReplicationJob(
         hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    items: tuple[str, ...]
     results: bool = False
     participants: str | None = None
     design: str | None = None
-    output: str | None = None
     rules: Rules = "documented"
     finding_rule: FindingRule | None = None
     study_rule: StudyRule | None = None
@@ -74,14 +63,10 @@ class ReplicationJob(
     agent_prior_odds: float = 1.0
     missing_agent: MissingAgent = "skip"
     by: tuple[str, ...] | None = None
-    key: tuple[str, ...] | None = None
     summary: str | None = None
-    bootstrap: Bootstrap | None = None
-    on_invalid: OnInvalid = "raise"
-    hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        check_items(self.items)
+        super().__post_init__()
         for name in ("human_prior_odds", "agent_prior_odds"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ParameterError(

@@ -31,6 +31,8 @@ _ONLY_IF_ANY = ("n_missing", "n_absent", "ecs_missing_rate")
 """Columns that are shown where they are not 0 throughout."""
 
 _NAMED = 3
+_ABSENT = 20
+"""Absent tests that are listed at most."""
 
 
 def models_report(
@@ -162,3 +164,14 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
             + (f"; and {more:,} more" if more > 0 else "")
             + ". Each is scored on those that it has."
         )
+
+
+def told_absent(absent: pl.DataFrame) -> list[str]:
+    """Lines about tests that some models have and others lack, if there are any."""
+    if absent.is_empty():
+        return []
+    keys = [name for name in absent.columns if absent[name].count()]
+    table = wide_table(absent.head(_ABSENT), keys, {})
+    more = len(absent) - _ABSENT
+    told = [f"{len(absent):,} tests that some have and others lack:", "", table]
+    return [*told, f"and {more:,} more"] if more > 0 else told

@@ -1,140 +1,91 @@
-"""Run a job of the replication family: open, validate, compute, write."""
+"""What a job of the replication family computes: open, validate, make evidence, score."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Report, validate
-from evalframe.jobs.outputs import write_result, write_tables
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.replication.evidence import with_evidence
 from evalframe.jobs.replication.inputs import groups_of, open_tests
 from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
-from evalframe.jobs.replication.outputs import TABLES, Scores
+from evalframe.jobs.replication.outputs import TABLES, Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
-from evalframe.jobs.replication.report import as_given, models_report, notes_of
+from evalframe.jobs.replication.report import as_given, models_report, notes_of, told_absent
 from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
 from evalframe.jobs.replication.summary import check_summary, write_summary
-from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
+from evalframe.jobs.run import Family, Outcome, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from evalframe.jobs.replication.inputs import Opened
     from evalframe.jobs.replication.job import ReplicationJob
-    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to.
-
-    Attributes:
-        job: The job.
-        by: What its tests are grouped by.
-        models: The table of models.
-        report: What the validation found.
-        notes: What a reader should know beside the numbers.
-        provenance: What a Parquet output carries in its metadata.
-    """
-
-    job: ReplicationJob
-    by: Sequence[str]
-    models: pl.DataFrame
-    report: Report
-    notes: Sequence[str]
-    provenance: dict[str, Any]
-
-
-def run(job: ReplicationJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
-    """Run a job; with an output, write it whole or leave what was there.
-
-    Args:
-        job: What to run.
-        folder: What relative names in the job are relative to.
-        progress: Called as replicates are done; by default long runs report on a terminal.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: The output cannot be written; said before anything is computed.
-        ContractError: The tests or the responses break their contract.
-        MissingColumnsError: A table lacks a column that the job needs.
-
-    Example:
-        >>> import tempfile
-        >>> from evalframe.jobs.parsing import parse
-        >>> from evalframe.replication.sample import sample_tests
-        >>> job = parse({"family": "replication", "items": ["tests.parquet"]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sample_tests().write_parquet(f"{folder}/tests.parquet")
-        ...     outcome = run(job, folder=Path(folder))
-        >>> outcome.models["model"].to_list(), outcome.report.rejected
-        (['lantern-13b', 'quill-70b', 'harbor-7b'], 0)
-    """
-    target = target_of(job.output, folder)
-    rejects = check_targets(target, TABLES, job.on_invalid)
-    with set_apart(rejects) as temporary:
-        return _run(job, folder, progress, target, rejects, temporary)
-
-
-def _run(
-    job: ReplicationJob,
-    folder: Path,
-    progress: Progress | None,
-    target: Target | None,
-    rejects: Path | None,
-    temporary: Path | None,
-) -> Outcome:
-    """Run a job, with rejected rows in a temporary file."""
-    targets = targets_of(target, TABLES) + ([] if rejects is None else [rejects])
-    opened = open_tests(job, folder, targets)
+def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Outcome:
+    """Make the evidence of the tests of a job, and score the models."""
+    opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
     if job.summary is not None:
-        check_summary(folder / job.summary, opened, by)
+        check_summary(place.folder / job.summary, opened, by)
     with reading(", ".join(job.items)):
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
-        made = _made(job, opened, by, temporary)
+        made = _made(job, opened, by, place.rejects)
     resample = _resample(job, progress)
     drawn = None
     if resample is not None and job.cluster == PARTICIPANT:
         drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)
     scores = Scores(made.tests, by, job, resample, drawn)
     models = scores.models()
-    report = replace(made.report, quarantine=rejects)
-    record = provenance(
-        job, [], opened.describe(), {"rows": report.rows, "rejected": report.rejected}
-    )
-    outcome = Outcome(job, by, models, report, [*notes_of(scores, models), *made.notes], record)
+    beside = None
     if job.summary is not None:
-        write_summary(made.tests, folder / job.summary, opened, by, job)
-    if target is None:
-        return outcome
-    if not target.is_folder:
-        write_result(models, target.path, record, readable=lambda: written(outcome, markdown=True))
-    else:
-        write_tables(scores.tables(), target.path, record)
-    return outcome
+        beside = partial(write_summary, made.tests, place.folder / job.summary, opened, by, job)
+    return Outcome(
+        job,
+        by,
+        models,
+        made.report,
+        provenance(job, [], opened.describe(), made.report.describe()),
+        scores.tables,
+        notes=[*notes_of(scores, models), *made.notes],
+        beside=beside,
+    )
+
+
+def check(job: ReplicationJob, place: Place) -> str:
+    """What is found in tests that keep their contract, and which of them some models lack.
+
+    Raises:
+        ContractError: They do not.
+        InputError: An input cannot be read.
+        MissingColumnsError: There is nothing to make a PAS from.
+    """
+    opened = open_tests(job, place.folder, place.targets)
+    by = groups_of(job, opened)
+    with reading(", ".join(job.items)):
+        report = validate(opened.tests, contract_of(opened, by, job))
+        with_evidence(report.valid, job)
+        absent = absent_tests(opened.tests, by)
+    return "\n".join([str(report), *told_absent(absent)])
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
     """The models for a reader."""
-    bootstrap = outcome.job.bootstrap
     return models_report(
-        outcome.models,
-        outcome.by,
+        outcome.result,
+        outcome.keys,
         notes=outcome.notes,
         markdown=markdown,
-        level=bootstrap.level if bootstrap else None,
+        level=outcome.job.shown_level,
         width=width,
     )
 
@@ -198,6 +149,7 @@ def _with_domains(tests: pl.DataFrame) -> pl.DataFrame:
 def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | None:
     if job.bootstrap is None:
         return None
-    cluster = CLUSTERS.get(str(job.cluster), job.cluster)
-    asked = msgspec.structs.asdict(job.bootstrap) | {"cluster": cluster, "progress": progress}
-    return ef.Bootstrap(**asked)
+    return job.bootstrap.method(CLUSTERS[str(job.cluster)], progress)
+
+
+FAMILY = Family(TABLES, compute, check, written)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import msgspec
 
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
+from evalframe.jobs.settings import TableJob
 
 LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
 
@@ -90,14 +90,7 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return 3.0 if self.scale is None else self.scale
 
 
-class SelectiveJob(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="family",
-    tag="selective",
-):
+class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="selective"):
     """One run of the selective family: everything that decides the numbers, and the output.
 
     Attributes:
@@ -118,8 +111,6 @@ class SelectiveJob(
         hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    items: tuple[str, ...]
-    output: str | None = None
     by: tuple[str, ...] = ()
     confidence: tuple[str, ...] = ("confidence",)
     loss: Loss = Loss(name="abs_norm")
@@ -128,13 +119,9 @@ class SelectiveJob(
     area_coverage: float = 0.5
     convention: str | None = None
     columns: Columns = Columns()
-    key: tuple[str, ...] | None = None
-    bootstrap: Bootstrap | None = None
-    on_invalid: OnInvalid = "raise"
-    hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        check_items(self.items)
+        super().__post_init__()
         for name in ("confidence", "metrics"):
             if getattr(self, name) == ():
                 raise ParameterError(f"{name} is empty; a job needs at least one")

@@ -11,7 +11,6 @@ import polars as pl
 
 from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, validate
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.core.files import replacing
 from evalframe.jobs.paths import reading
 from evalframe.selective.contract import items_contract
 
@@ -75,14 +74,14 @@ class Records:
         return "\n".join(lines)
 
 
-def check(job: SelectiveJob, items: pl.LazyFrame, quarantine: Path | None) -> Records:
+def check_records(job: SelectiveJob, items: pl.LazyFrame, quarantine: Path | None) -> Records:
     """Hold the records of a job against their contract; a loss of true and false is 1 and 0.
 
     Args:
         job: The job.
         items: Its records.
-        quarantine: Where rows go that break the contract, each for all confidences or for those
-            that it lacks; None for an error that tells of them.
+        quarantine: A file for rows that break the contract, each for all confidences or for
+            those that it lacks; None for an error that tells of them.
 
     Raises:
         MissingColumnsError: A column that the job names is absent.
@@ -109,10 +108,7 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
         raise ContractError(f"items: rename {REJECTED_FOR!r}, which quarantined rows gain.")
     numbered = items.with_row_index(_NUMBER)
     own: dict[str, Report] = {}
-    with (
-        replacing(path) as whole,
-        TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp") as folder,
-    ):
+    with TemporaryDirectory() as folder:
         parts = [Path(folder, f"{k}.parquet") for k in range(len(job.confidence) + 1)]
         shared = _contract(job, schema, ())
         common = validate(numbered, shared, on_invalid="quarantine", quarantine=parts[0])
@@ -125,7 +121,7 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
                     common.valid, alone, on_invalid="quarantine", quarantine=part
                 )
                 rejected.append(_named(part, confidence))
-        pl.concat(rejected).sink_parquet(whole)
+        pl.concat(rejected).sink_parquet(path)
     return Records(job.confidence, common, own, path)
 
 

@@ -1,140 +1,136 @@
-"""Run a job: open, validate, evaluate, write."""
+"""What a job of the selective family computes: open, validate, evaluate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.errors import ParameterError
-from evalframe.jobs.inputs import open_files
-from evalframe.jobs.outputs import check_holds, check_output, write_result
+from evalframe.jobs.inputs import Source, open_files
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
+from evalframe.jobs.run import Family, Outcome, Place
+from evalframe.jobs.selective.job import SelectiveJob
 from evalframe.jobs.selective.metrics import has_default_convention, left_out, resolve
-from evalframe.jobs.selective.records import Records, check
+from evalframe.jobs.selective.records import check_records
 from evalframe.report.run_report import run_table
+from evalframe.report.table import render
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from evalframe.jobs.selective.job import SelectiveJob
     from evalframe.resample.methods import Progress
 
 LOSS = "__evalframe_loss__"
 """The column that holds the loss while a job runs."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to.
-
-    Attributes:
-        result: The long table: `by`, `confidence`, `metric`, `estimate` and its companions.
-        report: What the validation found.
-        provenance: What a Parquet output carries in its metadata.
-        left_out: Default metrics that the convention of the job does not define.
-    """
-
-    result: pl.DataFrame
-    report: Records
-    provenance: dict[str, Any]
-    left_out: Sequence[str]
+TABLES = ("metrics", "curve")
+"""What a folder gets, as Parquet files of these names."""
 
 
-def run(job: SelectiveJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
-    """Run a job; with an output, write it whole or leave what was there.
-
-    Args:
-        job: What to run.
-        folder: What relative names in the job are relative to.
-        progress: Called as replicates are done, for each confidence column; by default long
-            runs report on a terminal.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: The output cannot be written; said before anything is computed.
-        ContractError: The records break their contract.
-        UnknownNameError: The job names a metric or argument that does not exist.
-
-    Example:
-        >>> import tempfile
-        >>> from evalframe.jobs.parsing import parse
-        >>> from evalframe.jobs.samples import write_samples
-        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["mode"]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     files = write_samples(folder, participants=5)
-        ...     outcome = run(job, folder=Path(folder))
-        >>> outcome.result.columns[:4], outcome.result["metric"].n_unique()
-        (['mode', 'confidence', 'metric', 'estimate'], 20)
-        >>> outcome.provenance["inputs"][0]["rows"] == outcome.report.rows
-        True
-    """
-    output = None if job.output is None else folder / job.output
-    rejects = _rejects(job, output)
-    targets = [path for path in (output, rejects) if path is not None]
-    for path in targets:
-        check_output(path)
+def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
+    """Evaluate the metrics of a job for each of its confidences."""
     metrics = [resolve(job, _roles(job, confidence)) for confidence in job.confidence]
-    resample = _resample(job, progress)
-    files = find(job.items, folder)
-    for path in targets:
-        refuse_inputs(path, files, job.items, folder)
-    items, sources = open_files(files)
-    schema = items.collect_schema()
-    if output is not None:
-        check_holds(output, {key: schema[key] for key in job.by if key in schema})
-    losses = _loss(job, schema)
-    records = check(job, items, rejects)
+    resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
+    items, sources = _opened(job, place)
+    losses = _loss(job, items.collect_schema())
+    records = check_records(job, items, place.rejects)
+
+    def rows(confidence: str) -> pl.LazyFrame:
+        return records.valid(confidence).with_columns(losses)
+
     parts = []
     for confidence, bound in zip(job.confidence, metrics, strict=True):
-        rows = records.valid(confidence).with_columns(losses)
         with reading(", ".join(job.items), "is it whole?"):
             part = ef.evaluate(
-                rows, bound, by=job.by, weight=job.columns.weight, resample=resample
+                rows(confidence),
+                bound,
+                by=job.by,
+                weight=job.columns.weight,
+                resample=resample,
             ).collect()
         parts.append(part.with_columns(confidence=pl.lit(confidence)))
     result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
+
+    def tables() -> dict[str, pl.DataFrame]:
+        return {"metrics": result, "curve": _curves(job, rows)}
+
     inputs = [source.describe(digest=job.hash_inputs) for source in sources]
-    record = provenance(job, metrics[0], inputs, records.describe())
-    if output is not None:
-        write_result(result, output, record, readable=lambda: _readable(job, result))
-    return Outcome(result, records, record, left_out(job, metrics[0]))
-
-
-def _readable(job: SelectiveJob, result: pl.DataFrame) -> str:
-    """One line for each group and confidence; of metrics asked for by name, all."""
-    text = run_table(
+    lacking = ", ".join(left_out(job, metrics[0]))
+    told = f"not defined in the convention {job.convention}, left out: {lacking}"
+    return Outcome(
+        job,
+        [*job.by, "confidence"],
         result,
-        by=[*job.by, "confidence"],
-        format="markdown",
-        columns=None
-        if job.metrics is None
-        else result["metric"].unique(maintain_order=True).to_list(),
-        level=job.bootstrap.level if job.bootstrap else None,
+        records,
+        provenance(job, metrics[0], inputs, records.describe()),
+        tables,
+        notes=[] if has_default_convention(job) else [f"Convention: {job.convention}."],
+        warnings=[told] if lacking else [],
     )
-    return text if has_default_convention(job) else f"{text}\n\nConvention: {job.convention}."
 
 
-def _rejects(job: SelectiveJob, output: Path | None) -> Path | None:
-    """Where rows go that break the contract."""
-    if job.on_invalid != "quarantine":
-        return None
-    if output is None:
-        raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
-    return output.with_name(f"{output.stem}.rejected.parquet")
+def check(job: SelectiveJob, place: Place) -> str:
+    """What is found in items that keep their contract.
+
+    Raises:
+        ContractError: They do not.
+        InputError: An input cannot be read.
+        MissingColumnsError: A column that the job names is absent.
+    """
+    items, _ = _opened(job, place)
+    return str(check_records(job, items, None))
 
 
-def _resample(job: SelectiveJob, progress: Progress | None) -> ef.Bootstrap | None:
-    if job.bootstrap is None:
-        return None
-    asked = msgspec.structs.asdict(job.bootstrap) | {"cluster": job.cluster}
-    return ef.Bootstrap(**asked, progress=progress)
+def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
+    """The metrics for a reader: a line for each on a terminal, in a file one for each group.
+
+    A file shows of the default metrics those that matter most, of metrics asked for by name all.
+    """
+    job = outcome.job
+    assert isinstance(job, SelectiveJob)
+    if not markdown:
+        limit = None if job.output is None else _ROWS
+        hidden = limit is not None and outcome.result.height > limit
+        notes = [*outcome.notes, *[f"All rows are in {job.output}."] * hidden]
+        return render(outcome.result, level=job.shown_level, width=width, limit=limit, notes=notes)
+    asked = outcome.result["metric"].unique(maintain_order=True).to_list()
+    text = run_table(
+        outcome.result,
+        by=outcome.keys,
+        format="markdown",
+        columns=None if job.metrics is None else asked,
+        level=job.shown_level,
+    )
+    return "\n\n".join([text, *outcome.notes])
+
+
+_ROWS = 60
+"""Rows printed at most of a result that is also written."""
+
+
+def _opened(job: SelectiveJob, place: Place) -> tuple[pl.LazyFrame, list[Source]]:
+    files = find(job.items, place.folder)
+    for path in place.targets:
+        refuse_inputs(path, files, job.items, place.folder)
+    return open_files(files)
+
+
+def _curves(job: SelectiveJob, rows: Callable[[str], pl.LazyFrame]) -> pl.DataFrame:
+    """The risk-coverage curve of each group and confidence."""
+    curves = [
+        ef.selective.rc_curve(
+            rows(confidence), LOSS, confidence, by=job.by, weight=job.columns.weight
+        )
+        .with_columns(confidence=pl.lit(confidence))
+        .collect()
+        for confidence in job.confidence
+    ]
+    keys = [*job.by, "confidence"]
+    return pl.concat(curves).select(*keys, pl.exclude(keys))
 
 
 def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -167,3 +163,6 @@ def _loss(job: SelectiveJob, present: Collection[str]) -> pl.Expr:
     if prediction not in present:
         return given
     return pl.when(pl.col(prediction).is_not_null()).then(given).alias(LOSS)
+
+
+FAMILY = Family(TABLES, compute, check, written)

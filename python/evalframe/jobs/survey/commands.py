@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalframe.jobs.console import Family
-from evalframe.jobs.families import run_flags
+from evalframe.jobs.console import Family, say
+from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import SURVEY_EPILOG
 from evalframe.jobs.options import (
     ON_BAD_ROWS,
@@ -26,7 +26,10 @@ from evalframe.jobs.survey.job import (
     VERSIONS,
     WEIGHTINGS,
 )
-from evalframe.jobs.survey.survey_commands import baselines, prompts, validate
+from evalframe.jobs.survey.survey_commands import baselines, prompts
+
+if TYPE_CHECKING:
+    from evalframe.jobs.parsing import Job
 
 _PREDICTIONS = options(
     click.option(
@@ -116,15 +119,34 @@ def leaderboards(quiet: bool, from_runs: tuple[str, ...], **flags: Any) -> None:
     distribution or another number of options is an error, or set aside by --on-invalid quarantine.
     Faults of the survey are errors always.
     """
-    run_flags(
-        "survey",
-        with_bootstrap(given(flags)),
-        original="runs",
-        files=from_runs,
-        called="PREDICTIONS, or --from-runs FOLDER",
-        quiet=quiet,
-    )
+    run_asked(_job(from_runs, with_bootstrap(given(flags))), quiet=quiet)
 
 
-for command in (prompts, baselines, validate):
+@survey.command()
+@click.argument("items", nargs=-1, metavar="[SURVEY or PREDICTIONS]...")
+@_PREDICTIONS
+def validate(from_runs: tuple[str, ...], **flags: Any) -> None:
+    """Check surveys, or with --truth predictions; exit with 1 if one cannot be used.
+
+    Survey documents (.json) are checked by the rules of the original, tables against their
+    contract. Conflicts are what the original accepts and tables cannot hold, such as a question
+    that a segment answers twice.
+    """
+    asked = given(flags)
+    if from_runs or asked.keys() - {"items"}:
+        check_asked(_job(from_runs, asked))
+        return
+    from evalframe.jobs.survey.validating import checked
+
+    told, is_usable = checked(asked.get("items", ()))
+    say(told)
+    click.get_current_context().exit(0 if is_usable else 1)
+
+
+for command in (prompts, baselines):
     survey.add_command(command)
+
+
+def _job(from_runs: tuple[str, ...], asked: dict[str, Any]) -> Job:
+    called = "PREDICTIONS, or --from-runs FOLDER"
+    return job_of("survey", asked, called=called, original="runs", files=from_runs)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-import msgspec
-
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import Rules
-from evalframe.jobs.settings import Bootstrap, OnInvalid, check_items
+from evalframe.jobs.settings import TableJob
 
 MetricName: TypeAlias = Literal[
     "jensen_shannon_similarity",
@@ -45,14 +43,7 @@ RUNS = ("temperature", "run_id")
 """Further columns that tell runs apart, as far as a table has them."""
 
 
-class SurveyJob(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    forbid_unknown_fields=True,
-    tag_field="family",
-    tag="survey",
-):
+class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="survey"):
     """One run of the survey family: everything that decides the numbers, and the output.
 
     Attributes:
@@ -78,25 +69,19 @@ class SurveyJob(
         hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    items: tuple[str, ...]
     runs: bool = False
     truth: str | None = None
-    output: str | None = None
     metric: MetricName | None = None
     rules: Rules = "documented"
     weight: Weighting = "segment"
     by: tuple[str, ...] = ()
     baselines: tuple[Baseline, ...] | None = None
-    key: tuple[str, ...] | None = None
     versions: Versions = "all"
     experiments: bool = False
     summary: str | None = None
-    bootstrap: Bootstrap | None = None
-    on_invalid: OnInvalid = "raise"
-    hash_inputs: bool = False
 
     def __post_init__(self) -> None:
-        check_items(self.items)
+        super().__post_init__()
         if self.truth is not None and not self.truth.strip():
             raise ParameterError("truth is empty; name the file of the survey, or leave it out")
         if self.baselines and self.truth is None:

@@ -1,19 +1,17 @@
-"""Run a job of the survey family: open, validate, score, rank, write."""
+"""What a job of the survey family computes: open, validate, score, rank."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from functools import partial
+from typing import TYPE_CHECKING
 
 import evalframe as ef
-from evalframe.core.contract import Report, validate
+from evalframe.core.contract import validate
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.jobs.outputs import check_output, write_result, write_tables
+from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
+from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.jobs.survey.inputs import open_predictions
 from evalframe.jobs.survey.job import METRIC, RUNS
 from evalframe.jobs.survey.outputs import TABLES, group_names, overall, tables_of
@@ -21,16 +19,16 @@ from evalframe.jobs.survey.report import leaderboard_report
 from evalframe.jobs.survey.rules import contract_of
 from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
 from evalframe.jobs.survey.truth import Truth
-from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     import polars as pl
 
+    from evalframe.core.contract import Contract
     from evalframe.jobs.survey.inputs import Opened
     from evalframe.jobs.survey.job import SurveyJob
-    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 _COLUMNS = (
@@ -52,122 +50,92 @@ _COLUMNS = (
 """What is kept of the scores, with the columns that a job names; texts of responses are not."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to.
-
-    Attributes:
-        job: The job.
-        overall: The overall leaderboard.
-        report: What the validation found.
-        notes: What a reader should know beside the numbers.
-        provenance: What a Parquet output carries in its metadata.
-    """
-
-    job: SurveyJob
-    overall: pl.DataFrame
-    report: Report
-    notes: Sequence[str]
-    provenance: dict[str, Any]
-
-
-def run(job: SurveyJob, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
-    """Run a job; with an output, write it whole or leave what was there.
-
-    Args:
-        job: What to run.
-        folder: What relative names in the job are relative to.
-        progress: Called as replicates are done; by default long runs report on a terminal.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: The output cannot be written; said before anything is computed.
-        ContractError: The predictions or the survey break their contract.
-        MissingColumnsError: A table lacks a column that the job needs.
-
-    Example:
-        >>> import tempfile
-        >>> from evalframe.jobs.parsing import parse
-        >>> from evalframe.survey.sample import sample_responses, sample_survey
-        >>> document = {"family": "survey", "items": ["said.parquet"], "truth": "survey.parquet"}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sample_responses().write_parquet(f"{folder}/said.parquet")
-        ...     sample_survey().write_parquet(f"{folder}/survey.parquet")
-        ...     outcome = run(parse(document), folder=Path(folder))
-        >>> outcome.overall["model"].to_list()[:2], outcome.report.rejected
-        (['quill-70b', 'baseline:population-marginal'], 0)
-    """
-    target = target_of(job.output, folder)
-    rejects = check_targets(target, TABLES, job.on_invalid)
-    with set_apart(rejects) as temporary:
-        return _run(job, folder, progress, target, rejects, temporary)
-
-
-def _run(
-    job: SurveyJob,
-    folder: Path,
-    progress: Progress | None,
-    target: Target | None,
-    rejects: Path | None,
-    temporary: Path | None,
-) -> Outcome:
-    """Run a job, with rejected rows in a temporary file."""
-    summary = None if job.summary is None else _summary(folder / job.summary)
-    targets = targets_of(target, TABLES)
-    if summary in targets:
-        raise ParameterError(f"the output and the summary would both be {summary}; name another")
-    targets += [path for path in (rejects, summary) if path is not None]
-    opened = open_predictions(job, folder, targets)
-    present = opened.table.collect_schema().names()
-    truth = None if opened.survey is None else Truth.of(opened.survey, present, job.rules)
+def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
+    """Score the predictions of a job, and rank the models."""
+    summary = None if job.summary is None else _summary(job, place)
+    targets = [*place.targets, *([] if summary is None else [summary])]
+    opened, truth, contract = _opened(job, place.folder, targets)
     with reading(", ".join(job.items)):
-        contract = contract_of(job, opened.table, opened.value, truth)
-        report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
+        report = validate(
+            opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
+        )
         rows = scored(job, report.valid, opened.value, truth)
         models = _kept(job, rows).collect()
     scores = with_baselines(job, models, truth)
     resample = _resample(job, progress)
     board = overall(job, scores, resample)
-    record = provenance(
-        job, [], opened.describe(), {"rows": report.rows, "rejected": report.rejected}
+
+    def tables() -> dict[str, pl.DataFrame]:
+        return tables_of(job, scores, opened.attributes, resample) | {"overall": board}
+
+    return Outcome(
+        job,
+        group_names(job),
+        board,
+        report,
+        provenance(job, [], opened.describe(), report.describe()),
+        tables,
+        notes=_notes(job, opened, truth, models),
+        beside=_summarised(opened, summary),
     )
-    told = replace(report, quarantine=rejects)
-    outcome = Outcome(job, board, told, _notes(job, opened, truth, models), record)
-    if summary is not None and opened.results is not None:
-        ef.survey.write_summary(opened.results, summary)
-    if target is None:
-        return outcome
-    if not target.is_folder:
-        write_result(board, target.path, record, readable=lambda: written(outcome, markdown=True))
-    else:
-        tables = tables_of(job, scores, opened.attributes, resample)
-        write_tables(tables | {"overall": board}, target.path, record)
-    return outcome
+
+
+def check(job: SurveyJob, place: Place) -> str:
+    """What is found in predictions that keep their contract.
+
+    Raises:
+        ContractError: They do not.
+        InputError: An input cannot be read.
+    """
+    opened, _, contract = _opened(job, place.folder, place.targets)
+    with reading(", ".join(job.items)):
+        return str(validate(opened.table, contract))
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
     """The overall leaderboard for a reader."""
-    bootstrap = outcome.job.bootstrap
     return leaderboard_report(
-        outcome.overall,
-        group_names(outcome.job),
+        outcome.result,
+        outcome.keys,
         notes=outcome.notes,
         markdown=markdown,
-        level=bootstrap.level if bootstrap else None,
+        level=outcome.job.shown_level,
         width=width,
     )
 
 
-def _summary(path: Path) -> Path:
+def _opened(
+    job: SurveyJob, folder: Path, targets: Sequence[Path]
+) -> tuple[Opened, Truth | None, Contract]:
+    """The predictions, what they are compared with, and their contract."""
+    opened = open_predictions(job, folder, targets)
+    present = opened.table.collect_schema().names()
+    truth = None if opened.survey is None else Truth.of(opened.survey, present, job.rules)
+    with reading(", ".join(job.items)):
+        return opened, truth, contract_of(job, opened.table, opened.value, truth)
+
+
+def _summary(job: SurveyJob, place: Place) -> Path:
     """Where the summary of run results goes.
 
     Raises:
         OutputError: It cannot be written there, or is no JSON.
+        ParameterError: It is the output.
     """
+    path = place.folder / str(job.summary)
     if path.suffix.lower() != ".json":
         raise OutputError(f"cannot write {path.name}: the summary is JSON; name it .json")
     check_output(path)
+    if path in place.targets:
+        raise ParameterError(f"the output and the summary would both be {path}; name another")
     return path
+
+
+def _summarised(opened: Opened, path: Path | None) -> Callable[[], object] | None:
+    """Writes the summary, if there is one to write."""
+    if path is None or opened.results is None:
+        return None
+    return partial(ef.survey.write_summary, opened.results, path)
 
 
 def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -180,9 +148,7 @@ def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
 def _resample(job: SurveyJob, progress: Progress | None) -> ef.Bootstrap | None:
     if job.bootstrap is None:
         return None
-    asked = msgspec.structs.asdict(job.bootstrap)
-    cluster = job.bootstrap.cluster or "segment_id"
-    return ef.Bootstrap(**asked | {"cluster": cluster, "progress": progress})
+    return job.bootstrap.method(job.bootstrap.cluster or "segment_id", progress)
 
 
 _ALIKE = {
@@ -206,3 +172,6 @@ def _notes(job: SurveyJob, opened: Opened, truth: Truth | None, models: pl.DataF
     if stored and added_kinds(job, models, truth):
         notes.append(f"Baselines are scored by {METRIC}.")
     return [*notes, *(f"{note}." for note in opened.notes)]
+
+
+FAMILY = Family(TABLES, compute, check, written)

@@ -1,4 +1,4 @@
-"""What `evalframe survey` does with surveys alone: prompts, baselines, validation."""
+"""What `evalframe survey` does with surveys alone: prompts, baselines."""
 
 from __future__ import annotations
 
@@ -175,20 +175,3 @@ def baselines(quiet: bool, **flags: Any) -> None:
     scored = score_baselines(given(flags))
     if not quiet:
         say(report(scored, flags["output"], width=terminal_width()))
-
-
-@click.command()
-@click.argument("survey", nargs=-1, required=True)
-@click.pass_context
-def validate(context: click.Context, survey: tuple[str, ...]) -> None:
-    """Check surveys; exit with 1 if one cannot be used.
-
-    SURVEY are files, globs or folders. Documents (.json) are checked by the rules of the original,
-    tables against their contract. Conflicts are what the original accepts and tables cannot hold,
-    such as a question that a segment answers twice.
-    """
-    from evalframe.jobs.survey.validating import checked
-
-    told, is_usable = checked(survey)
-    say(told)
-    context.exit(0 if is_usable else 1)

@@ -1,0 +1,141 @@
+"""Run a job of any family: check where it writes, let the family compute, write all or nothing."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalframe.jobs.outputs import check_holds, write_result, write_tables
+from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import polars as pl
+
+    from evalframe.core.contract import Report
+    from evalframe.jobs.parsing import Job
+    from evalframe.jobs.selective.records import Records
+    from evalframe.resample.methods import Progress
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job reads and writes.
+
+    Attributes:
+        folder: What relative names in the job are relative to.
+        targets: The files that will be written, which must not be among the inputs.
+        rejects: Where rows go that break the contract; None where they are an error.
+        all_tables: Whether all tables are wanted, not the main one alone.
+    """
+
+    folder: Path = Path()
+    targets: Sequence[Path] = ()
+    rejects: Path | None = None
+    all_tables: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job came to.
+
+    Attributes:
+        job: The job.
+        keys: What its result is grouped by.
+        result: Its main table, which a file as output holds.
+        report: What the validation found.
+        provenance: What a Parquet output carries in its metadata.
+        tables: All tables by name, which a folder as output holds.
+        notes: What a reader should know beside the numbers.
+        warnings: What was asked for and could not be done.
+        beside: Writes what the job writes beside its output.
+    """
+
+    job: Job
+    keys: Sequence[str]
+    result: pl.DataFrame
+    report: Report | Records
+    provenance: dict[str, Any]
+    tables: Callable[[], Mapping[str, pl.DataFrame]]
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    beside: Callable[[], object] | None = None
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a family does with its jobs.
+
+    Attributes:
+        tables: The names of all tables.
+        compute: Opens, validates and computes: of a job, its place and its progress.
+        check: What is found in records that keep their contract.
+        written: The main table for a reader, in Markdown or for a terminal of some width.
+    """
+
+    tables: Sequence[str]
+    compute: Callable[[Any, Place, Progress | None], Outcome]
+    check: Callable[[Any, Place], str]
+    written: Callable[..., str]
+
+
+def family_of(job: Job) -> Family:
+    """What does jobs of this family."""
+    tag = job.__struct_config__.tag
+    family: Family = importlib.import_module(f"evalframe.jobs.{tag}.run").FAMILY
+    return family
+
+
+def run(job: Job, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
+    """Run a job; with an output, write it whole or leave what was there.
+
+    Args:
+        job: What to run.
+        folder: What relative names in the job are relative to.
+        progress: Called as replicates are done; by default long runs report on a terminal.
+
+    Raises:
+        InputError: An input cannot be read.
+        OutputError: The output cannot be written; said before anything is computed.
+        ContractError: The records break their contract.
+        MissingColumnsError: A table lacks a column that the job needs.
+        UnknownNameError: The job names a metric or argument that does not exist.
+
+    Example:
+        >>> import tempfile
+        >>> from evalframe.jobs.parsing import parse
+        >>> from evalframe.rag.sample import sample_responses
+        >>> job = parse({"family": "rag", "items": ["responses.parquet"], "by": ["model"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sample_responses(questions=3).write_parquet(f"{folder}/responses.parquet")
+        ...     outcome = run(job, folder=Path(folder))
+        >>> outcome.result["model"].to_list(), outcome.report.rejected
+        (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
+    """
+    family = family_of(job)
+    target = target_of(job.output, folder)
+    rejects = check_targets(target, family.tables, job.on_invalid)
+    targets = [*targets_of(target, family.tables), *([] if rejects is None else [rejects])]
+    all_tables = target is not None and target.is_folder
+    with set_apart(rejects) as temporary:
+        made = family.compute(job, Place(folder, targets, temporary, all_tables), progress)
+        outcome = replace(made, report=replace(made.report, quarantine=rejects))
+        tables = outcome.tables() if all_tables else {}
+        if outcome.beside is not None:
+            outcome.beside()
+        if target is None:
+            return outcome
+        if target.is_folder:
+            write_tables(tables, target.path, outcome.provenance)
+            return outcome
+        check_holds(target.path, outcome.result.schema)
+        write_result(
+            outcome.result,
+            target.path,
+            outcome.provenance,
+            readable=lambda: family.written(outcome, markdown=True),
+        )
+    return outcome
