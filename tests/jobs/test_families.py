@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -14,6 +13,9 @@ from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import FAMILIES
 from evalframe.jobs.run import family_of
 from evalframe.jobs.samples import write_samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
 WORDS = {

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.selective.losses import loss
-from evalframe.selective.rc_curve import rc_curve
+from evalframe.selective.risk_coverage import rc_curve
 
 KEYS = ["case", "loss_name"]
 POINT = ["coverage", "selective_risk", "generalized_risk", "threshold"]

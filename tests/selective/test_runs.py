@@ -49,7 +49,11 @@ def test_failed_and_successful_entries_of_one_participant_count_as_both():
 @EACH_WAY
 def test_an_experiment_without_results_is_empty(given):
     for experiment in ({}, {"results": {}}, {"results": {"results": []}}):
-        run = open_run(given({"experiments": [experiment]}))
+        whole = {"experiments": [experiment]}
+        if "results" not in experiment.get("results", {}):
+            with pytest.raises(InputError, match="the experiment has no list of results"):
+                open_run(given(whole))
+        run = open_run(given(whole), rules="reference")
         assert run.items.schema == pl.Schema(
             dict(zip(KEYS, [pl.Int64, pl.Int64, pl.String, pl.Int64, pl.Int64], strict=True))
             | {COUNT: pl.Float64}

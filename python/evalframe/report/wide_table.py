@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 
+LINES = 60
+"""Rows of a table for a terminal at most; Markdown has all."""
+
+
 def wide_table(
     result: Frame,
     keys: Sequence[str],
@@ -41,11 +45,12 @@ def wide_table(
     `<column>_upper`. Columns that are null throughout are left out.
 
     Args:
-        result: The table. Rows keep their order.
+        result: The table. Rows keep their order; text has the first `LINES` of them.
         keys: What tells the rows apart; in text a key appears once.
         shown: Columns to show, each with its head.
         markdown: A Markdown table instead of aligned text.
-        digits: Decimals of fractions; counts have none.
+        digits: Decimals of fractions; counts have none, and percentages one, whose names end in
+            `_pct`.
         level: The confidence level of the intervals, named beneath the table.
         width: Characters per line; columns are left out from the right, and named beneath the
             table, until the lines fit. Keys and the first column stay.
@@ -84,6 +89,7 @@ def wide_table(
     table = result.lazy().collect()
     if missing := {*keys, *shown} - {*table.columns}:
         raise MissingColumnsError.of("the table", missing, table.columns)
+    rows, table = table, table if markdown else table.head(LINES)
     columns = {f":{key}": _key(table[key]) for key in keys}
     if not markdown:
         show_once([column.cells for column in columns.values()], None)
@@ -100,6 +106,8 @@ def wide_table(
         captions.append(f"{100 * level:g}% intervals in brackets.")
     if hidden:
         captions.append(f"Not shown at {width} characters: {', '.join(reversed(hidden))}.")
+    if more := len(rows) - len(table):
+        captions.append(f"{more:,} more rows are in the output.")
     if table.is_empty():
         captions.append("No rows.")
     captions += notes
@@ -113,6 +121,7 @@ def _key(column: pl.Series) -> Column:
 def _figures(table: pl.DataFrame, name: str, head: str, digits: int) -> Column:
     if not table.schema[name].is_numeric():
         return label(table[name].alias(head))
+    digits = min(digits, 1) if name.endswith("_pct") else digits
     written = numbers(table[name].alias(head), digits)
     ends = [f"{name}_lower", f"{name}_upper"]
     if not {*ends} <= {*table.columns} or table[ends[0]].null_count() == table.height:

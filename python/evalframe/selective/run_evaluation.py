@@ -49,7 +49,7 @@ from evalframe.selective.oracle import (
     eaugrc,
     eaurc,
 )
-from evalframe.selective.rc_curve import rc_curve
+from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.run_settings import PARTICIPANT, RunSettings
 from evalframe.selective.runs import Run, run_of_items
 from evalframe.selective.signal_contract import check_trained_on

@@ -16,14 +16,13 @@ from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, refuse_inputs
 from evalframe.jobs.selective.job import RUN_FLAGS
-from evalframe.report.run_report import run_table
+from evalframe.jobs.selective.report import metrics_report
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.core.rules import Rules
-    from evalframe.report.run_report import Format
     from evalframe.resample.methods import Progress
     from evalframe.selective.run_evaluation import RunEvaluation
     from evalframe.selective.run_settings import RunSettings
@@ -88,7 +87,7 @@ def evaluate_documents(
             evaluation.result,
             path,
             _provenance(evaluation, artifact),
-            readable=lambda: report(evaluation, format="markdown"),
+            readable=lambda: report(evaluation, markdown=True),
         )
     return evaluation
 
@@ -107,25 +106,23 @@ def opened(path: str, mode: str | None, signals: Sequence[str], rules: Rules) ->
     return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
 
 
-def report(
-    evaluation: RunEvaluation, *, format: Format = "terminal", width: int | None = None
-) -> str:
+def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None) -> str:
     """What an evaluation came to, for a reader: who, the figures, and of two runs the differences.
 
     Args:
         evaluation: From `evaluate_documents`.
-        format: Aligned text for a `terminal`, or `markdown`.
-        width: Characters per line of a terminal.
+        markdown: Markdown instead of aligned text.
+        width: Characters per line.
     """
     level = _LEVEL if evaluation.settings.n else None
     keys = ["input", "confidence"] if len(evaluation.runs) > 1 else ["confidence"]
     parts = [
-        *_heads(evaluation, "  \n" if format == "markdown" else "\n"),
-        run_table(evaluation.result, by=keys, format=format, level=level, width=width),
+        *_heads(evaluation, "  \n" if markdown else "\n"),
+        metrics_report(evaluation.result, keys, markdown=markdown, level=level, width=width),
     ]
     if evaluation.deltas is not None:
         deltas = evaluation.deltas.select(*_DELTA, pl.col("n_clusters").alias("participants"))
-        shown = render(deltas, markdown=format == "markdown", level=level, width=width, limit=None)
+        shown = render(deltas, markdown=markdown, level=level, width=width, limit=None)
         parts += ["Input 1 minus input 0, of the same participants:", shown]
     return "\n\n".join(parts)
 

@@ -14,8 +14,7 @@ from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.jobs.selective.job import SelectiveJob
 from evalframe.jobs.selective.metrics import has_default_convention, left_out, resolve
 from evalframe.jobs.selective.records import check_records
-from evalframe.report.run_report import run_table
-from evalframe.report.table import render
+from evalframe.jobs.selective.report import metrics_report
 from evalframe.selective.losses import loss
 
 if TYPE_CHECKING:
@@ -86,30 +85,19 @@ def check(job: SelectiveJob, place: Place) -> str:
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The metrics for a reader: a line for each on a terminal, in a file one for each group.
-
-    A file shows of the default metrics those that matter most, of metrics asked for by name all.
-    """
+    """The metrics for a reader; those asked for by name, or else what matters most."""
     job = outcome.job
     assert isinstance(job, SelectiveJob)
-    if not markdown:
-        limit = None if job.output is None else _ROWS
-        hidden = limit is not None and outcome.result.height > limit
-        notes = [*outcome.notes, *[f"All rows are in {job.output}."] * hidden]
-        return render(outcome.result, level=job.shown_level, width=width, limit=limit, notes=notes)
     asked = outcome.result["metric"].unique(maintain_order=True).to_list()
-    text = run_table(
+    return metrics_report(
         outcome.result,
-        by=outcome.keys,
-        format="markdown",
-        columns=None if job.metrics is None else asked,
+        outcome.keys,
+        metrics=None if job.metrics is None else asked,
+        markdown=markdown,
         level=job.shown_level,
+        width=width,
+        notes=outcome.notes,
     )
-    return "\n\n".join([text, *outcome.notes])
-
-
-_ROWS = 60
-"""Rows printed at most of a result that is also written."""
 
 
 def _opened(job: SelectiveJob, place: Place) -> tuple[pl.LazyFrame, list[Source]]:

@@ -7,6 +7,7 @@
 | a prediction or label that is true or false | an error | 1 or 0 |
 | a label that is no number where the prediction is null | an error | null: nobody reads it |
 | a signal that is written as NaN | an error | as if the item had no such key |
+| an experiment without `results` | an error | nobody was attempted |
 | a second experiment of the same mode | the first is taken, with a warning | silently |
 | a participant with several successful entries | all are kept, `read_run` warns | silently |
 

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     Source: TypeAlias = str | Path | bytes | Mapping[str, Any]
 
 
+_ABSENT = object()
+
+
 class Experiment(NamedTuple):
     """One experiment: its two statements of the mode, and its entries, decoded or not."""
 
     provenance_mode: Any
     mode: Any
     entries: Any
+    """`_ABSENT` where the experiment has no such key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,17 +101,22 @@ def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
     return matching[0], len(matching)
 
 
-def entries(experiment: Experiment, name: str) -> list[Entry]:
+def entries(experiment: Experiment, name: str, *, reference: bool = False) -> list[Entry]:
     """One entry per attempt at a participant, in the order of the document.
 
     Raises:
-        InputError: The results are no list, or one of them is no object.
+        InputError: The results are no list, or one of them is no object; or, unless `reference`,
+            there are none, which is not the same as an empty list of them.
     """
     import msgspec
 
     from evalframe.selective.runs.shapes import Entry
 
     found = experiment.entries
+    if found is _ABSENT and not reference:
+        raise InputError(f"{name}: the experiment has no list of results; is the run over?")
+    if found is _ABSENT:
+        return []
     if isinstance(found, msgspec.Raw):
         try:
             return msgspec.json.decode(found, type=list[Entry])
@@ -163,7 +172,11 @@ def _decoded(data: bytes, name: str, path: Path | None) -> Document:
         return _checked(decoded(data, name), name, path)
     metadata = document.run_metadata
     experiments = [
-        Experiment(e.provenance.mode, e.results.mode, e.results.results)
+        Experiment(
+            e.provenance.mode,
+            e.results.mode,
+            e.results.results if bytes(e.results.results) else _ABSENT,
+        )
         for e in document.experiments
     ]
     return Document(name, path, metadata.run_id, metadata.git_commit, experiments)
@@ -185,7 +198,7 @@ def _experiment(plain: Any, number: int, name: str) -> Experiment:
     experiment = _object(plain, place, name)
     provenance = _object(experiment.get("provenance", {}), f"provenance of {place}", name)
     results = _object(experiment.get("results", {}), f"results of {place}", name)
-    return Experiment(provenance.get("mode"), results.get("mode"), results.get("results", []))
+    return Experiment(provenance.get("mode"), results.get("mode"), results.get("results", _ABSENT))
 
 
 def _object(value: Any, what: str, name: str) -> Mapping[str, Any]:

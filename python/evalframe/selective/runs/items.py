@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.selective.runs.document import told
 from evalframe.selective.severity import ITEM_NAMES
@@ -226,6 +227,9 @@ def _further_signal(maps: _Table, name: str, fault: Callable[[int, str], InputEr
     if name in COLUMNS:
         row = next(row for row, signals in enumerate(maps) if name in signals)
         raise fault(row, f"signal {name!r} {COLLIDES}; name those to read: signals=['token_msp']")
+    if not is_whole(name):
+        row = next(row for row, signals in enumerate(maps) if name in signals)
+        raise fault(row, f"the name of a signal has half of a character: {name!a}; correct it")
     nan = float("nan")
     values = [signals.get(name, nan) for signals in maps]
     numbers = [v if v is None or isinstance(v, int | float) else nan for v in values]

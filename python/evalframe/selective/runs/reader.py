@@ -174,7 +174,7 @@ def _open(
             stacklevel=3,
         )
     found = tabulate(
-        entries(experiment, document.name),
+        entries(experiment, document.name, reference=rules == "reference"),
         signals=columns,
         reference=rules == "reference",
         name=document.name,

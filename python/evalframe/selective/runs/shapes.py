@@ -21,10 +21,10 @@ class Provenance(Struct, frozen=True):
 
 
 class Results(Struct, frozen=True):
-    """The outcome of an experiment, its entries left undecoded."""
+    """The outcome of an experiment, its entries left undecoded; nothing if they are not there."""
 
     mode: Any = None
-    results: Raw = Raw(b"[]")
+    results: Raw = Raw(b"")
 
 
 class Experiment(Struct, frozen=True):

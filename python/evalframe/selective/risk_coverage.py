@@ -57,7 +57,7 @@ def rc_curve(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.rc_curve import rc_curve
+        >>> from evalframe.selective.risk_coverage import rc_curve
         >>> items = pl.DataFrame(
         ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
         ... )

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal as assert_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.selective.rc_curve import CURVE, rc_curve
+from evalframe.selective.risk_coverage import CURVE, rc_curve
 
 assert_same = functools.partial(assert_equal, abs_tol=1e-14, rel_tol=1e-14)
 ITEMS = pl.DataFrame(

@@ -1,0 +1,151 @@
+"""What is printed of selective metrics, letter by letter."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import polars as pl
+import pytest
+
+import evalframe as ef
+from evalframe.jobs.selective.report import metrics_report
+
+
+def text(block: str) -> str:
+    return dedent(block).strip("\n")
+
+
+ESTIMATES = {
+    "coverage": (0.488, 0.485),
+    "aurc": (0.1066, 0.1153),
+    "augrc": (0.0267, 0.0279),
+    "aurc_at_0.50": (0.1, 0.11),
+    "risk_at_0.20": (0.2, 0.1),
+    "aurc_optimal": (0.033, 0.038),
+    "eaurc": (0.0736, -0.0773),
+    "aurc_achievable": (0.08, 0.11),
+    "achievable_gain_pct": (24.953, 4.597),
+    "eaugrc": (0.01, 0.02),
+}
+WITH_INTERVAL = ("aurc", "augrc", "risk_at_0.20")
+
+
+@pytest.fixture
+def result() -> pl.DataFrame:
+    """As of `evaluate(..., by="mode")`."""
+    return pl.DataFrame(
+        [
+            {
+                "mode": mode,
+                "metric": metric,
+                "estimate": values[place],
+                "lower": values[place] - 0.02 if metric in WITH_INTERVAL else None,
+                "upper": values[place] + 0.02 if metric in WITH_INTERVAL else None,
+                "n": 1328,
+                "n_missing": 0,
+            }
+            for place, mode in enumerate(["zero", "few"])
+            for metric, values in ESTIMATES.items()
+        ]
+    )
+
+
+def test_what_matters_most(result: pl.DataFrame) -> None:
+    assert metrics_report(result, ["mode"], level=0.95, notes=["Convention: population."]) == text(
+        """
+        mode      n    Cmax      AURC [lower, upper]     AUGRC [lower, upper]  risk@0.20  gain %   excess  optimal  achievable
+        ----  -----  ------  -----------------------  -----------------------  ---------  ------  -------  -------  ----------
+        zero  1,328  0.4880  0.1066 [0.0866, 0.1266]  0.0267 [0.0067, 0.0467]     0.2000    25.0   0.0736   0.0330      0.0800
+        few   1,328  0.4850  0.1153 [0.0953, 0.1353]  0.0279 [0.0079, 0.0479]     0.1000     4.6  -0.0773   0.0380      0.1100
+
+        95% intervals in brackets.
+        Of AURC: gain %, excess, optimal, achievable.
+        Also in the result: aurc_at, eaugrc.
+        Convention: population.
+        """  # noqa: E501 (as it is printed)
+    )
+
+
+def test_markdown(result: pl.DataFrame) -> None:
+    shown = metrics_report(result.filter(mode="few"), ["mode"], metrics=["aurc"], markdown=True)
+    assert shown == text(
+        """
+        | mode |     n |     AURC [lower, upper] |
+        | ---- | ----: | ----------------------: |
+        | few  | 1,328 | 0.1153 [0.0953, 0.1353] |
+        """
+    )
+
+
+def test_metrics_that_are_asked_for_have_their_intervals(result: pl.DataFrame) -> None:
+    shown = metrics_report(result, ["mode"], metrics=["risk_at_0.20", "eaugrc", "aurc_at_0.50"])
+    assert shown.splitlines()[0].split() == [
+        *("mode", "n", "risk@0.20", "[lower,", "upper]", "AUGRC", "excess", "AURC@0.50")
+    ]
+    assert "Also" not in shown
+
+
+def test_details_go_where_lines_are_short(result: pl.DataFrame) -> None:
+    lines = metrics_report(result, ["mode"], width=80).splitlines()
+    assert len(lines[1]) <= 80
+    assert lines[0].split()[:4] == ["mode", "n", "Cmax", "AURC"]
+    assert "Not shown at 80 characters: gain %, excess, optimal, achievable." in lines
+
+
+def test_of_many_risks_three_are_shown() -> None:
+    coverages = [k / 10 for k in range(1, 10)]
+    risks = pl.DataFrame(
+        {
+            "metric": ["aurc", *(f"risk_at_{c:.2f}" for c in coverages)],
+            "estimate": [0.5, *(c if c < 0.65 else None for c in coverages)],
+            "lower": None,
+            "upper": None,
+            "n": 3,
+            "n_missing": 0,
+        }
+    )
+    lines = metrics_report(risks, []).splitlines()
+    assert lines[0].split() == ["n", "AURC", "risk@0.10", "risk@0.40", "risk@0.60"]
+    assert lines[-1] == "Also in the result: risk_at (6)."
+
+
+def test_keys_may_have_the_names_of_metrics(result: pl.DataFrame) -> None:
+    named = result.rename({"mode": "aurc"})
+    lines = metrics_report(named, ["aurc"], metrics=["aurc"]).splitlines()
+    assert lines[2].split() == ["zero", "1,328", "0.1066", "[0.0866,", "0.1266]"]
+    nulls = result.with_columns(mode=pl.when(mode="few").then(pl.lit("-")))
+    assert len(metrics_report(nulls, ["mode"], metrics=["aurc"]).splitlines()) == 4
+
+
+def test_rows_left_out_are_counted(result: pl.DataFrame) -> None:
+    missing = result.with_columns(n_missing=pl.when(mode="few", metric="aurc").then(2).otherwise(0))
+    head, _, zero, few, *_ = metrics_report(missing, ["mode"]).splitlines()
+    assert head.split()[:4] == ["mode", "n", "missing", "Cmax"]
+    assert (zero.split()[2], few.split()[2]) == ("0", "2")
+    # Those of AURC, which need a confidence; coverage has none missing.
+    assert "missing" not in metrics_report(missing, ["mode"], metrics=["coverage"])
+
+
+def test_metrics_that_it_does_not_know_stand_under_their_names(result: pl.DataFrame) -> None:
+    other = result.with_columns(metric=pl.lit("my_own")).unique("mode", maintain_order=True)
+    assert metrics_report(other, ["mode"]).splitlines()[0].split() == ["mode", "n", "my_own"]
+
+
+def test_no_rows(result: pl.DataFrame) -> None:
+    assert metrics_report(result.clear(), ["mode"]).splitlines()[-1] == "No rows."
+
+
+def test_what_evaluate_gives_reads_as_it_is() -> None:
+    items = pl.DataFrame(
+        {
+            "person": [1, 2, 3, 4],
+            "prediction": [1, 1, 1, None],
+            "loss": [0.0, 1.0, 0.5, None],
+            "confidence": [0.9, 0.8, 0.7, 0.1],
+        }
+    )
+    metrics = [ef.coverage(), ef.aurc(), ef.aurc_achievable(), ef.achievable_gain_pct()]
+    plain = ef.evaluate(items, metrics).collect()
+    assert metrics_report(plain, []).splitlines()[2].split() == [
+        *("4", "0.7500", "0.1875", "33.3", "0.1250")
+    ]
