@@ -3,38 +3,86 @@
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
 
-ROOT = Path(__file__).parents[2]
+FAMILIES = ["selective", "rag", "survey", "replication"]
 
 
-def test_all_families_are_shown_and_written(tmp_path):
-    samples = tmp_path / "data"
-    write_samples(samples, participants=8)
-    told = CliRunner().invoke(cli, ["demo", str(samples), "-o", str(tmp_path / "out")])
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples") / "of mine"
+    write_samples(folder, participants=8)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    return tmp_path_factory.mktemp("output")
+
+
+@pytest.fixture(scope="module")
+def shown(samples, output):
+    told = demo(samples, "-o", output)
     assert told.exit_code == 0, told.output
-    families = re.findall(r"^\$ evalframe (\w+) ", told.stdout, re.MULTILINE)
-    assert families == ["selective", "rag", "survey", "replication"]
-    assert told.stdout.count("95% intervals in brackets.") >= 4
-    written = {path.parent.name for path in (tmp_path / "out").rglob("*.parquet")}
-    assert written == {"out", "rag", "survey", "replication"}
+    return told.stdout
 
 
-def test_no_samples(tmp_path):
-    told = CliRunner().invoke(cli, ["demo", str(tmp_path)])
+def demo(*words):
+    return CliRunner().invoke(cli, ["demo", *map(str, words)])
+
+
+def test_all_families_are_shown_and_written(shown, output):
+    assert re.findall(r"^\$ evalframe (\w+) ", shown, re.MULTILINE) == FAMILIES
+    places = re.findall(r"^Written: (?:\d+ tables in )?(.*)$", shown, re.MULTILINE)
+    assert places == [
+        f"{output}/selective.parquet",
+        *(f"{output}/{name}/" for name in FAMILIES[1:]),
+    ]
+    tables = [path for place in places for path in ([*Path(place).glob("*")] or [Path(place)])]
+    assert all(pl.read_parquet(path).width > 1 for path in tables)
+
+
+def test_each_table_has_a_question_a_reading_and_intervals(shown):
+    parts = re.split(r"\n(?=.*\n=+\n)", shown)[1:]
+    assert len(parts) == len(FAMILIES)
+    for part in parts:
+        question, _, reading = part.splitlines()[:3]
+        assert question.endswith("?")
+        assert ":" in reading
+        assert part.count("95% intervals in brackets.") == 1
+        assert re.search(r"-?\d\.\d{4} \[-?\d\.\d{4}, -?\d\.\d{4}\]", part)
+    assert "README.md" in parts[-1]
+
+
+def test_again_from_among_the_samples(shown, samples, output, monkeypatch):
+    monkeypatch.chdir(samples)
+    told = demo(".", "-o", output)
+    assert told.exit_code == 0, told.output
+    intervals = re.compile(r"^.*\d \[.*$", re.MULTILINE)
+    assert intervals.findall(told.stdout) == intervals.findall(shown) != []
+
+
+@pytest.mark.parametrize("lacking", ["items", "survey"])
+def test_no_samples(tmp_path, samples, lacking):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for path in samples.glob("*.parquet"):
+        if path.stem != lacking:
+            (folder / path.name).write_bytes(path.read_bytes())
+    told = demo(folder, "-o", tmp_path / "out")
     assert told.exit_code == 1
-    assert f"write them by `evalframe sample {tmp_path}`" in told.stderr
+    assert f"no samples in {folder}: {folder}/{lacking}.parquet is not there" in told.stderr
+    assert f"write them by `evalframe sample {folder}`" in told.stderr
+    assert not (tmp_path / "out").exists()
 
 
-def test_no_folder_for_results(tmp_path):
-    samples = ROOT / "data"
-    if not samples.exists():
-        pytest.skip("an installed copy has no samples")
+def test_no_folder_for_results(tmp_path, samples):
     (tmp_path / "out").write_text("")
-    told = CliRunner().invoke(cli, ["demo", str(samples), "-o", str(tmp_path / "out")])
+    told = demo(samples, "-o", tmp_path / "out")
     assert told.exit_code == 1
     assert "cannot make the folder" in told.stderr

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 
 import click
 
 from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, say, silence
+from evalframe.jobs.demo import demo
 from evalframe.jobs.families import run_job
 from evalframe.jobs.help import EPILOG
 from evalframe.jobs.parsing import load
@@ -46,6 +46,7 @@ def cli() -> None:
 
 for family in (selective, rag, survey, replication):
     cli.add_command(family)
+cli.add_command(demo)
 for name in ("calibrate", "validate"):  # once there was one family only
     cli.add_command(selective.commands[name], name)
 
@@ -74,28 +75,6 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
 
     for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
         say(path)
-
-
-@cli.command()
-@click.argument("samples", type=click.Path(path_type=Path), default="data")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default="results",
-    show_default=True,
-    help="The folder for the tables.",
-)
-def demo(samples: Path, output: Path) -> None:
-    """Run the main command of each family on the samples in SAMPLES, by default data.
-
-    Shows each command and what it prints.
-    """
-    from evalframe.jobs.demo import commands
-
-    for title, words in commands(samples, output).items():
-        say(f"\n{title}\n{'=' * len(title)}\n$ evalframe {shlex.join(words)}\n")
-        cli.commands[words[0]].main(words[1:], f"evalframe {words[0]}", standalone_mode=False)
 
 
 @cli.command()

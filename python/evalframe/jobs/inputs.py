@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError
 from evalframe.jobs.paths import find, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from evalframe.jobs.paths import File
 
@@ -24,10 +25,17 @@ _ARROW = partial(pl.scan_ipc, glob=False)
 
 
 def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
-    """JSON lines; what is not text in a column of texts becomes its JSON."""
+    """JSON lines; what is not text in a column of texts becomes its JSON.
+
+    Columns stand in the order of the first line, which Polars loses; others follow by name.
+    """
     present = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
     overrides = _as_text(texts, present)
-    return pl.scan_ndjson(path, infer_schema_length=None, schema_overrides=overrides)
+    table = pl.scan_ndjson(path, infer_schema_length=None, schema_overrides=overrides)
+    with path.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"{}")
+    place = {name: number for number, name in enumerate(decoded(first, path.name))}
+    return table.select(sorted(present, key=lambda name: (place.get(name, len(place)), name)))
 
 
 def _as_text(texts: Collection[str], present: Collection[str]) -> dict[str, pl.DataType]:
@@ -103,6 +111,19 @@ class Source:
         with reading(self.name):
             rows = self.scan.select(pl.len()).collect().item()
         return described(self.file, rows, digest=digest)
+
+
+def describing(
+    files: Sequence[File], rows: Iterable[int], *, digest: bool
+) -> Callable[[], list[dict[str, Any]]]:
+    """Describes files that were read whole, with the rows that each of them gave."""
+
+    def describe() -> list[dict[str, Any]]:
+        return [
+            described(file, count, digest=digest) for file, count in zip(files, rows, strict=True)
+        ]
+
+    return describe
 
 
 def described(file: File, rows: int, *, digest: bool) -> dict[str, Any]:

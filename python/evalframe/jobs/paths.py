@@ -35,6 +35,11 @@ class File:
     path: Path
     keys: tuple[tuple[str, str | None], ...] = ()
 
+    @classmethod
+    def at(cls, path: str | Path) -> File:
+        """A file that was found by its path, called by its name."""
+        return cls(Path(path).name, Path(path))
+
 
 def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
     """The files that a job reads, without looking into them.

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from evalframe.jobs.parsing import Job
 
 
+def versions() -> dict[str, str]:
+    """What computed a result."""
+    return {name: version(name) for name in ("evalframe", "polars")}
+
+
 def provenance(
     job: Job,
     metrics: Sequence[MetricExpr],
@@ -35,8 +40,7 @@ def provenance(
         Plain data: `job` is what `evalframe run` would take again.
     """
     return {
-        "evalframe": version("evalframe"),
-        "polars": version("polars"),
+        **versions(),
         "job": msgspec.to_builtins(job),
         "metrics": [
             {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}

@@ -10,9 +10,11 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.inputs import open_files
+from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.rag.inputs import TEXTS, with_answers
 from evalframe.rag.documents import prompts, select_documents, write_prompts
+from evalframe.rag.documents.writing import check_prompt_file
 from evalframe.rag.files import read_rgb_instances
 from evalframe.report.wide_table import wide_table
 
@@ -63,6 +65,8 @@ def write_documents(
         EvalframeError: An input or an argument is at fault, or the output cannot be written.
     """
     files = find(instances)
+    check_prompt_file(Path(output))
+    check_output(Path(output))
     refuse_inputs(Path(output), files, instances, Path())
     paths = [file.path for file in files if file.path.suffix.lower() == ".json"]
     if paths and len(paths) < len(files):

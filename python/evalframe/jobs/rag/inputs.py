@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.inputs import describing, open_files
 from evalframe.jobs.paths import File, find, refuse_inputs
 from evalframe.rag.answers import answers_from_json, answers_from_text
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from evalframe.jobs.rag.job import AnswerText, RagJob
 
@@ -42,10 +42,11 @@ def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened
     """
     if job.rgb:
         return _predictions(job, folder, targets)
+    named = [*job.items, *([] if job.instances is None else [job.instances])]
     found = find(job.items, folder)
     instances = [] if job.instances is None else find([job.instances], folder)
     for path in targets:
-        refuse_inputs(path, [*found, *instances], job.items, folder)
+        refuse_inputs(path, [*found, *instances], named, folder)
     table, sources = open_files(found, texts=TEXTS)
     if instances:
         answers, more = open_files(instances, texts=TEXTS)
@@ -70,14 +71,7 @@ def with_answers(table: pl.LazyFrame, said: AnswerText | None) -> pl.LazyFrame:
 def _predictions(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
     table = ef.rag.read_rgb([folder / item for item in job.items])
     rows = table.group_by("file", maintain_order=True).len()
-    files = [File(Path(name).name, Path(name)) for name in rows["file"]]
+    files = [File.at(name) for name in rows["file"]]
     for path in targets:
         refuse_inputs(path, files, (), folder)
-
-    def describe() -> list[dict[str, Any]]:
-        return [
-            described(file, count, digest=job.hash_inputs)
-            for file, count in zip(files, rows["len"], strict=True)
-        ]
-
-    return Opened(table.lazy(), describe)
+    return Opened(table.lazy(), describing(files, rows["len"], digest=job.hash_inputs))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.inputs import describing, open_files
 from evalframe.jobs.paths import File, find, reading, refuse_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from evalframe.jobs.inputs import Source
     from evalframe.jobs.replication.job import ReplicationJob
@@ -25,9 +24,6 @@ TEXTS = (
     *("participant_id", "condition", "samples", "conditions", "categories"),
 )
 """Columns that are read as text from formats without types."""
-
-
-_JSON_LINES = (".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
         for path in targets:
             refuse_inputs(path, files, given, folder)
         table, sources = open_files(files, texts=TEXTS)
-        tables.append(_in_order(table, files[0].path))
+        tables.append(table)
         opened += sources
         all_files += files
 
@@ -93,17 +89,6 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
     return Opened(tests, describe, responses, design, files=all_files)
 
 
-def _in_order(table: pl.LazyFrame, first: Path) -> pl.LazyFrame:
-    """The table, its columns in the order of the first line of JSON lines, which a scan loses."""
-    if first.suffix.lower() not in _JSON_LINES:
-        return table
-    with reading(first.name), first.open("rb") as lines:
-        line = next(line for line in lines if line.strip())
-    place = {name: number for number, name in enumerate(decoded(line, first.name))}
-    present = table.collect_schema().names()
-    return table.select(sorted(present, key=lambda name: (place.get(name, len(place)), name)))
-
-
 def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
     """The columns to group by: those asked for, or the model where a table has one."""
     if job.by is not None:
@@ -116,18 +101,13 @@ def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Open
     evaluations = ef.replication.read_evaluation([folder / item for item in job.items])
     tests = evaluations.tests
     counts = evaluations.runs.select("file", "n_tests").rows()
-    files = [File(Path(name).name, Path(name)) for name, _ in counts]
+    files = [File.at(name) for name, _ in counts]
     for path in targets:
         refuse_inputs(path, files, (), folder)
     if tests.is_empty():
         raise InputError(f"no test in these {len(files):,} evaluation results")
 
-    def describe() -> list[dict[str, Any]]:
-        return [
-            described(file, rows, digest=job.hash_inputs)
-            for file, (_, rows) in zip(files, counts, strict=True)
-        ]
-
+    describe = describing(files, [rows for _, rows in counts], digest=job.hash_inputs)
     return Opened(tests.lazy(), describe, runs=evaluations.runs, files=files)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from evalframe.core.errors import InputError, OutputError, did_you_mean
 from evalframe.jobs.inputs import open_items
-from evalframe.jobs.selective.from_run import check_targets
+from evalframe.jobs.selective.from_run import check_files
 from evalframe.report.table import Column, as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import (
@@ -72,7 +72,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
     output = Path(flags["output"])
     if output.suffix.lower() != ".json":
         raise OutputError(f"cannot write {str(output)!r}: an artifact is JSON; name a .json file")
-    check_targets({"output": output}, [*documents, *flags.get("items", ())])
+    check_files({"output": output}, [*documents, *flags.get("items", ())])
     signals = [_STATED] if method == VERBALIZED else features
     source, about = _opened(documents, flags, signals, rules)
     if method == VERBALIZED:

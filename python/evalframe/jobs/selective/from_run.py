@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,6 +14,7 @@ from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, refuse_inputs
+from evalframe.jobs.provenance import versions
 from evalframe.jobs.selective.job import RUN_FLAGS
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.report.table import render
@@ -59,7 +59,7 @@ def evaluate_documents(
     modes = modes_of(documents, flags.get("mode", ()))
     artifact = flags.get("calibration")
     targets = {name: Path(flags[name]) for name in ("artifact", "output") if name in flags}
-    check_targets(targets, documents if artifact is None else [*documents, artifact])
+    check_files(targets, documents if artifact is None else [*documents, artifact])
     calibration = None if artifact is None else read_calibration(artifact, rules=settings.rules)
     signals = settings.signals(calibration)
     for remark in _remarks(documents, flags, settings):
@@ -148,7 +148,7 @@ def modes_of(documents: Sequence[str], modes: Sequence[str]) -> list[str | None]
     return [*modes] * (len(documents) if len(modes) == 1 else 1)
 
 
-def check_targets(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
+def check_files(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
     """Raise unless these files can be written and are no inputs.
 
     Args:
@@ -234,8 +234,7 @@ def _provenance(evaluation: RunEvaluation, calibration: str | None) -> dict[str,
         {"path": str(run.path), "run_id": run.run_id, "mode": run.mode} for run in evaluation.runs
     ]
     return {
-        "evalframe": version("evalframe"),
-        "polars": version("polars"),
+        **versions(),
         "settings": asdict(evaluation.settings),
         "calibration": calibration,
         "inputs": runs,

@@ -12,6 +12,7 @@ import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.job import BASELINES, USUAL
 from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
 from evalframe.report.wide_table import wide_table
@@ -83,7 +84,12 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
         means = _with_permutations(means, survey, asked)
     check_holds(output, rows.schema)
     settings = {name: asked[name] for name in ("metric", "rules", "seed")}
-    record = {"baselines": list(kinds), **settings, "inputs": opened.describe(digest=False)}
+    record = {
+        **versions(),
+        "baselines": list(kinds),
+        **settings,
+        "inputs": opened.describe(digest=False),
+    }
     write_result(rows if opened.has_rounds else rows.drop("round"), output, record)
     return Scored(rows, means)
 

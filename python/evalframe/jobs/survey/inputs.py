@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
-from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.inputs import describing, open_files
 from evalframe.jobs.paths import File, find, refuse_inputs
 from evalframe.jobs.survey.surveys import files_of, is_document, open_survey, refuse_documents
 from evalframe.jobs.survey.texts import as_numbers, naming_lines
@@ -18,6 +17,7 @@ from evalframe.survey.surveys import canonical_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from evalframe.jobs.survey.job import SurveyJob
     from evalframe.jobs.survey.surveys import OpenedSurvey
@@ -134,7 +134,7 @@ def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
         experiments=job.experiments,
         rules=job.rules,
     )
-    files = [File(Path(name).name, Path(name)) for name in results.runs["file"]]
+    files = [File.at(name) for name in results.runs["file"]]
     _refuse_repeats(files)
     named = [item for item in job.items if not (folder / item).is_dir()]
     for path in targets:
@@ -143,12 +143,7 @@ def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
     counts = results.items.group_by("run_id").len()
     rows = results.runs.join(counts, on="run_id", how="left", maintain_order="left")
 
-    def describe() -> list[dict[str, Any]]:
-        return [
-            described(file, count, digest=job.hash_inputs)
-            for file, count in zip(files, rows["len"].fill_null(0), strict=True)
-        ]
-
+    rows_of_files = rows["len"].fill_null(0)
     unused = results.runs.filter(pl.col("use") != "counted")
     kinds = unused.group_by("use").len().sort("use").rows()
     notes = [
@@ -167,7 +162,7 @@ def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
     items = items.drop("round") if items["round"].null_count() == len(items) else items
     return Opened(
         items.lazy(),
-        describe,
+        describing(files, rows_of_files, digest=job.hash_inputs),
         attributes=results.attributes,
         notes=tuple(notes * bool(kinds)),
         results=results,

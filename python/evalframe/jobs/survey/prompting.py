@@ -12,6 +12,7 @@ import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
 from evalframe.report.wide_table import wide_table
 
@@ -69,7 +70,7 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
         check_holds(outputs[1], configurations.schema)
     count = ef.survey.write_prompts(made, output)
     if blueprints is not None:
-        write_result(configurations, outputs[1], {})
+        write_result(configurations, outputs[1], {**versions(), "settings": settings})
     over = made.filter(pl.col("n_tokens") > settings["token_budget"])
     return Written(count, len(over), len(configurations), _counted(made))
 

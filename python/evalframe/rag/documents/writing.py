@@ -54,8 +54,7 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
         1 {"id":"en/7/noise0.0/passages0/correct0.0","input":[{"role":"user","content":"Who won?"}]
     """
     path = Path(path)
-    if path.suffix not in (".parquet", ".jsonl"):
-        raise OutputError(f"cannot write {path.name}: name it .parquet or .jsonl")
+    check_prompt_file(path)
     lazy = selected.lazy().collect().lazy()  # looked through for the ids, then written
     if not PROMPTS.keys() <= lazy.collect_schema().keys():
         lazy = prompts(lazy)
@@ -68,6 +67,16 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
         else:
             lazy.filter(asked).select(**_line(lazy.collect_schema())).sink_ndjson(partial)
     return len(ids)
+
+
+def check_prompt_file(path: Path) -> None:
+    """Raise where prompts have no such format.
+
+    Raises:
+        OutputError: It says which they have.
+    """
+    if path.suffix not in (".parquet", ".jsonl"):
+        raise OutputError(f"cannot write {path.name}: name it .parquet or .jsonl")
 
 
 def _line(schema: pl.Schema) -> dict[str, pl.Expr]:

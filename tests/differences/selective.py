@@ -1,0 +1,80 @@
+"""What differs in selective prediction: answers of 11 language models in 5 tasks."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import evalframe as ef
+from differences.records import RULES, parquet, rank_changes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OF_ANSWERS = (
+    "trapezoid_predicted",
+    "trapezoid_per_item_renorm",
+    "rectangle_per_item",
+    "population",
+)
+"""The conventions that know no abstention."""
+
+
+@functools.cache
+def answers(shared: Path) -> pl.DataFrame:
+    return parquet(shared / "data/selective/lifeeval_llm.parquet").with_columns(
+        loss=1 - pl.col("correct").cast(pl.Float64),
+        correct=pl.col("correct").cast(pl.Int8),
+        confidence="stated_confidence_norm",
+    )
+
+
+@functools.cache
+def areas(shared: Path) -> pl.DataFrame:
+    named = {name: ef.aurc(convention=name) for name in ("trapezoid_total", *OF_ANSWERS)}
+    return answers(shared).group_by("model", "task").agg(ef.aurc_normalized(), **named)
+
+
+def coverage_in_areas(shared: Path) -> str:
+    both = areas(shared)
+    more = both.select((pl.col("aurc_normalized") / pl.col("trapezoid_total")).max()).item() - 1
+    changed = rank_changes(both, ["trapezoid_total", "aurc_normalized"], over="task")
+    return (
+        f"normalized up to {more:.0%} higher; {changed} of {len(both)} ranks of a model in a task "
+        "change"
+    )
+
+
+def conventions_of_areas(shared: Path) -> str:
+    found = areas(shared)
+    ratios = found.select(pl.max_horizontal(OF_ANSWERS) / pl.min_horizontal(OF_ANSWERS))
+    apart = ratios.to_series().max() - 1
+    changed = rank_changes(found, OF_ANSWERS, over="task")
+    return f"without abstention up to {apart:.0%} apart; {changed} of {len(found)} ranks change"
+
+
+def temperatures(shared: Path) -> str:
+    known = answers(shared).filter(pl.col("status") == "answered", pl.col("task") == "boolq")
+    parts = known.drop_nulls("confidence").partition_by("model")
+    fitted = [
+        [ef.selective.fit_temperature(part, rules=rules).temperature for rules in RULES]
+        for part in parts
+    ]
+    off = max(abs(optimum - grid) for optimum, grid in fitted)
+    return f"temperature up to {off:.3f} off, {len(fitted)} models"
+
+
+def impossible_confidences(shared: Path) -> str:
+    stated = answers(shared).filter(pl.col("status") == "answered")["confidence"].drop_nulls()
+    outside = len(stated) - stated.is_between(0, 1).sum()
+    return f"{outside or 'none'} in {len(stated):,} stated confidences"
+
+
+FIGURES = {
+    "`aurc`": coverage_in_areas,
+    "`aurc(convention=)`": conventions_of_areas,
+    "`fit_temperature`": temperatures,
+    "`confidence`": impossible_confidences,
+}

@@ -1,0 +1,106 @@
+"""What differs in surveys: 18,632 distributions of eight rounds, and no responses of models."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import evalframe as ef
+from differences.records import RULES, parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@functools.cache
+def distributions(shared: Path) -> pl.DataFrame:
+    return ef.survey.as_distributions(parquet(shared / "data/survey/survey.parquet")).collect()
+
+
+@functools.cache
+def marginal(shared: Path) -> pl.DataFrame:
+    survey = parquet(shared / "data/survey/survey.parquet")
+    return ef.survey.baseline(survey, "marginal").collect()
+
+
+def ceilings(shared: Path) -> str:
+    known = distributions(shared).with_columns(
+        sound=ef.survey.noise_ceiling(), original=ef.survey.noise_ceiling(rules="reference")
+    )
+    of_countries = known.filter(pl.col("segment_attribute") == "country")
+    sound, original = (of_countries[name].mean() for name in ("sound", "original"))
+    above, claimed = ((known[name] > 0.7).mean() for name in ("sound", "original"))
+    return (
+        f"{original:.2f}, not {sound:.2f}, for countries; {claimed:.0%}, not {above:.0%}, of "
+        f"{len(known):,} pairs above 0.70"
+    )
+
+
+def rounds(shared: Path) -> str:
+    sound, original = (
+        ef.survey.leaderboard(marginal(shared), rules=rules).collect().row(0, named=True)
+        for rules in RULES
+    )
+    return (
+        f"{original['n_segments']} of {sound['n_segments']} segments count; marginal baseline "
+        f"{original['score']:.3f}, not {sound['score']:.3f}"
+    )
+
+
+def own_answers(shared: Path) -> str:
+    survey = parquet(shared / "data/survey/survey.parquet")
+    without = ef.survey.baseline(survey, "marginal", oracle=False).collect()["score"]
+    gain = marginal(shared)["score"] - without
+    return f"{gain.mean():.4f} on average, up to {gain.max():.3f}"
+
+
+def zeros(shared: Path) -> str:
+    predicted = pl.col("actual") * 0
+    answered = distributions(shared).with_columns(predicted=predicted, status=pl.lit("ok"))
+    sound, original = (
+        ef.survey.score(answered, rules=rules).collect()["score"].mean() for rules in RULES
+    )
+    return f"{original:.2f}, not {sound:.0f}, on average over {len(answered):,} pairs"
+
+
+def floors(shared: Path) -> str:
+    pairs = marginal(shared).drop("score").with_columns(status=pl.lit("ok"))
+    sound, original = (
+        pairs.select(ef.survey.jensen_shannon_similarity(rules=rules)).to_series()
+        for rules in RULES
+    )
+    rounded = ef.survey.score(pairs, rules="reference").collect()["score"]
+    return (
+        f"floor {(sound - original).abs().max():.0e}, rounding {(sound - rounded).abs().max():.3f} "
+        f"at most; mean {abs(sound.mean() - rounded.mean()):.0e}"
+    )
+
+
+def parsed(shared: Path) -> str:
+    cases = json.loads((shared / "golden/survey/parser.json").read_text())["cases"]
+    texts = pl.DataFrame(
+        [(case["text"], len(case["expected"]), case["question_key"]) for case in cases],
+        schema=["response", "n_options", "key"],
+        orient="row",
+    )
+    sound, original = (
+        ef.survey.parse(texts, question_key="key", rules=rules).collect()["status"] == "ok"
+        for rules in RULES
+    )
+    return (
+        f"- (of {len(texts)} golden texts {(original & ~sound).sum()} are read that are no "
+        f"answers, {(sound & ~original).sum()} that are ones are not)"
+    )
+
+
+FIGURES = {
+    "`noise_ceiling`": ceilings,
+    "`leaderboard`": rounds,
+    "`baseline`": own_answers,
+    "`score`": zeros,
+    "`jensen_shannon_similarity`": floors,
+    "`parse`": parsed,
+}
