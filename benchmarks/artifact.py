@@ -14,7 +14,7 @@ from benchmarks.measure import Figure, against
 from evalframe.selective.artifact import evaluation_artifact, write_artifact
 from evalframe.selective.calibrators import Temperature
 from evalframe.selective.confidences import check_signals, confidence, select_variants
-from evalframe.selective.rc_curve import rc_curve
+from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.run_evaluation import evaluate_runs
 from evalframe.selective.run_settings import RunSettings
 from evalframe.selective.runs import open_run, write_run

@@ -42,7 +42,6 @@ def run(small: bool) -> list[Figure]:
             product(flips, items, pairs),
             called="one matrix product of the size",
             at_most=_FLIPS_AT_MOST,
-            within=6,
             rounds=1 if small else 3,
         ),
         *_of_inference(scored, models, items, small),
@@ -60,7 +59,6 @@ def _of_baselines(survey: pl.DataFrame, permutations: int, small: bool) -> list[
             collected(partial(baseline, survey, "marginal")),
             collected(partial(baseline, survey, "uniform")),
             called="uniform baseline",
-            within=3,
             rounds=rounds,
         ),
         against(

@@ -63,7 +63,6 @@ def run(small: bool) -> list[Figure]:
         figure(
             f"earth mover's, {count:,} pairs of 2-9 options",
             partial(streamed, frame, earth_mover_similarity()),
-            within=_WITHIN,
         ),
     ]
     few = frame.head(count // 10)

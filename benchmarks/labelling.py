@@ -5,22 +5,27 @@ from __future__ import annotations
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 import evalframe as ef
-from benchmarks.measure import Figure, against
+from benchmarks.measure import Figure, against, memory
+from evalframe.rag.sample import sample_responses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evalframe.rag.labels import Mode
 
 _AT_MOST = 6.5 / 8
 """An eighth of what the original takes for a million answers."""
 
 _WITHIN = 6
 """Times the strict labels that lenient ones may take, all their columns included."""
+
+_IMPORTS = "import pathlib; from benchmarks.labelling import labelled"
 
 _WORDS = 49
 """Words of a response, of some eight characters each with the space."""
@@ -29,39 +34,56 @@ _WORDS = 49
 def run(small: bool) -> list[Figure]:
     """All figures of this module."""
     frame = responses(2_000 if small else 1_000_000)
-    accented = missed(2_000 if small else 200_000)
-    texts, answers = frame["response"].to_list(), frame["answers"].to_list()
+    others = {
+        "with accents, all aliases missed": missed(2_000 if small else 200_000),
+        "of the sample": sample(2_000 if small else 200_000),
+    }
+    rounds = 1 if small else 5
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "responses.parquet")
+        path, other = Path(folder, "responses.parquet"), Path(folder, "others.parquet")
         frame.write_parquet(path)
-        other = Path(folder, "accented.parquet")
-        accented.write_parquet(other)
-        return [
+        figures = [
             against(
                 f"label, {len(frame):,} responses from Parquet, 3 aliases",
                 partial(labelled, path),
-                partial(loop, texts, answers),
+                partial(loop, frame["response"].to_list(), frame["answers"].to_list()),
                 called="a loop over them in memory",
                 at_most=_AT_MOST,
-                rounds=1 if small else 3,
+                rounds=min(rounds, 3),
             ),
-            against(
-                f"lenient labels of the same {len(frame):,} responses",
-                partial(labelled, path, mode="lenient"),
-                partial(labelled, path),
-                called="strict labels",
-                within=_WITHIN,
-                rounds=1 if small else 5,
-            ),
-            against(
-                f"lenient labels of {len(accented):,} responses with accents, all aliases missed",
-                partial(labelled, other, mode="lenient"),
-                partial(labelled, other),
-                called="strict labels",
-                within=_WITHIN,
-                rounds=1 if small else 5,
-            ),
+            _peak("strict", path, frame, small, within=3.0),
+            _lenient(f"of the same {len(frame):,} responses", path, rounds),
+            _peak("lenient", path, frame, small),
         ]
+        for told, responses_of_kind in others.items():
+            responses_of_kind.write_parquet(other)
+            figures.append(_lenient(f"{len(responses_of_kind):,} {told}", other, rounds))
+        return figures
+
+
+def _lenient(told: str, path: Path, rounds: int) -> Figure:
+    return against(
+        f"lenient labels, {told}",
+        partial(labelled, path, mode="lenient"),
+        partial(labelled, path),
+        called="strict labels",
+        within=_WITHIN,
+        rounds=rounds,
+    )
+
+
+def _peak(
+    mode: Mode, path: Path, frame: pl.DataFrame, small: bool, within: float | None = None
+) -> Figure:
+    """Memory is held against the texts alone."""
+    return memory(
+        f"peak memory of {mode} labels, the whole process",
+        f"{_IMPORTS}; labelled(pathlib.Path({str(path)!r}), {mode!r})",
+        float(frame["response"].str.len_bytes().sum()) / 2**20,
+        called="the texts",
+        within=within,
+        small=small,
+    )
 
 
 def responses(count: int, seed: int = 0) -> pl.DataFrame:
@@ -89,7 +111,13 @@ def missed(count: int) -> pl.DataFrame:
     return responses(count).with_columns(accents, pl.col("answers").list.eval(nowhere))
 
 
-def labelled(path: Path, mode: Literal["strict", "lenient"] = "strict") -> pl.DataFrame:
+def sample(count: int) -> pl.DataFrame:
+    """Responses with the troubles of real ones, repeated."""
+    said = sample_responses().select("dataset", "response", "answers")
+    return said.select(pl.all().gather(pl.int_range(count) % pl.len()))
+
+
+def labelled(path: Path, mode: Mode = "strict") -> pl.DataFrame:
     """All columns of labels, streamed."""
     scan = pl.scan_parquet(path)
     made = ef.rag.label(scan, mode=mode).drop(scan.collect_schema().names())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.measure import against, in_process
+from benchmarks.measure import against, peak_mebibytes
 from evalframe.selective.runs import read_run, write_run
 from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from benchmarks.measure import Figure
 
-_PEAK = """
-{load}
-status = pathlib.Path("/proc/self/status").read_text()
-print(1024 * int(status.partition("VmHWM:")[2].split()[0]))
-"""
 _IMPORTS = "import json, pathlib; from evalframe.selective.runs import read_run"
 _OURS = "{imports}; read_run({path!r}, mode='few_shot')"
 _THEIRS = "{imports}; json.load(pathlib.Path({path!r}).open())"
@@ -65,10 +60,9 @@ def reading(name: str, path: Path, rounds: int) -> Figure:
         rounds=rounds,
     )
     ours, theirs = (
-        in_process(_PEAK.format(load=code.format(imports=_IMPORTS, path=str(path))))[0]
-        for code in (_OURS, _THEIRS)
+        peak_mebibytes(code.format(imports=_IMPORTS, path=str(path))) for code in (_OURS, _THEIRS)
     )
-    note = f"peak {ours / 2**20:,.0f} MiB, json.load {theirs / 2**20:,.0f} MiB"
+    note = f"peak memory {ours:,.0f} MiB, json.load {theirs:,.0f} MiB"
     return replace(figure, note=note)
 
 

@@ -51,7 +51,6 @@ def run(small: bool) -> list[Figure]:
             partial(selected, few, "original"),
             partial(loop, few["positive"].to_list(), few["negative"].to_list()),
             called="a loop over them",
-            within=1 / 4,
             rounds=rounds,
         ),
     ]

@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING
 
 import evalframe as ef
 from benchmarks import data
-from benchmarks.measure import Figure, against, in_process
+from benchmarks.measure import Figure, against, memory
 
 if TYPE_CHECKING:
     import polars as pl
 
-_PEAK = """
-import resource
+_WHOLE_TABLE = """
 from benchmarks import data
 import evalframe as ef
 frame = data.rows({rows}, {groups})
-columns = frame.estimated_size()
 ef.evaluate(frame, [ef.aurc(), ef.augrc()], by="group").collect()
-print(columns, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
 
 
@@ -29,19 +26,20 @@ def run(small: bool) -> list[Figure]:
     figures = [expression(data.rows(count, groups), groups, rounds) for groups in (1, 1_000)]
     count, groups = (20_000, 50) if small else (10_000_000, 10_000)
     rounds = 1 if small else 3
-    figures.append(whole_table(data.rows(count, groups), groups, rounds))
-    columns, peak = in_process(_PEAK.format(rows=count, groups=groups))
-    figures.append(
-        Figure(
-            f"  peak memory: {peak / 2**20:,.0f} MiB for {columns / 2**20:,.0f} MiB of columns",
-            limit="the columns",
-            ratio=peak / columns,
-            target="" if small else "4 x",
-            holds=None if small else peak < 4 * columns,
-        )
-    )
-    figures.append(under_ties(data.rows(count, 200, decimals=4), rounds))
-    return figures
+    frame = data.rows(count, groups)
+    return [
+        *figures,
+        whole_table(frame, groups, rounds),
+        memory(
+            "its peak memory, the whole process",
+            _WHOLE_TABLE.format(rows=count, groups=groups),
+            frame.estimated_size("mb"),
+            called="the columns",
+            within=4.0,
+            small=small,
+        ),
+        under_ties(data.rows(count, 200, decimals=4), rounds),
+    ]
 
 
 def expression(frame: pl.DataFrame, groups: int, rounds: int) -> Figure:

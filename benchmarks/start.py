@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from benchmarks.measure import Figure, against
@@ -30,12 +31,19 @@ def run(small: bool) -> list[Figure]:
         ),
         against("evalframe --version", lambda: _run("--version"), at_most=0.4, rounds=rounds),
         against("evalframe --help", lambda: _run("--help"), at_most=0.4, rounds=rounds),
+        # Continuous integration runs the demo anyway.
+        *([] if small else [against("evalframe demo", _demo, at_most=20.0, rounds=2)]),
     ]
 
 
-def _run(option: str) -> None:
+def _run(*words: str) -> None:
     command = Path(sys.executable).with_name("evalframe")
-    subprocess.run([command, option], check=True, capture_output=True)
+    subprocess.run([command, *words], check=True, capture_output=True)
+
+
+def _demo() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        _run("demo", "-o", folder)
 
 
 def _python(code: str) -> None:

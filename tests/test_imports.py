@@ -90,6 +90,39 @@ def test_metrics_load_polars_and_nothing_heavy():
     assert not loaded & (HEAVY | ROOMS)
 
 
+FAMILIES = {
+    "selective": "confidence",
+    "rag": "answers_from_text",
+    "survey": "cosine_similarity",
+    "replication": "pas",
+}
+USES = {
+    "a family": "import evalframe as ef; ef.{family}",
+    "a name of a family": "import evalframe as ef; ef.{family}.{name}",
+    "a name from a family": "from evalframe.{family} import {name}",
+    "a family by itself": "from evalframe import {family}",
+}
+
+
+def test_every_family_and_its_names_load_polars_and_nothing_heavy():
+    code = "\n".join(
+        [
+            "import sys",
+            *(
+                f"{use.format(family=family, name=name)}\n"
+                f"print({called!r}, {family!r}, *sys.modules, flush=True)"
+                for family, name in FAMILIES.items()
+                for called, use in USES.items()
+            ),
+        ]
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for line in shown.stdout.splitlines():
+        loaded = set(line.split())
+        assert "polars" in loaded
+        assert not loaded & (HEAVY | ROOMS), line[:60]
+
+
 def test_public_names_are_found_and_others_refused_with_a_hint():
     assert evalframe.evaluate is public.evaluate
     assert set(public.__all__) <= set(dir(evalframe))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.evaluation import AnyMetric, By, as_exprs
 
 if TYPE_CHECKING:
@@ -64,8 +65,10 @@ def compare(
         by: Compare within each group of these keys.
         weight: How often each row counts.
         resample: The bootstrap; by default 1,000 reference draws.
-        test: `bootstrap` inverts the percentile interval; `permutation` swaps the sides of
-            random clusters, which is exact if the systems are exchangeable within clusters.
+        test: `bootstrap` inverts the interval of `resample`, so that a p-value is below 0.05
+            where an interval of 0.95 leaves out 0, as far as the replicates resolve it;
+            `permutation` swaps the sides of random clusters, which is exact if the systems are
+            exchangeable within clusters.
             Both add one to numerator and denominator, so that no p-value is 0.
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
@@ -108,11 +111,8 @@ def compare(
     from evalframe.core.sharing import share
     from evalframe.resample.paired import PAIRED_RESULT, Sides, paired_spread
 
-    if test not in get_args(Test):
-        raise ParameterError(f"unknown test {test!r}; known: {', '.join(get_args(Test))}")
-    if correction not in get_args(Correction):
-        names = ", ".join(get_args(Correction))
-        raise ParameterError(f"unknown correction {correction!r}; known: {names}")
+    check_choice("test", test, Test)
+    check_choice("correction", correction, Correction)
     if baseline is not None and between is None:
         raise ParameterError("baseline is a value of `between`; name that column")
     method, cluster = paired_method(pair_on, resample)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ def evaluate(
     from evalframe.core import tables
     from evalframe.core.sharing import share
 
-    if plan not in get_args(tables.Plan):
-        raise ParameterError(f"unknown plan {plan!r}; known: {', '.join(get_args(tables.Plan))}")
+    check_choice("plan", plan, tables.Plan)
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
@@ -230,13 +230,13 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
 
         def compute() -> pl.DataFrame:
             inner = parts.keys.inner
-            sums = [
-                block.added_up(rows, inner)
+            levels = [
+                tables.added_up(rows, inner, block)
                 for block, rows in zip(parts.blocks, parts.tables, strict=True)
             ]
             summaries = [
-                tables.from_levels(levels, inner, block)
-                for block, levels in zip(parts.blocks, pl.collect_all(sums), strict=True)
+                tables.from_levels(rows, inner, block)
+                for block, rows in zip(parts.blocks, levels, strict=True)
             ]
             summary = tables.side_by_side(summaries, inner)
             long = tables.estimates(summary, parts.keys, parts.bounds, parts.blocks)

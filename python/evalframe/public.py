@@ -4,8 +4,10 @@ from evalframe import rag, replication, selective, survey
 from evalframe.comparison import compare
 from evalframe.core.contract import Column, Contract, Report, Rule, validate
 from evalframe.core.errors import EvalframeError
-from evalframe.core.metric import metric, metric_set, variant
+from evalframe.core.metric import metric, variant
+from evalframe.core.metric_sets import metric_set
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
+from evalframe.core.typing import Role
 from evalframe.evaluation import evaluate, finish, merge, partial
 from evalframe.rag.metrics import (
     all_rate,
@@ -121,6 +123,7 @@ __all__ = [
     "Jackknife",
     "Linearized",
     "Report",
+    "Role",
     "Rule",
     "State",
     "accuracy",

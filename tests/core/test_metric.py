@@ -225,5 +225,8 @@ def test_a_finish_that_asks_for_an_unknown_sum():
     def misspelt(loss="loss", *, weight=None):
         return ef.State(sums={"mass": weight}, finish=lambda t: t.mas)
 
-    with pytest.raises(AttributeError, match=r"no sum or term 'mas'; there are \['mass', "):
+    with pytest.raises(
+        ParameterError,
+        match=r"metric misspelt: its finish fails: no sum or term 'mas'\. Did you mean 'mass'",
+    ):
         misspelt()

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.parsing import parse as parse_job
 from evalframe.jobs.selective.metrics import catalogue, parse, resolve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalframe.core.metric import Bound
 
 ROLES = {"prediction": "answer", "loss": "wrong", "confidence": "token_msp"}
 
@@ -57,6 +63,20 @@ def test_metrics_are_computed_from_the_columns_of_the_job() -> None:
     assert set(aurc.meta.root_names()) == {"wrong", "token_msp"}
 
 
+def test_a_loss_column_abstains_for_the_coverage_and_is_no_prediction_of_other_metrics() -> None:
+    document = {
+        "family": "selective",
+        "items": ["x.csv"],
+        "metrics": ["coverage", "accuracy"],
+        "columns": {"prediction": "answer", "label": "truth"},
+        "loss": {"column": "wrong"},
+    }
+    roles = {"prediction": "wrong", "label": "truth", "loss": "wrong", "confidence": "c"}
+    coverage, accuracy = resolve(parse_job(document), roles)
+    assert set(coverage.meta.root_names()) == {"wrong"}
+    assert set(accuracy.meta.root_names()) == {"answer", "truth"}
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -98,3 +118,110 @@ def test_catalogue() -> None:
         EvalframeError, match=r"unknown family 'selektive'\. Did you mean 'selectiv"
     ):
         catalogue("selektive")
+
+
+OWN = """
+import evalframe as ef
+
+@ef.metric(direction="minimize", range=(0, 1))
+def mean_loss(loss="loss", *, weight=None, power=1.0):
+    return ef.State(
+        sums={"mass": weight, "loss": weight * loss**power},
+        finish=lambda t: ef.ratio(t.loss, t.mass),
+    )
+
+squared = ef.variant(mean_loss, name="mean_square", power=2.0)
+number = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with modules, of which only one declares metrics, beside a job."""
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "own_metrics.py").write_text(OWN)
+    (folder / "own_package").mkdir()
+    (folder / "own_package/__init__.py").write_text("")
+    inner = "from evalframe import coverage as answered\nfrom own_package.names import NAME\n"
+    (folder / "own_package/inner.py").write_text(inner)
+    (folder / "own_package/names.py").write_text("NAME = 'inner'\n")
+    (folder / "own_folder").mkdir()
+    (folder / "own_folder/inside.py").write_text("from evalframe import augrc\n")
+    (folder / "click").mkdir()
+    (folder / "not_ours.py").write_text("raise SystemExit('this module was run')\n")
+    (folder / "broken.py").write_text("import evalframe\n1 / 0\n")
+    (folder / "leaves.py").write_text("import evalframe, sys\nsys.exit(3)\n")
+    (folder / "misspelt.py").write_text("import evalframe\ndef f(:\n")
+    (folder / "numpy.py").write_text("import evalframe\n")
+    return folder
+
+
+def own(folder: Path, *entries: Any) -> list[Bound]:
+    job = {"family": "selective", "items": ["x.csv"], "metrics": list(entries)}
+    return [metric.bound for metric in resolve(parse_job(job), ROLES, folder)]
+
+
+def test_metrics_by_import_path_from_the_folder_of_the_job(modules: Path) -> None:
+    found = own(
+        modules,
+        "own_metrics:mean_loss",
+        "own_metrics:squared",
+        {"name": "own_metrics:mean_loss", "power": 3.0, "alias": "cubed"},
+        "own_package.inner:answered",
+        "own_folder.inside:augrc",
+        "evalframe.selective.areas:aurc",
+    )
+    assert [bound.name for bound in found] == [
+        "mean_loss",
+        "mean_square",
+        "cubed",
+        "coverage",
+        "augrc",
+        "aurc",
+    ]
+    assert [bound.params.get("power") for bound in found[:4]] == [1.0, 2.0, 3.0, None]
+    assert str(found[0].roles["loss"]) == 'col("wrong")'
+    assert "own_metrics" in sys.modules
+    assert str(modules) not in sys.path
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("os:system", "os belongs to Python itself and holds no metric; it was not imported"),
+        ("antigravity:geohash", "antigravity belongs to Python itself"),
+        ("xml.dom:minidom", "xml.dom belongs to Python itself"),
+        ("builtins:eval", "builtins belongs to Python itself"),
+        ("own_metrics:number", "is no metric, .* Metrics of own_metrics: mean_loss, squared"),
+        ("own_metrics:mean_los", r"is no metric, .*Did you mean 'mean_loss'\?"),
+        ("own_metrics:ef", "is no metric"),
+        ("own_metrics:mean_loss()", "is no import path; write module:name, such as my_metrics:gi"),
+        ("own_metrics:__builtins__", "names that begin with an underscore"),
+        ("own_metrics:mean_loss.metric", "is no import path"),
+        ("../own_metrics:mean_loss", "without folders"),
+        ("/etc/passwd:x", "is no import path"),
+        ("own_metrics.py:mean_loss", "no module own_metrics.py, neither in"),
+        ("own-metrics:mean_loss", "is no import path"),
+        ("own_metrics :mean_loss", "without folders, blanks"),
+        ("own_metrics:mean_loss:x", "is no import path"),
+        ("own_metrics:", "is no import path"),
+        (":mean_loss", "is no import path"),
+        ("absent_metrics:x", "no module absent_metrics, .*; put absent_metrics.py beside the job"),
+        ("own_package.absent:x", "no module own_package.absent, .*put own_package/absent.py"),
+        ("own_package:NAME", "own_package .* does not import evalframe, so it declares no metric"),
+        ("not_ours:x", "does not import evalframe, .*; it was not imported"),
+        ("scipy.stats:norm", "scipy.stats .* does not import evalframe"),
+        ("click:command", "click .*__init__.py.* does not import evalframe"),
+        ("own_folder:x", "own_folder is no Python file, so it was not imported"),
+        ("broken:x", "broken .* cannot be imported: ZeroDivisionError: division by zero"),
+        ("leaves:x", "leaves .* cannot be imported: SystemExit: 3"),
+        ("misspelt:x", "misspelt is not Python: invalid syntax"),
+        ("numpy:x", "module numpy lies beside the job .* and elsewhere .*; rename the first"),
+    ],
+)
+def test_what_a_job_must_not_name_is_refused(modules: Path, path: str, message: str) -> None:
+    before = set(sys.modules)
+    with pytest.raises(EvalframeError, match=message):
+        own(modules, path)
+    new = {name.partition(".")[0] for name in set(sys.modules) - before}
+    assert not new - {"own_metrics", "own_package", "own_folder"}

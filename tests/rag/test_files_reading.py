@@ -242,7 +242,7 @@ def test_places_without_files(file, tmp_path):
     with pytest.raises(InputError, match="no file to read"):
         read_rgb([])
     for choice in ({"duplicates": "first"}, {"on_invalid": "drop"}):
-        with pytest.raises(ParameterError, match="unknown choice"):
+        with pytest.raises(ParameterError, match="must be one of"):
             read_rgb(tmp_path, **choice)
 
 

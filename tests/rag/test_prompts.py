@@ -228,7 +228,7 @@ def test_tables_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"cannot read responses .*none.jsonl: No such file"):
         read_responses(tmp_path / "none.jsonl", asked())
     (tmp_path / "broken.jsonl").write_text('{"id": "a"\n{"id')
-    with pytest.raises(InputError, match=r"cannot read responses .*broken.jsonl as JSON lines"):
+    with pytest.raises(InputError, match=r"broken.jsonl, line 1: .* the file ends too early"):
         read_responses(tmp_path / "broken.jsonl", asked())
     (tmp_path / "broken.parquet").write_text("no")
     with pytest.raises(InputError, match=r"cannot read prompts .*broken.parquet as Parquet"):

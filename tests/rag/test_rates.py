@@ -287,8 +287,8 @@ def test_what_a_table_lacks_is_null_and_no_rows_are_no_error():
         ),
         (responses([[1]]), {"by": "model"}, MissingColumnsError, "'model'"),
         (responses([[1]]), {"weight": "w"}, MissingColumnsError, "'w'"),
-        (responses([[1]]), {"dropped": "no"}, ParameterError, "known: excluded, wrong"),
-        (responses([[1]]), {"intervals": "normal"}, ParameterError, "known: wilson"),
+        (responses([[1]]), {"dropped": "no"}, ParameterError, "dropped must be one of"),
+        (responses([[1]]), {"intervals": "normal"}, ParameterError, "intervals must be one of"),
         (responses([[1]]), {"intervals": "wilson", "level": 2}, ParameterError, "level"),
         (
             responses([[1]]).with_columns(n=1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from evalframe.replication.participants.strata import SLOT, strata_of, stratified_weights
+from evalframe.resample.strata import SLOT, strata_of, stratified_weights
 
 
 def studied(models=3, studies=6, seed=0, missing=0.15):
@@ -59,7 +59,7 @@ def drawn_tables(method, tests, cluster, stratum=None):
     )
     strata = strata_of(method, members, [], "stratum", "member")
     slots = members.join(strata.members, on=["stratum", "member"])
-    for weights in stratified_weights(method, strata, "agent").chunks(1 << 10):
+    for weights in stratified_weights(method, strata).chunks(1 << 10):
         for weight in weights:
             times = pl.Series(weight.astype(np.int64))[slots[SLOT]]
             copies = slots.select(columns).with_columns(copy=pl.int_ranges(times))

@@ -12,8 +12,8 @@ from evalframe.replication.participants import (
     replicates,
     resampled_statistics,
 )
-from evalframe.replication.participants.strata import strata_of, stratified_weights
 from evalframe.resample import draws
+from evalframe.resample.strata import strata_of, stratified_weights
 from replication.participant_data import CASES, KEYS, design_of, keyed, responses_of
 
 DRAWS = ("reference", "counter", "poisson")
@@ -31,9 +31,9 @@ def all_of(responses: pl.DataFrame, method: ef.Bootstrap, **more: object) -> pl.
 def weights_of(responses: pl.DataFrame, method: ef.Bootstrap, side: str = "agent") -> pl.DataFrame:
     """How often each participant of each study is drawn, one column for each replicate."""
     strata = strata_of(method, responses, [], "study_id", "participant_id")
-    chunks = stratified_weights(method, strata, side).chunks(5)  # type: ignore[arg-type]
+    chunks = stratified_weights(method, strata, None if side == "agent" else side).chunks(5)
     drawn = np.concatenate([np.asarray(chunk) for chunk in chunks])
-    members = strata.members
+    members = strata.members.drop(":stratum_size")
     columns = {str(i): row[members[":slot"].to_numpy()] for i, row in enumerate(drawn)}
     return members.with_columns(pl.Series(name, values) for name, values in columns.items())
 

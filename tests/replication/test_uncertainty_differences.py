@@ -17,7 +17,8 @@ from evalframe.replication.agreement import (
     study_scores,
     with_ecs_weights,
 )
-from evalframe.replication.uncertainty import model_differences, pairing
+from evalframe.replication.uncertainty import model_differences
+from evalframe.resample import paired
 from replication.score_data import drawn_tables, studied
 
 BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
@@ -132,7 +133,7 @@ def test_groups_order_of_rows_and_chunks_of_pairs(monkeypatch):
     alone = model_differences(studied(seed=2), resample=BY_STUDY, correction="none").collect()
     second = both.filter(heat=2).drop("heat")
     assert_frame_equal(second, alone, rel_tol=1e-9, abs_tol=1e-12)
-    monkeypatch.setattr(pairing, "_HELD", 1)
+    monkeypatch.setattr(paired, "BATCH", 1)
     shuffled = tests.sample(fraction=1.0, shuffle=True, seed=3)
     again = model_differences(shuffled, by="heat", resample=BY_STUDY, correction="none")
     assert_frame_equal(again.collect(), both, rel_tol=1e-9, abs_tol=1e-9)

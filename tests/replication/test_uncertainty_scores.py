@@ -18,8 +18,7 @@ from evalframe.replication.agreement import (
     study_scores,
     with_ecs_weights,
 )
-from evalframe.replication.uncertainty import spreads
-from evalframe.resample import draws
+from evalframe.resample import contraction, draws, uncertainty
 from replication.score_data import drawn_tables, studied
 
 BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
@@ -157,7 +156,7 @@ def test_poisson_draws():
 def test_seed_order_of_rows_and_chunks(method, monkeypatch):
     tests = studied()
     first = model_scores(tests, resample=method).collect(), ecs(tests, resample=method).collect()
-    monkeypatch.setattr(spreads, "_HELD", 100)
+    monkeypatch.setattr(uncertainty, "CELLS", 100)
     shuffled = tests.sample(fraction=1.0, shuffle=True, seed=2)
     again = (
         model_scores(shuffled, resample=method).collect(),
@@ -371,6 +370,6 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
 def test_values_do_not_hang_on_the_layout_of_matrices(monkeypatch):
     tests = studied()
     dense = model_scores(tests, resample=BY_FINDING).collect()
-    monkeypatch.setattr(spreads, "_SPARSE", 0)
+    monkeypatch.setattr(contraction, "_DENSE", 0)
     sparse = model_scores(tests, resample=BY_FINDING).collect()
-    assert_frame_equal(dense, sparse)
+    assert_frame_equal(dense, sparse, rel_tol=1e-12)

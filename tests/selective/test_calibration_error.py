@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import ParameterError
 from evalframe.core.state import before, own, total
 from evalframe.selective.binning import bin_number
 from evalframe.selective.calibration_error import (
@@ -184,9 +184,11 @@ def test_bins_must_be_a_whole_number(metric, bins):
 
 @pytest.mark.parametrize("metric", ERRORS, ids=lambda metric: metric.__name__)
 def test_unknown_names_are_refused_with_a_hint(metric):
-    with pytest.raises(UnknownNameError, match=r"unknown binning 'equal_widths'.*'equal_width'"):
+    with pytest.raises(
+        ParameterError, match=r"binning must be one of .*'equal_widths'.*'equal_width'"
+    ):
         metric(binning="equal_widths")
-    with pytest.raises(UnknownNameError, match="unknown closed end 'both'"):
+    with pytest.raises(ParameterError, match="closed must be one of"):
         metric(closed="both")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalframe as ef
-from evalframe.core.errors import ContractError, ParameterError, UnknownNameError
+from evalframe.core.errors import ContractError, ParameterError
 from evalframe.selective.calibrators import (
     Grouped,
     Isotonic,
@@ -256,5 +256,5 @@ def test_targets(name, expected):
 
 
 def test_unknown_target():
-    with pytest.raises(UnknownNameError, match=r"unknown target 'correct'. Did you mean"):
+    with pytest.raises(ParameterError, match=r"target must be one of .*'correct'. Did you mean"):
         target("correct")

@@ -201,7 +201,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"token_budget": -1}, ParameterError, "token_budget is 0 or more"),
     ({"n_individuals": 0}, ParameterError, "n_individuals is 1 or more"),
     ({"context_format": "narative"}, UnknownNameError, "Did you mean 'narrative'"),
-    ({"eval_type": "x"}, UnknownNameError, "unknown type of evaluation 'x'"),
+    ({"eval_type": "x"}, ParameterError, "eval_type must be one of"),
     ({"reasoning": "x"}, UnknownNameError, "Known: cot, standard"),
     ({"rules": "x"}, ParameterError, "rules must be one of"),
     ({"segments": ["gender:mal"]}, UnknownNameError, "Did you mean 'gender:male'"),

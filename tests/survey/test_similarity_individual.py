@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import ParameterError
 from evalframe.survey.similarity import (
     answer_letter,
     answer_probabilities,
@@ -98,7 +98,7 @@ def test_letters_beyond_the_options_and_arrays():
 
 
 def test_refusals():
-    with pytest.raises(UnknownNameError, match=r"unknown kind of individual score 'brie'. Did"):
+    with pytest.raises(ParameterError, match=r"kind must be one of .*got 'brie'. Did"):
         individual_score(kind="brie")
     with pytest.raises(ParameterError, match="rules must be one of"):
         individual_score(rules="")

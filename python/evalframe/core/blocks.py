@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import kernel, segments
-from evalframe.core.state import LEVEL
+from evalframe.core.cells import Sums
+from evalframe.core.state import LEVEL, N_MISSING, N
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.state import Axis
 
@@ -35,6 +37,7 @@ class Block:
         sums: Sums per level, over the canonical columns.
         uses: The metrics that use it: number of the metric, number of its axis.
         terms: The axes of those uses, with the prefix of their terms.
+        bounds: The metrics of those uses.
     """
 
     columns: Mapping[str, pl.Expr]
@@ -43,6 +46,7 @@ class Block:
     sums: dict[str, pl.Expr]
     uses: list[tuple[int, int]] = field(default_factory=list)
     terms: list[tuple[str, Axis]] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
 
     @property
     def all_sums(self) -> dict[str, pl.Expr]:
@@ -53,10 +57,28 @@ class Block:
         """The block's additive table of rows that hold the canonical columns."""
         levels = []
         if self.axis is not None:
-            # Adding 0 makes one level of 0.0 and -0.0.
-            level = pl.when(self.axis.where).then(self.axis.level.cast(pl.Float64) + 0.0)
-            levels = [level.alias(LEVEL)]
+            levels = [_level(self.axis).alias(LEVEL)]
         return self.added_up(rows.select(*keys, *levels, **self.all_sums), keys)
+
+    def over_rows(self) -> Sums:
+        """Level and sums over the user's columns."""
+        level: pl.Expr | None = None
+        plain: dict[str, pl.Expr] = {}
+        sums: dict[str, pl.Expr] = {}
+        for bound, (_, axis_number) in zip(self.bounds, self.uses, strict=True):
+            state = bound.metric.state(bound.columns, bound.params)
+            plain |= state.sums
+            if state.axes:
+                axis = state.axes[axis_number]
+                level, sums = _level(axis), sums | {**axis.sums}
+        plain.pop(N_MISSING)
+        return Sums(level, plain, sums, others=(N_MISSING, N))
+
+    def over_sums(self) -> Sums:
+        """Level and sums over the additive table itself."""
+        level = None if self.axis is None else pl.col(LEVEL)
+        plain = {name: pl.col(name) for name in self.plain}
+        return Sums(level, plain, {name: pl.col(name) for name in self.sums})
 
     def added_up(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """Rows of sums, added up by keys and level."""
@@ -87,6 +109,11 @@ class Block:
         own = {name: levels[name].to_numpy() for name in self.sums}
         views = kernel.Views(own, starts, totals, levels[LEVEL].to_numpy())
         return totals | kernel.terms(views, self.terms)
+
+
+def _level(axis: Axis) -> pl.Expr:
+    """The level of each row, null where it stands at none; adding 0 makes 0.0 of -0.0."""
+    return pl.when(axis.where).then(axis.level.cast(pl.Float64) + 0.0)
 
 
 def chunks(starts: Ints, rows: int = _CHUNK) -> list[tuple[int, int]]:

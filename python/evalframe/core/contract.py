@@ -25,12 +25,23 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 Kind: TypeAlias = Literal[
-    "number", "integer", "string", "boolean", "key", "value", "integers", "texts", "groups", "any"
+    "number",
+    "integer",
+    "string",
+    "boolean",
+    "key",
+    "value",
+    "integers",
+    "numbers",
+    "texts",
+    "values",
+    "groups",
+    "any",
 ]
 """What a column may hold.
 
-A key is an integer or a string; a value a number, string or boolean; integers and texts are lists,
-groups are lists of lists of texts.
+A key is an integer or a string; a value a number, string or boolean; integers, numbers, texts and
+values are lists, groups are lists of lists of texts.
 """
 
 ROW, BROKEN_RULES = "row", "broken_rules"
@@ -354,6 +365,12 @@ _KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
     "key": ("an integer or a string", ("integer", "string"), "Int64"),
     "value": ("a single value", ("integer", "fraction", "string", "boolean"), "String"),
     "integers": ("a list of integers", ("integers", "list(null)"), "List(pl.Int64)"),
+    "numbers": ("a list of numbers", ("integers", "numbers", "list(null)"), "List(pl.Float64)"),
+    "values": (
+        "a list of values",
+        ("integers", "numbers", "list(string)", "list(boolean)", "list(null)"),
+        "List(pl.String)",
+    ),
     "texts": ("a list of texts", ("list(string)", "list(null)"), "List(pl.String)"),
     "groups": (
         "a list of lists of texts",
@@ -367,8 +384,8 @@ _KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
 def _family(dtype: pl.DataType) -> str:
     if dtype.is_numeric():
         return "integer" if dtype.is_integer() else "fraction"
-    if isinstance(dtype, pl.List) and dtype.inner.is_integer():
-        return "integers"
+    if isinstance(dtype, pl.List) and dtype.inner.is_numeric():
+        return "integers" if dtype.inner.is_integer() else "numbers"
     text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
     return "string" if text else str(dtype).lower()
 
@@ -376,6 +393,8 @@ def _family(dtype: pl.DataType) -> str:
 def _misfit(column: Column, dtype: pl.DataType) -> str | None:
     kinds = (column.kind,) if isinstance(column.kind, str) else column.kind
     words, families, casts = zip(*(_KINDS[kind] for kind in kinds), strict=True)
+    if dtype == pl.Object:
+        return f"column {column.name!r} holds Python objects; make numbers or texts of them"
     if "any" in kinds or _family(dtype) in ("null", *chain.from_iterable(families)):
         return None
     meaning = f" ({column.meaning})" if column.meaning else ""

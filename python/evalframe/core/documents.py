@@ -1,18 +1,22 @@
-"""JSON documents of others, read with errors that say what is wrong, and where."""
+"""Files of others, read with errors that say what is wrong, and where."""
 
 from __future__ import annotations
 
 import errno
 import json
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from evalframe.core.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
+_LONGEST = 300
 _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 
 
@@ -25,6 +29,59 @@ def read_regular(path: Path) -> bytes:
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "it is not a regular file; copy its content into one")
     return path.read_bytes()
+
+
+@contextmanager
+def damage_told(name: str, kind: str) -> Iterator[None]:
+    """What Polars says of a damaged file, or panics over, as an error of ours.
+
+    A file may be damaged anywhere, so what is inside reads all of it that is needed.
+
+    Args:
+        name: What messages call the file.
+        kind: What it was read as, such as `Parquet`.
+
+    Raises:
+        InputError: Polars could not read it.
+
+    >>> with damage_told("items.parquet", "Parquet"):
+    ...     raise pl.exceptions.ComputeError("no footer")
+    Traceback (most recent call last):
+    evalframe.core.errors.InputError: cannot read items.parquet as Parquet: no footer
+    """
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise InputError(f"cannot read {name} as {kind}: {why[:_LONGEST]}") from error
+
+
+def check_parquet(source: Path | bytes, name: str, columns: Collection[str] | None = None) -> None:
+    """Walk through the pages of a Parquet file, in bounded memory.
+
+    At some damaged pages Polars asks for so much memory that the whole process ends.
+
+    Args:
+        source: The file, or its bytes.
+        name: What messages call it.
+        columns: Those that are going to be read; all by default.
+
+    Raises:
+        InputError: It is damaged there.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    stored = pa.BufferReader(source) if isinstance(source, bytes) else source
+    try:
+        with parquet.ParquetFile(stored) as file:
+            present = file.schema_arrow.names
+            read = [each for each in present if columns is None or each in columns]
+            for _ in file.iter_batches(columns=read):
+                pass
+    except (pa.ArrowException, OSError, ValueError) as error:
+        why = str(error).partition("\n")[0]
+        raise InputError(f"cannot read {name} as Parquet: {why[:_LONGEST]}") from error
 
 
 def decoded(data: bytes, name: str) -> Any:
@@ -57,6 +114,19 @@ def decoded(data: bytes, name: str) -> Any:
         ) from None
     except RecursionError:
         raise InputError(f"{name}: nested too deeply to be read; is it the right file?") from None
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text has no half of a character (a lone surrogate), which no file can hold.
+
+    >>> is_whole("Höhle"), is_whole("a" + chr(0xD800))
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _told(error: json.JSONDecodeError, size: int) -> str:

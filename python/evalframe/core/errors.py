@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class EvalframeError(Exception):
@@ -58,6 +59,21 @@ class InputError(EvalframeError):
 
 class OutputError(EvalframeError):
     """A file or folder that cannot be written as asked."""
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Errors of ours say which file they are about, where what raises them cannot know.
+
+    >>> with naming("items.csv"):
+    ...     raise ContractError("items: the table has no rows")
+    Traceback (most recent call last):
+    evalframe.core.errors.ContractError: items.csv: items: the table has no rows
+    """
+    try:
+        yield
+    except EvalframeError as error:
+        raise type(error)(f"{name}: {error}") from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

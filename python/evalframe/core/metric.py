@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 import polars as pl
 
+from evalframe.core.declaration import check_declaration, shown_name, signature
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
-from evalframe.core.rows import as_expr, complete, spread_literals
+from evalframe.core.rows import as_expr, spread_literals
+from evalframe.core.soundness import check, complete
 from evalframe.core.state import WEIGHT
-from evalframe.core.typing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from evalframe.core.state import State
-    from evalframe.core.typing import IntoExpr
+    from evalframe.core.typing import Direction, IntoExpr
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")
@@ -42,6 +44,7 @@ class Metric:
         family: Where it belongs.
         label: Format of the output name from the parameters.
         summary: First line of the docstring.
+        checked: Choices of roles and parameters for which the author's state was looked at.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Metric:
     family: str = "user"
     label: str | None = None
     summary: str = ""
+    checked: set[tuple[Any, ...]] = field(default_factory=set, repr=False, compare=False)
 
     def bind(
         self,
@@ -78,12 +82,26 @@ class Metric:
 
     def named(self, params: Mapping[str, Any]) -> str:
         """The output name of this metric with these parameters."""
-        return self.label.format_map(_Shown(params)) if self.label else self.name
+        return shown_name(self.label, params) if self.label else self.name
 
     def state(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
-        """The state over these columns (roles, and `weight` if there is one), made sound."""
+        """The state over these columns (roles, and `weight` if there is one), made sound.
+
+        Raises:
+            ParameterError: What the author of the metric wrote would not add up.
+        """
+        self._check([role for role in columns if role != WEIGHT], params)
         given = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
-        return complete(self.name, self.define(**given, **params), columns, self.labels)
+        return complete(self.define(**given, **params), columns, self.labels)
+
+    def _check(self, roles: Sequence[str], params: Mapping[str, Any]) -> None:
+        """Look at what the author wrote, once for each choice of roles and parameters."""
+        choice = (*roles, *params.items())
+        if choice in self.checked:
+            return
+        given = {name: pl.col(name) for name in (*roles, WEIGHT)}
+        check(self.name, self.define(**{**dict.fromkeys(self.roles), **given}, **params), roles)
+        self.checked.add(choice)
 
 
 @dataclass(frozen=True)
@@ -155,7 +173,8 @@ class MetricExpr(pl.Expr):
         # By name, since decorated functions and what a state closes over cannot be pickled.
         bound = self.bound
         again = functools.partial(
-            make,
+            _again,
+            bound.metric.define.__module__,
             bound.metric.name,
             roles=bound.roles,
             weight=bound.weight,
@@ -166,11 +185,18 @@ class MetricExpr(pl.Expr):
 
 
 class MetricFunction(Protocol[P_co]):
-    """What a declared metric is to its callers: a function with metadata in `.metric`."""
+    """What a declared metric is to its callers: a function with metadata in `.metric`.
+
+    Attributes:
+        metric: The definition.
+        preset: Parameters that a variant sets.
+        output_name: The name that a variant was given.
+    """
 
     metric: Metric
     __name__: str
     preset: Mapping[str, Any]
+    output_name: str | None
 
     def __call__(self, *args: P_co.args, **kwargs: P_co.kwargs) -> MetricExpr:
         """The metric of these columns, as an expression."""
@@ -194,6 +220,11 @@ def metric(
     The name of the function is the name of the metric unless another is given. Registering a name
     again from another module raises; from the same module it replaces, as in a notebook.
 
+    The state is looked at when the metric is first called: every sum is an expression of one row,
+    of roles only, multiplied by the weight; terms and finish are elementwise. What would not add
+    up raises there, so that it cannot become a number. For type checkers, annotate roles and
+    weight as `ef.Role`.
+
     Args:
         direction: Which way is better.
         range: Smallest and largest possible value.
@@ -207,8 +238,9 @@ def metric(
         `pl.Expr` for `select`, `agg`, `over`, `evaluate` and `compare`.
 
     Raises:
-        ParameterError: The name is taken, a role has no default column, `weight=None` is not
-            among the keyword-only parameters, or direction or range are none.
+        ParameterError: The name is taken or cannot be one, there is no role or one without a
+            default column, `weight=None` is not among the keyword-only parameters, direction or
+            range are none, or a label is no role or shows no parameter.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -231,12 +263,8 @@ def metric(
 
     def declare(define: Callable[P, State]) -> MetricFunction[P]:
         called = name or define.__name__
-        if direction not in get_args(Direction) or not range[0] < range[1]:
-            raise ParameterError(
-                f"metric {called}: direction must be one of {', '.join(get_args(Direction))} and "
-                f"range ascending, got {direction!r} and {range}"
-            )
-        roles, params = _signature(called, define)
+        roles, params = signature(called, define)
+        check_declaration(called, direction, range, labels, label, roles, params)
         declared = Metric(
             name=called,
             define=define,
@@ -261,14 +289,17 @@ def metric(
 
 
 def variant(
-    function: MetricFunction[P], *, name: str | None = None, **params: Any
+    function: MetricFunction[P], *, name: str | None = None, **params: str | float | None
 ) -> MetricFunction[P]:
     """A metric with some parameters set, under a name of its own.
 
     Args:
         function: A declared metric, or a variant of one.
         name: The output name; by default the metric's own naming of its parameters.
-        **params: Parameters to set.
+        **params: Parameters to set, plain values.
+
+    Returns:
+        A function of the same roles and parameters, with those as their defaults.
 
     Raises:
         ParameterError: The metric has no such parameter.
@@ -313,23 +344,8 @@ def _function(
     function = cast("MetricFunction[Any]", call)
     function.metric = metric
     function.preset = dict(preset)
+    function.output_name = name
     return function
-
-
-def metric_set(*functions: MetricFunction[Any]) -> Callable[..., list[MetricExpr]]:
-    """Several metrics as one: called with columns, it gives the list of their expressions.
-
-    Examples:
-        >>> import evalframe as ef
-        >>> areas = ef.metric_set(ef.aurc, ef.augrc, ef.risk_at(0.5))
-        >>> [e.meta.output_name() for e in areas("loss", "token_msp")]
-        ['aurc', 'augrc', 'risk_at_0.50']
-    """
-
-    def bind(*roles: IntoExpr, weight: IntoExpr | None = None, **keywords: Any) -> list[MetricExpr]:
-        return [function(*roles, weight=weight, **keywords) for function in functions]
-
-    return bind
 
 
 def registered() -> dict[str, Metric]:
@@ -346,7 +362,17 @@ def lookup(name: str) -> Metric:
     try:
         return _REGISTRY[name]
     except KeyError:
-        raise UnknownNameError.of("metric", name, _REGISTRY) from None
+        error = UnknownNameError.of("metric", name, _REGISTRY)
+        raise UnknownNameError(
+            f"{error}. One of your own is known when its module has been imported"
+        ) from None
+
+
+def _again(module: str, name: str, **given: Any) -> MetricExpr:
+    """A pickled metric: in another process its module must be imported before it is known."""
+    if name not in _REGISTRY and module != "__main__":
+        importlib.import_module(module)
+    return make(name, **given)
 
 
 def make(
@@ -359,37 +385,3 @@ def make(
 ) -> MetricExpr:
     """A metric from its registered name, as a job file names it."""
     return lookup(name).bind((), roles, weight, params, alias)
-
-
-class _Shown(dict[str, Any]):
-    """Parameters as they appear in names: two decimals, more only where they are needed."""
-
-    def __getitem__(self, key: str) -> str:
-        value = super().__getitem__(key)
-        if not isinstance(value, float):
-            return str(value)
-        return f"{value:.2f}" if round(value, 2) == value else repr(value)
-
-
-def _signature(
-    name: str, define: Callable[..., State]
-) -> tuple[dict[str, str | None], dict[str, Any]]:
-    roles: dict[str, str | None] = {}
-    params: dict[str, Any] = {}
-    weighted = False
-    for parameter in inspect.signature(define).parameters.values():
-        if parameter.name == WEIGHT:
-            weighted = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is None
-            continue
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            params[parameter.name] = parameter.default
-        elif parameter.default is None or isinstance(parameter.default, str):
-            roles[parameter.name] = parameter.default
-        else:
-            raise ParameterError(
-                f"metric {name}: role {parameter.name!r} needs its default column, such as "
-                f'{parameter.name}="{parameter.name}"'
-            )
-    if not weighted:
-        raise ParameterError(f"metric {name}: it needs the keyword-only parameter weight=None")
-    return roles, params

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core import tables
+from evalframe.core import cells, tables
 from evalframe.core.blocks import Block
+from evalframe.core.cells import Sums
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, lookup
 from evalframe.core.sharing import add, share
@@ -59,18 +60,38 @@ def state_table(
     if name in keys.names:
         raise ParameterError(f"{name!r} is both a group key and the cluster; it can be only one")
     header = _header(bounds, blocks, keys, name)
-    parts = []
-    for place, rows in enumerate(block_tables(frame, blocks, keys, cluster)):
-        block = blocks[place]
-        level = [] if block.axis is not None else [pl.lit(None, dtype=pl.Float64).alias(LEVEL)]
-        rows = rows.with_columns(pl.lit(_marked(header, place)).alias(BLOCK), *level)
+    clusters = [] if cluster is None else [cluster]
+    schema = frame.select(*keys.exprs, *clusters).collect_schema()
+    sums = {f":{sum_}": pl.Float64() for block in blocks for sum_ in block.all_sums}
+
+    def compute() -> pl.DataFrame:
+        if cluster is None:
+            made = tables.additive_tables(frame, keys, blocks)
+        else:
+            made = pl.collect_all(block_tables(frame, blocks, keys, cluster))
         public = keys.restore() | ({} if name is None else {CLUSTER: name})
-        public |= {sum_: f":{sum_}" for sum_ in block.all_sums}
-        order = [*keys.names, *([] if name is None else [name]), BLOCK, LEVEL]
-        order += [public[sum_] for sum_ in block.all_sums]
-        parts.append(rows.rename(public).select(order))
-    whole = pl.concat(parts, how="diagonal")
-    return whole.sort(*keys.names, *([] if name is None else [name]), BLOCK, LEVEL)
+        named = [
+            rows.rename(public | {sum_: f":{sum_}" for sum_ in block.all_sums})
+            for rows, block in zip(made, blocks, strict=True)
+        ]
+        return _one_table(named, header, [*schema], [*sums])
+
+    whole = {**schema, BLOCK: pl.String(), LEVEL: pl.Float64(), **sums}
+    return pl.defer(compute, schema=pl.Schema(whole))
+
+
+def _one_table(
+    parts: Sequence[pl.DataFrame], header: dict[str, Any], groups: list[str], sums: list[str]
+) -> pl.DataFrame:
+    """The tables of all blocks in turn, each sorted by groups and level."""
+    marked = [
+        part.sort([*groups, LEVEL] if LEVEL in part.columns else groups).with_columns(
+            pl.lit(_marked(header, place)).alias(BLOCK)
+        )
+        for place, part in enumerate(parts)
+    ]
+    whole = pl.concat([*marked, pl.DataFrame(schema={LEVEL: pl.Float64})], how="diagonal")
+    return whole.select(*groups, BLOCK, LEVEL, *sums)
 
 
 def block_tables(
@@ -105,10 +126,31 @@ def merged(states: Sequence[Frame]) -> pl.LazyFrame:
             )
     _check_alike(lazies, told[0][1] if told else None)
     whole = pl.concat(lazies, how="diagonal_relaxed")
-    names = whole.collect_schema().names()
-    fixed = names[: names.index(LEVEL) + 1]
-    sums = [name for name in names if name not in fixed]
-    return whole.group_by(fixed).agg(pl.col(sums).sum()).sort(fixed)
+    schema = whole.collect_schema()
+    names = schema.names()
+    groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
+
+    def compute() -> pl.DataFrame:
+        parts = []
+        for place in range(len(told[0][1]["blocks"]) if told else 0):
+            rows = whole.filter(_is_marked(place))
+            parts.append(_added_up(rows, groups, sums))
+        return _one_table(parts, told[0][1], groups, sums) if told else whole.collect()
+
+    return pl.defer(compute, schema=pl.Schema(schema))
+
+
+def _added_up(rows: pl.LazyFrame, groups: Sequence[str], sums: Sequence[str]) -> pl.DataFrame:
+    """Rows of the state of a block, added up by groups and level."""
+    there = rows.select(pl.col(LEVEL, *sums).is_not_null().any()).collect().row(0, named=True)
+    used = [name for name in sums if there[name]]
+    if there[LEVEL]:
+        keys = {name: pl.col(name) for name in groups}
+        by_level = Sums(pl.col(LEVEL), {}, {name: pl.col(name).fill_null(0.0) for name in used})
+        made = cells.added_up(rows, keys, [by_level])
+        if made is not None:
+            return made[0]
+    return rows.group_by(*groups, LEVEL).agg(pl.col(used).sum()).collect()
 
 
 def _check_alike(states: Sequence[pl.LazyFrame], header: dict[str, Any] | None) -> None:
@@ -149,7 +191,7 @@ def opened(state: Frame) -> Opened:
         if cluster is not None:
             public[cluster] = CLUSTER
         public |= {f":{sum_}": sum_ for sum_ in block.all_sums}
-        rows = lazy.filter(pl.col(BLOCK) == _marked(header, place)).rename(public)
+        rows = lazy.filter(_is_marked(place)).rename(public)
         blocks.append(block)
         parts.append(rows.select(*public.values(), LEVEL))
     return Opened(keys, cluster, bounds, blocks, parts)
@@ -179,6 +221,11 @@ def _header(
 
 def _marked(header: dict[str, Any], place: int) -> str:
     return json.dumps(header | {"block": place})
+
+
+def _is_marked(place: int) -> pl.Expr:
+    """Whether a row of a table with one header belongs to this block: its mark ends so."""
+    return pl.col(BLOCK).str.ends_with(json.dumps({"block": place})[1:])
 
 
 def _read_header(state: pl.LazyFrame) -> dict[str, Any] | None:

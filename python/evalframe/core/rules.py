@@ -24,17 +24,20 @@ def check_rules(rules: Any) -> None:
     check_choice("rules", rules, Rules)
 
 
-def check_choice(name: str, value: Any, known: Any) -> None:
+def check_choice(name: str, value: Any, known: Any, *, optional: bool = False) -> None:
     """Raise where an argument is none of the texts of a `Literal`.
 
     Args:
         name: Of the argument.
         value: What was given for it.
         known: The `Literal`.
+        optional: Whether None will do, too.
 
     Raises:
         ParameterError: It names those that there are, and the nearest.
     """
+    if optional and value is None:
+        return
     texts = [*get_args(known)]
     if not isinstance(value, str) or value not in texts:
         hint = did_you_mean(str(value), texts)

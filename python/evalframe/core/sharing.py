@@ -70,6 +70,7 @@ def add(block: Block, number: int, bound: Bound, axis_number: int, axis: Axis | 
     """Let a metric use the block."""
     block.plain |= bound.state.sums
     block.uses.append((number, axis_number))
+    block.bounds.append(bound)
     if axis is not None:
         block.sums |= axis.sums
         block.terms.append((f"{number}.", axis))

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.errors import did_you_mean
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 OWN, BEFORE, TOTAL = ":own", ":before", ":total"
 LEVEL = ":level"
@@ -58,7 +60,8 @@ class Totals:
             return self._named[name]
         except KeyError:
             raise AttributeError(
-                f"no sum or term {name!r}; there are {list(self._named)}"
+                f"no sum or term {name!r}.{did_you_mean(name, self._named)} "
+                f"There are: {', '.join(self._named)}"
             ) from None
 
 
@@ -105,6 +108,18 @@ class Axis:
             the lower convex hull before the terms are taken.
         centre: A pair (x, m) of sums: running sums of x are taken about the group's mean
             x.total / m.total, which keeps small differences of large values exact.
+
+    Examples:
+        The area under the Lorenz curve of losses, by trapezoids over the people that bear them:
+
+        >>> loss, weight = pl.col("loss"), pl.col("weight")
+        >>> axis = Axis(
+        ...     level=loss,
+        ...     sums={"mass": weight, "loss": weight * loss},
+        ...     terms={"lorenz": own.mass * (at.loss + before.loss) / 2},
+        ... )
+        >>> list(axis.results)
+        ['lorenz']
     """
 
     level: pl.Expr
@@ -142,26 +157,48 @@ class State:
         valid: Row-level condition; rows where it fails are left out and counted in `n_missing`.
             By default every role must be there: neither null nor NaN. A weight must always be
             there, finite and at least 0.
+
+    Examples:
+        The rows that a metric adds up, and what becomes of their totals:
+
+        >>> loss, weight = pl.col("loss"), pl.col("weight")
+        >>> mean_loss = State(
+        ...     sums={"mass": weight, "loss": weight * loss},
+        ...     finish=lambda t: ratio(t.loss, t.mass),
+        ... )
+        >>> totals = Totals({name: pl.col(name).sum() for name in ("mass", "loss")})
+        >>> pl.DataFrame({"mass": [1, 1], "loss": [0.5, 0.25]}).select(
+        ...     mean_loss.finish(totals)
+        ... ).item()
+        0.375
     """
 
     finish: Callable[[Totals], pl.Expr]
     sums: Mapping[str, pl.Expr] = field(default_factory=dict)
-    axes: tuple[Axis, ...] = ()
+    axes: Sequence[Axis] = ()
     valid: pl.Expr | None = None
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """The quotient, null where the denominator is 0.
 
-    >>> pl.DataFrame({"a": [1.0, 0.0], "b": [2.0, 0.0]}).select(ratio(pl.col("a"), pl.col("b")))
-    shape: (2, 1)
-    ┌──────┐
-    │ a    │
-    │ ---  │
-    │ f64  │
-    ╞══════╡
-    │ 0.5  │
-    │ null │
-    └──────┘
+    Args:
+        numerator: A total, or an expression of several.
+        denominator: The same.
+
+    Returns:
+        Float64, null where the denominator is 0 or either is null.
+
+    Examples:
+        >>> pl.DataFrame({"a": [1.0, 0.0], "b": [2.0, 0.0]}).select(ratio(pl.col("a"), pl.col("b")))
+        shape: (2, 1)
+        ┌──────┐
+        │ a    │
+        │ ---  │
+        │ f64  │
+        ╞══════╡
+        │ 0.5  │
+        │ null │
+        └──────┘
     """
     return pl.when(denominator != 0).then(numerator / denominator)

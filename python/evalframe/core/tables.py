@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core import cells
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, columns_read, is_row_level
@@ -145,15 +146,12 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
 def summarise(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Plan) -> pl.DataFrame:
     """Totals and terms of all blocks, one row per group, as columns `<block>:<name>`."""
     parts: list[pl.DataFrame | None] = []
-    streamed: list[pl.LazyFrame] = []
     for block in blocks:
         rows = frame.select(*keys.select(), **block.columns)
-        if block.axis is not None and _sorts(rows, block, plan):
-            parts.append(_from_rows(rows, keys.inner, block))
-        else:
-            parts.append(None)
-            streamed.append(block.per_level(rows, keys.inner))
-    levels = iter(pl.collect_all(streamed))
+        sorts = block.axis is not None and _sorts(rows, block, plan)
+        parts.append(_from_rows(rows, keys.inner, block) if sorts else None)
+    streamed = [block for block, part in zip(blocks, parts, strict=True) if part is None]
+    levels = iter(additive_tables(frame, keys, streamed))
     return side_by_side(
         [
             part if part is not None else from_levels(next(levels), keys.inner, block)
@@ -161,6 +159,24 @@ def summarise(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Pl
         ],
         keys.inner,
     )
+
+
+def additive_tables(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block]) -> list[pl.DataFrame]:
+    """The additive table of each block of these rows."""
+    exprs = dict(zip(keys.inner, keys.exprs, strict=True))
+    made = cells.added_up(frame, exprs, [block.over_rows() for block in blocks])
+    if made is not None:
+        return made
+    return pl.collect_all(
+        block.per_level(frame.select(*keys.select(), **block.columns), keys.inner)
+        for block in blocks
+    )
+
+
+def added_up(rows: pl.LazyFrame, keys: Sequence[str], block: Block) -> pl.DataFrame:
+    """Rows of a block's additive table, added up by keys and level."""
+    made = cells.added_up(rows, {key: pl.col(key) for key in keys}, [block.over_sums()])
+    return block.added_up(rows, keys).collect() if made is None else made[0]
 
 
 def _sorts(rows: pl.LazyFrame, block: Block, plan: Plan) -> bool:

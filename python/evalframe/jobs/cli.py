@@ -53,13 +53,22 @@ for name in ("calibrate", "validate"):  # once there was one family only
 
 @cli.command("run")
 @click.argument("job", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output-folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="For what the job writes.  [default: the folder of JOB]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
-def run_file(job: Path, quiet: bool) -> None:
+def run_file(job: Path, output_folder: Path | None, quiet: bool) -> None:
     """Run a job from a TOML file, which says what the flags of its family's command say.
 
-    Relative paths in the file are relative to its folder.
+    Relative paths in the file are relative to its folder. What the job writes must lie in that
+    folder, or below it, or in DIR, to which the names of its outputs are relative then: whoever
+    runs a job decides where it may write.
     """
-    run_job(load(job), job.parent, quiet=quiet)
+    run_job(load(job), job.parent, into=output_folder or job.parent, quiet=quiet)
 
 
 @cli.command()

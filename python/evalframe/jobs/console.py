@@ -47,6 +47,10 @@ _IN_FLAGS = (
     (r"leave it out, or context_count", "leave it out, or --context-count"),
     (r"leave out batch_size", "leave out --batch-size"),
     (r"on_invalid quarantine", "--on-invalid quarantine"),
+    (
+        r"(is outside of '.*'); choose another output",
+        r"\1, where a job file may write; name another folder by --output-folder",
+    ),
     (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
 )
 """What the library advises to those who call it, for those who run it."""

@@ -60,17 +60,18 @@ def run_asked(job: Job, *, quiet: bool) -> None:
     run_job(job, Path(), quiet=quiet)
 
 
-def run_job(job: Job, folder: Path, *, quiet: bool) -> None:
+def run_job(job: Job, folder: Path, *, into: Path | None = None, quiet: bool) -> None:
     """Run a job and print what it came to.
 
     Args:
         job: What to run.
         folder: What relative names in it are relative to.
+        into: The folder that all must lie in that is written, if not anywhere.
         quiet: Print nothing.
     """
     from evalframe.jobs.run import family_of, run
 
-    outcome = run(job, folder=folder, progress=silent if quiet else None)
+    outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
     for warning in outcome.warnings:
         say(warning, err=True)
     if outcome.report.rejected:

@@ -48,6 +48,9 @@ The last as a job file, for `evalframe run`:
 \b
 In a job file a metric may be a table with arguments and a name of its own:
   { name = "aurc", alias = "aurc_fd", convention = "trapezoid_predicted" }
+A metric of your own goes by its import path, my_metrics:gini, from the folder of the job
+file or installed. Naming a module runs it: run job files of others as you would their
+programs.
 
 \b
 Run documents, one by itself and two in comparison:

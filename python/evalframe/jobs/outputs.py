@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core.errors import OutputError
-from evalframe.core.files import replacing, replacing_all
+from evalframe.core.files import check_replaceable, replacing, replacing_all
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
@@ -37,12 +37,7 @@ def check_output(path: Path) -> None:
         raise OutputError(
             f"cannot write {path.name}: unknown format {path.suffix!r}; known: {known}"
         )
-    try:
-        with replacing(path, keep=False) as temporary:
-            temporary.touch()
-    except OSError as error:
-        reason = error.strerror or error
-        raise OutputError(f"cannot write {path.name} ({reason}); choose another output") from error
+    check_replaceable(path)
 
 
 def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
@@ -87,8 +82,7 @@ def write_result(
 ) -> None:
     """Write a table in the format of its extension; Parquet carries the provenance.
 
-    The table is written under a temporary name beside `path` and renamed when it is complete, so
-    that `path` is the old file or the new one at every moment.
+    `path` is the old file or the new one at every moment.
 
     Args:
         frame: The table.
@@ -130,18 +124,14 @@ def write_tables(
 
     Args:
         tables: The tables by name.
-        folder: Where to; made if need be.
+        folder: Where to; made if need be, with the tables in it.
         provenance: How they came about.
 
     Raises:
         OutputError: The folder cannot be made or written.
     """
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
     paths = [folder / f"{name}.parquet" for name in tables]
-    with _writing(folder), replacing_all(paths) as temporaries:
+    with _writing(folder), replacing_all(paths, make_folder=True) as temporaries:
         for frame, temporary in zip(tables.values(), temporaries, strict=True):
             _write_parquet(frame, temporary, provenance)
 

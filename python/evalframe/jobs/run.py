@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalframe.core.files import check_within, together
 from evalframe.jobs.outputs import check_holds, write_result, write_tables
-from evalframe.jobs.targets import check_targets, set_apart, target_of, targets_of
+from evalframe.jobs.targets import check_targets, path_of, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalframe.core.contract import Report
     from evalframe.jobs.parsing import Job
     from evalframe.jobs.selective.records import Records
+    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
@@ -26,16 +28,18 @@ class Place:
     """Where a job reads and writes.
 
     Attributes:
-        folder: What relative names in the job are relative to.
+        folder: What relative names of inputs are relative to.
         targets: The files that will be written, which must not be among the inputs.
         rejects: Where rows go that break the contract; None where they are an error.
         all_tables: Whether all tables are wanted, not the main one alone.
+        summary: Where the files go that some families write beside their output.
     """
 
     folder: Path = Path()
     targets: Sequence[Path] = ()
     rejects: Path | None = None
     all_tables: bool = False
+    summary: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,20 @@ def family_of(job: Job) -> Family:
     return family
 
 
-def run(job: Job, *, folder: Path = Path(), progress: Progress | None = None) -> Outcome:
+def run(
+    job: Job,
+    *,
+    folder: Path = Path(),
+    into: Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
     """Run a job; with an output, write it whole or leave what was there.
 
     Args:
         job: What to run.
         folder: What relative names in the job are relative to.
+        into: The folder that all must lie in that is written, and to which names of outputs are
+            relative then; by default it may lie anywhere.
         progress: Called as replicates are done; by default long runs report on a terminal.
 
     Raises:
@@ -116,26 +128,38 @@ def run(job: Job, *, folder: Path = Path(), progress: Progress | None = None) ->
         (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
     """
     family = family_of(job)
-    target = target_of(job.output, folder)
-    rejects = check_targets(target, family.tables, job.on_invalid)
-    targets = [*targets_of(target, family.tables), *([] if rejects is None else [rejects])]
-    all_tables = target is not None and target.is_folder
-    with set_apart(rejects) as temporary:
-        made = family.compute(job, Place(folder, targets, temporary, all_tables), progress)
-        outcome = replace(made, report=replace(made.report, quarantine=rejects))
-        tables = outcome.tables() if all_tables else {}
+    with together(within=into):
+        target = target_of(job.output, into or folder)
+        all_tables = target is not None and target.is_folder
+        rejects = check_targets(target, family.tables, job.on_invalid)
+        targets = [*targets_of(target, family.tables), *([] if rejects is None else [rejects])]
+        place = Place(folder, targets, rejects, all_tables, _summary(job, into or folder))
+        outcome = family.compute(job, place, progress)
         if outcome.beside is not None:
             outcome.beside()
-        if target is None:
-            return outcome
-        if target.is_folder:
-            write_tables(tables, target.path, outcome.provenance)
-            return outcome
-        check_holds(target.path, outcome.result.schema)
-        write_result(
-            outcome.result,
-            target.path,
-            outcome.provenance,
-            readable=lambda: family.written(outcome, markdown=True),
-        )
+        if target is not None:
+            _write(outcome, target, family)
     return outcome
+
+
+def _summary(job: Job, folder: Path) -> Path | None:
+    """What some families write beside their output, if the job wants it."""
+    name: str | None = getattr(job, "summary", None)
+    if name is None:
+        return None
+    path = path_of("summary", name, folder)
+    check_within(path)
+    return path
+
+
+def _write(outcome: Outcome, target: Target, family: Family) -> None:
+    if target.is_folder:
+        write_tables(outcome.tables(), target.path, outcome.provenance)
+        return
+    check_holds(target.path, outcome.result.schema)
+    write_result(
+        outcome.result,
+        target.path,
+        outcome.provenance,
+        readable=lambda: family.written(outcome, markdown=True),
+    )

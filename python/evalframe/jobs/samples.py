@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from evalframe.core.errors import OutputError
-from evalframe.core.files import replacing
+from evalframe.core.files import replacing_all
 from evalframe.rag.sample import sample_files as rag_files
 from evalframe.replication.sample import sample_files as replication_files
 from evalframe.selective.sample import sample_files as selective_files
@@ -20,8 +20,7 @@ def write_samples(
 ) -> list[Path]:
     """Write the samples of all families, and `manifest.json`, which describes them.
 
-    The same seed gives the same content on every machine. Each file is written whole or not at
-    all.
+    The same seed gives the same content on every machine. All files are written whole, or none.
 
     Args:
         folder: Where to; made if absent.
@@ -60,8 +59,8 @@ def write_samples(
                 f"{folder} already has {', '.join(foreign)} with other content. "
                 "Choose another folder, or say overwrite to replace them."
             )
-        for path, content in contents.items():
-            with replacing(path) as partial:
+        with replacing_all([*contents]) as partials:
+            for partial, content in zip(partials, contents.values(), strict=True):
                 partial.write_bytes(content)
     except OSError as error:
         reason = error.strerror or error

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.core.files import replacing
+from evalframe.core.files import check_within
 from evalframe.jobs.outputs import SUFFIXES, check_output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from evalframe.jobs.settings import OnInvalid
 
@@ -41,7 +40,7 @@ def target_of(output: str | None, folder: Path) -> Target | None:
         folder: What a relative name is relative to.
 
     Raises:
-        ParameterError: Its name is empty.
+        ParameterError: It has no name that a file can have.
 
     >>> from pathlib import Path
     >>> [target_of(name, Path("absent")).is_folder for name in ("a.csv", "a", "a.csv/")]
@@ -49,13 +48,26 @@ def target_of(output: str | None, folder: Path) -> Target | None:
     """
     if output is None:
         return None
-    if not output.strip():
-        raise ParameterError("the output has no name; name a file or a folder")
-    path = folder / output
+    path = path_of("output", output, folder)
     ends_as_folder = output.endswith(("/", os.sep))
     # os.path says of a name that is too long that it is none; Path raises.
     is_there = os.path.isdir(path)  # noqa: PTH112
     return Target(path, ends_as_folder or not path.suffix or is_there)
+
+
+def path_of(entry: str, name: str, folder: Path) -> Path:
+    """Where an entry of a job is written.
+
+    Raises:
+        ParameterError: Its name is blank, or none that a file can have.
+    """
+    if not name.strip():
+        raise ParameterError(f"the {entry} has no name; name a file or a folder")
+    if "\0" in name:
+        raise ParameterError(f"the {entry} cannot be named {name!r}; leave out the zero character")
+    path = folder / name
+    # `.` and `..` have names of their own, beside which something can stand.
+    return path if path.name.strip(".") else Path(os.path.abspath(path))  # noqa: PTH100 (as given)
 
 
 def targets_of(target: Target | None, tables: Sequence[str]) -> list[Path]:
@@ -83,6 +95,7 @@ def check_targets(
         ParameterError: Rejected rows have nowhere to go.
     """
     if target is not None:
+        check_within(target.path)
         _check_target(target, tables)
     if on_invalid != "quarantine":
         return None
@@ -92,20 +105,6 @@ def check_targets(
     rejects = target.path.with_name(f"{name}.rejected.parquet")
     check_output(rejects)
     return rejects
-
-
-@contextmanager
-def set_apart(rejects: Path | None) -> Iterator[Path | None]:
-    """Where rejected rows are written, in a file that takes its name when all else is written.
-
-    Args:
-        rejects: Its name, if rows are set apart.
-    """
-    if rejects is None:
-        yield None
-        return
-    with replacing(rejects) as temporary:
-        yield temporary
 
 
 def _check_target(target: Target, tables: Sequence[str]) -> None:

@@ -7,12 +7,13 @@ list names aliases, any of which suffices. So a flat list of strings asks for al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,9 +200,7 @@ def _made(
     nullable: bool = False,
 ) -> pl.Expr:
     """The converted column, where what has no published shape is refused or null."""
-    if on_invalid not in get_args(OnInvalid):
-        known = ", ".join(get_args(OnInvalid))
-        raise ParameterError(f"unknown choice on_invalid={on_invalid!r}; known: {known}")
+    check_choice("on_invalid", on_invalid, OnInvalid)
 
     def made(values: pl.Series) -> pl.Series:
         converted = convert(values)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import columns_read
+from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,9 +71,7 @@ def with_outcomes(
         MissingColumnsError: No label, or nothing to group by.
         ParameterError: A column has another type, or `dropped` is unknown.
     """
-    if dropped not in get_args(Dropped):
-        known = ", ".join(get_args(Dropped))
-        raise ParameterError(f"unknown choice dropped={dropped!r}; known: {known}")
+    check_choice("dropped", dropped, Dropped)
     schema = responses.collect_schema()
     roots = columns_read(needed)
     if missing := {"label", *roots} - {*schema}:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read, spread_literals
+from evalframe.core.rules import check_choice
 from evalframe.rag.answers import GROUPS
 from evalframe.rag.lenient.decision import REASONS, lenient_labels
 from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
@@ -27,7 +28,6 @@ LABELS = {"label": pl.List(pl.Int8()), "factlabel": pl.Int8()}
 FAKE_ANSWER_HIT = {"fake_answer_hit": pl.Boolean()}
 """The column that `label` adds if there are fake answers."""
 
-_MODES = ("strict", "lenient")
 
 _TEXTS = {
     "dataset": (pl.String, pl.Null, pl.Categorical, pl.Enum),
@@ -140,10 +140,7 @@ def label(
         >>> lenient.select("label", "answer_rule", "rejection_rule").collect().row(0)
         ([1, 1], ['substring', 'token_overlap'], None)
     """
-    if mode not in _MODES:
-        raise ParameterError(
-            f"mode must be one of {list(_MODES)}, got {mode!r}.{did_you_mean(str(mode), _MODES)}"
-        )
+    check_choice("mode", mode, Mode)
     leniency = Leniency(answer_rules, threshold, slack, boundary_guard, max_tier)
     if mode == "strict" and leniency != Leniency():
         raise ParameterError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.core.special import wilson
 from evalframe.evaluation import cluster_of
 from evalframe.rag import outcomes
@@ -155,8 +156,7 @@ def rates(
 
     if intervals is not None and resample is not None:
         raise ParameterError("rates takes intervals or resample, not both; leave one out")
-    if intervals not in (None, *get_args(Intervals)):
-        raise ParameterError(f"unknown intervals {intervals!r}; known: wilson")
+    check_choice("intervals", intervals, Intervals, optional=True)
     responses = lazy(labelled)
     bounds = [f"{rate}_{end}" for rate in RATES for end in ("lower", "upper")]
     keys = Keys.of(by, taken=[*COUNTERS, *RATES, *bounds])

@@ -153,11 +153,13 @@ def designs_contract(
     """
     kind = kind_of_test("test_type")
     samples = pl.col("samples").fill_null("independent")
-    conditions, categories = pl.col("conditions"), pl.col("categories")
+    # A column of nothing but nulls has no lists.
+    no_list = pl.lit(None, pl.List(pl.Null))
+    conditions, categories = (pl.coalesce(n, no_list) for n in ("conditions", "categories"))
     many = conditions.list.len().fill_null(0)
     two = (kind == "rank") | ((kind == "t") & (samples == "independent"))
     lists = [
-        Column(name, required=False, nullable=True, finite=False)
+        Column(name, "values", required=False, nullable=True, finite=False)
         for name in ("conditions", "categories")
     ]
     numbers = [Column(name, "number", False, nullable=True) for name in ("p0", "null_value")]

@@ -19,6 +19,9 @@ Chunk: TypeAlias = "Floats | Bumped"
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _POISSON_TERMS = 20
 
+GROUPS = 200
+"""So many groups of clusters are left out at most for an expanded BCa interval."""
+
 
 @dataclass(frozen=True)
 class Weights:
@@ -122,6 +125,30 @@ class Bumped:
 def leave_one_out(clusters: int) -> Weights:
     """Each cluster left out once."""
     return nudged(clusters, -1.0)
+
+
+def left_out(method: Bootstrap, clusters: int) -> Weights:
+    """What the jackknife of a method leaves out: each cluster, or of many each of some groups.
+
+    The sums of influences over groups that have nothing to do with what they hold are as skewed,
+    as far as BCa asks, as the influences are.
+    """
+    if not method.is_expanded or clusters <= GROUPS:
+        return leave_one_out(clusters)
+    return groups_left_out(clusters)
+
+
+def groups_left_out(clusters: int) -> Weights:
+    """Each of at most `GROUPS` groups of clusters left out once, written out."""
+    groups = min(clusters, GROUPS)
+    place = np.arange(clusters) % groups
+
+    def rows(chunk: int) -> Iterator[Chunk]:
+        for first in range(0, groups, chunk):
+            group = np.arange(first, min(first + chunk, groups))
+            yield (place != group[:, None]).astype(np.float64)
+
+    return Weights(groups, clusters, rows)
 
 
 def nudged(clusters: int, by: float) -> Weights:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from evalframe.resample.tails import Shape, shape_of
+
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.resample.methods import Bootstrap, Method
@@ -26,6 +28,8 @@ def bootstrap_spread(
     replicates: Floats,
     jackknife: Floats | None,
     dropped: Bools | None = None,
+    *,
+    clusters: Ints | None = None,
 ) -> Spread:
     """Uncertainty from bootstrap replicates.
 
@@ -33,24 +37,24 @@ def bootstrap_spread(
         method: Interval, level and rules.
         points: The estimates.
         replicates: Replicates by estimates; NaN is a dropped replicate.
-        jackknife: Clusters by estimates, for BCa.
+        jackknife: Estimates without each cluster, or each group of them; for BCa.
         dropped: Which replicates are dropped, where that is not every NaN: a NaN that is kept
             spoils its interval.
+        clusters: How many each estimate has; for expanded intervals.
     """
     undefined = np.isnan(replicates)
     count = len(replicates) - (undefined if dropped is None else dropped).sum(axis=0)
     drop_rate = 1.0 - count / len(replicates)
     ordered = np.sort(replicates, axis=0)
     std_error = _std(replicates, count)
-    tail = (1.0 - method.level) / 2.0
-    tails = np.full((2, len(points)), [[tail], [1.0 - tail]])
-    if method.interval == "bca":
-        assert jackknife is not None
-        tails = _bca_tails(tails, points, replicates, count, jackknife)
     if method.interval == "normal":
         lower, upper = normal_interval(points, std_error, method.level)
     else:
-        lower, upper = (_quantile(ordered, count, tail) for tail in tails)
+        tail = (1.0 - method.level) / 2.0
+        ends = np.full((2, len(points)), [[tail], [1.0 - tail]])
+        if method.is_expanded or method.leaves_out:
+            ends = shape_of(method, points, replicates, jackknife, clusters).ends(tail)
+        lower, upper = (_quantile(ordered, count, end) for end in ends)
         if method.interval == "basic":
             lower, upper = 2 * points - upper, 2 * points - lower
     if dropped is not None:
@@ -98,19 +102,28 @@ def normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
+def student_interval(
+    points: Floats, std_error: Floats, freedom: Floats | Ints | int, level: float
+) -> tuple[Floats, Floats]:
+    """The estimate plus and minus a quantile of Student's t of standard errors."""
+    from scipy.special import stdtrit
+
+    half = stdtrit(np.maximum(freedom, 1), 0.5 + level / 2.0) * std_error
+    return points - half, points + half
+
+
 def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
     """Uncertainty from leaving out one cluster at a time.
 
     Args:
         points: The estimates.
         left_out: Clusters by estimates.
-        level: Nominal coverage of the normal interval.
+        level: Nominal coverage of the interval by Student's t.
     """
     count = (~np.isnan(left_out)).sum(axis=0)
     std_error = _std(left_out, count) * (count - 1) / np.sqrt(np.maximum(count, 1))
-    return Spread(
-        std_error, *normal_interval(points, std_error, level), 1.0 - count / len(left_out)
-    )
+    ends = student_interval(points, std_error, count - 1, level)
+    return Spread(std_error, *ends, 1.0 - count / len(left_out))
 
 
 def linear_spread(points: Floats, up: Floats, down: Floats, nudge: float, level: float) -> Spread:
@@ -124,28 +137,69 @@ def linear_spread(points: Floats, up: Floats, down: Floats, nudge: float, level:
         up: Estimates with each cluster's weight nudged up, clusters by estimates.
         down: The same, nudged down.
         nudge: By how much.
-        level: Nominal coverage of the normal interval.
+        level: Nominal coverage of the interval by Student's t.
     """
     clusters = len(up)
     factor = clusters / (clusters - 1) if clusters > 1 else np.nan
     jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
     influence = np.where(jumps, np.nan, (up - down) / (2 * nudge))
     std_error = np.sqrt(factor * (influence**2).sum(axis=0))
-    return Spread(std_error, *normal_interval(points, std_error, level), np.zeros(len(points)))
+    ends = student_interval(points, std_error, clusters - 1, level)
+    return Spread(std_error, *ends, np.zeros(len(points)))
 
 
-def p_values(deltas: Floats, points: Floats) -> Floats:
-    """Two-sided p-values that a difference is 0, by inverting the percentile interval.
+def p_values(
+    deltas: Floats,
+    points: Floats,
+    method: Bootstrap | None = None,
+    jackknife: Floats | None = None,
+    *,
+    clusters: Ints | None = None,
+) -> Floats:
+    """Two-sided p-values that a difference is 0, by inverting its interval.
+
+    It is the level at which the interval begins to hold 0, but for the resolution of the
+    replicates, of which one more is counted on both sides.
 
     Args:
         deltas: Replicates by differences; NaN is a dropped replicate.
         points: The differences; NaN has no p-value.
+        method: Whose interval; percentile, if none.
+        jackknife: Differences without each cluster, or each group of them; for BCa.
+        clusters: How many each difference has; for expanded intervals.
     """
     count = (~np.isnan(deltas)).sum(axis=0)
-    below = (deltas <= 0).sum(axis=0)
-    above = (deltas >= 0).sum(axis=0)
-    p = 2 * (np.minimum(below, above) + 1) / (count + 1)
-    return np.where((count < 2) | np.isnan(points), np.nan, np.minimum(p, 1.0))
+    interval = "percentile" if method is None else method.interval
+    if interval == "normal":
+        p = _normal_p_values(points, _std(deltas, count))
+    else:
+        # The basic interval is the percentile one, reflected at the estimate.
+        away = 2 * points - deltas if interval == "basic" else deltas
+        below, above = ((side <= 0).sum(axis=0) + 1 for side in (away, -away))
+        p = 2 * np.minimum(below, above) / (count + 1)
+        if method is not None and (method.is_expanded or method.leaves_out):
+            shape = shape_of(method, points, deltas, jackknife, clusters)
+            p = _shaped_p_values(shape, below, above, count)
+    least = 2 / (count + 1)
+    return np.where((count < 2) | np.isnan(points), np.nan, np.clip(p, least, 1.0))
+
+
+def _normal_p_values(points: Floats, std_error: Floats) -> Floats:
+    from scipy.special import ndtr
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(points == 0.0, 0.0, np.abs(points) / std_error)
+    p: Floats = 2 * ndtr(-z)
+    return p
+
+
+def _shaped_p_values(shape: Shape, below: Ints, above: Ints, count: Ints) -> Floats:
+    # Where all replicates lie on one side, the other side's share stays below 1.
+    most = (count + 0.5) / (count + 1)
+    lower, _ = shape.tails(np.minimum(below / (count + 1), most))
+    _, upper = shape.tails(1.0 - np.minimum(above / (count + 1), most))
+    p: Floats = np.nan_to_num(2 * np.minimum(lower, upper), nan=1.0)
+    return p
 
 
 def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
@@ -214,24 +268,3 @@ def _quantile(ordered: Floats, count: Floats, p: Floats) -> Floats:
     # The same two-sided interpolation as numpy's, so that intervals agree to the last digit.
     up, down = low + (high - low) * part, high - (high - low) * (1 - part)
     return np.where(part < 0.5, up, down)
-
-
-def _bca_tails(
-    tails: Floats, points: Floats, replicates: Floats, count: Floats, jackknife: Floats
-) -> Floats:
-    from scipy.special import ndtr, ndtri
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # Ties with the estimate count half, which matters where few values are possible.
-        # Equal up to rounding, which depends on the order of rows.
-        away = replicates - points
-        equal = np.abs(away) <= 1e-12 * np.abs(points)
-        below = ((away < 0) & ~equal).sum(axis=0) + 0.5 * equal.sum(axis=0)
-        bias = ndtri(below / count)
-        valid = (~np.isnan(jackknife)).sum(axis=0)
-        centred = np.nan_to_num(np.nansum(jackknife, axis=0) / valid - jackknife)
-        squares = (centred**2).sum(axis=0)
-        acceleration = np.nan_to_num((centred**3).sum(axis=0) / (6.0 * squares**1.5))
-        shifted = bias + ndtri(tails)
-        adjusted = ndtr(bias + shifted / (1.0 - acceleration * shifted))
-    return np.nan_to_num(np.asarray(adjusted, dtype=np.float64), nan=0.5)

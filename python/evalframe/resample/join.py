@@ -14,9 +14,9 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
+from evalframe.resample.checks import check_enough, check_known
 from evalframe.resample.contraction import CLUSTER, GROUP
 from evalframe.resample.methods import Bootstrap, Method
-from evalframe.resample.pools import check_enough, check_known
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def spread_of_rows(
     cluster: pl.Expr,
     exprs: Sequence[pl.Expr],
 ) -> pl.DataFrame:
-    """The long result of expressions that declare no state, with uncertainty."""
+    """The long result of expressions that declare no state, with uncertainty.
+
+    Raises:
+        ParameterError: The method leaves out each cluster; or clusters are unknown or too few.
+    """
     rows = frame.with_columns(*keys.select(), cluster.alias(CLUSTER)).collect()
     check_known(rows[CLUSTER])
     points = tables.stateless(rows.lazy(), keys, exprs)
@@ -54,22 +58,38 @@ def spread_of_rows(
             pl.lit(0, dtype=pl.Int64).alias("n_clusters"), pl.lit(0.0).alias("drop_rate")
         )
     check_enough(method, owned[CLUSTER], rows[CLUSTER])
+    if not isinstance(method, Bootstrap) or method.interval == "bca":
+        raise ParameterError(
+            f"the jackknife and its intervals need metrics that declare a state; "
+            f"{exprs[0].meta.output_name()!r} does not. Use ef.Bootstrap with another interval"
+        )
+    clusters = owned[CLUSTER].to_numpy()
     values, nulls = replicates(method, rows, exprs, count)
+    left_out = None
+    if method.leaves_out:
+        left_out, _ = replicates(method, rows, exprs, count, jackknife=True)
     parts = []
     for number, expr in enumerate(exprs):
         mine = points.filter(pl.col("metric") == expr.meta.output_name())
         flat = mine["estimate"].fill_null(float("nan")).to_numpy()
-        assert isinstance(method, Bootstrap)
         dropped = nulls[number] if method.rules == "reference" else None
-        made = intervals.bootstrap_spread(method, flat, values[number], None, dropped)
-        made = intervals.without_lone(method, made, owned[CLUSTER].to_numpy())
+        without = None if left_out is None else left_out[number]
+        made = intervals.bootstrap_spread(
+            method, flat, values[number], without, dropped, clusters=clusters
+        )
+        made = intervals.without_lone(method, made, clusters)
         spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
         parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
     return pl.concat(parts)
 
 
 def replicates(
-    method: Method, rows: pl.DataFrame, exprs: Sequence[pl.Expr], groups: int
+    method: Bootstrap,
+    rows: pl.DataFrame,
+    exprs: Sequence[pl.Expr],
+    groups: int,
+    *,
+    jackknife: bool = False,
 ) -> tuple[Floats, Bools]:
     """Values of expressions, NaN where null, and where they are null.
 
@@ -80,25 +100,19 @@ def replicates(
         rows: The user's columns, with group numbers from 0 and cluster ids.
         exprs: Aggregating expressions.
         groups: Number of groups.
-
-    Raises:
-        ParameterError: The method is no bootstrap, which alone needs no state.
+        jackknife: Leave out groups of clusters instead of drawing them.
     """
-    if not isinstance(method, Bootstrap) or method.interval == "bca":
-        raise ParameterError(
-            f"the jackknife and its intervals need metrics that declare a state; "
-            f"{exprs[0].meta.output_name()!r} does not. Use ef.Bootstrap with another interval"
-        )
     names = [f":value{i}" for i in range(len(exprs))]
     made = [expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)]
-    values = np.full((len(exprs), method.n, groups), np.nan)
+    each = draws.GROUPS if jackknife else method.n
+    values = np.full((len(exprs), each, groups), np.nan)
     nulls = np.ones(values.shape, dtype=np.bool_)
     progress = method.progress or reporter("bootstrap")
     clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
     sizes = clusters.group_by(GROUP).agg(CLUSTER, pl.len().alias("size")).sort("size", GROUP)
     if method.draws == "poisson":
         sizes = sizes.with_columns(pl.lit(0).alias("size"))
-    done, total = 0, method.n * len(sizes)
+    done, total = 0, each * len(sizes)
     for (_,), pool in sizes.group_by("size", maintain_order=True):
         own = rows.join(pool.select(GROUP), on=GROUP)
         numbered = pool.select(GROUP, CLUSTER).explode(CLUSTER)
@@ -112,7 +126,10 @@ def replicates(
             numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(":place"))
         first = 0
         chunk = max(1, _ROWS // max(len(own), 1))
-        for weights in draws.bootstrap_weights(method, ids).chunks(chunk):
+        drawing = draws.bootstrap_weights(method, ids)
+        if jackknife:
+            drawing = draws.groups_left_out(len(ids))
+        for weights in drawing.chunks(chunk):
             drawn = _repeated(np.asarray(weights), first)
             sample = drawn.join(numbered, on=":place").join(own, on=[GROUP, CLUSTER])
             result = sample.group_by(":replicate", GROUP).agg(made)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
-Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
+Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -25,21 +25,35 @@ class Bootstrap:
     Draws are made once for each number of clusters and shared by all metrics and all groups that
     have that number, so groups with the same clusters are resampled alike. Clusters are numbered
     in the order of their ids. Replicates in which a metric is undefined are dropped, and their
-    share is reported as `drop_rate`.
+    share is reported as `drop_rate`. The standard error is that of the replicates.
 
     Attributes:
         cluster: What is drawn: participants, questions, studies; a column or an expression.
         n: Number of replicates.
         seed: Of the generator.
-        interval: `percentile` (the default, of the selective system), `basic` (reflected),
-            `normal` (estimate and standard error) or `bca` (bias-corrected and accelerated by the
-            jackknife; the best calibrated for skewed metrics).
+        interval: From the replicates to an interval. With few clusters most are too short: of 30
+            simulated clusters, intervals of 0.95 held the true area under a risk-coverage curve,
+            which is skewed, and the true mean of a score in these shares of all worlds
+            (`python -m benchmarks truth` has all families; of 300 clusters all hold about 0.95).
+
+            `expanded_bca`, 0.93 and 0.94: the best calibrated. Bias-corrected by at most half a
+            standard error, accelerated by a jackknife, and as much wider as Student's t of the
+            clusters is than the normal distribution.
+            `expanded`, 0.92 and 0.94: percentiles, only made wider in that way.
+            `percentile`, 0.90 and 0.93: quantiles of the replicates, as the selective system has
+            published them; within the range of the metric, like all but the next two.
+            `basic`, 0.86 and 0.92: percentiles reflected at the estimate.
+            `normal`, 0.89 and 0.93: estimate plus and minus standard errors.
+            `bca`, 0.92 and 0.93: bias-corrected and accelerated, by leaving out each cluster.
+
+            None makes good for the bias of a calibration error in bins: of 30 clusters `percentile`
+            held the true one in 0.63, `expanded_bca` in 0.90.
         level: Nominal coverage of the interval.
         draws: `reference`: numpy's legacy Mersenne Twister as the selective system calls it, so
-            that its published intervals come out digit for digit. `counter`: each draw a hash of
-            seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
-            weights, each a hash of seed, replicate and cluster id, independent also of which
-            other clusters there are, hence for shards that are resampled apart.
+            that its published intervals come out digit for digit by `percentile`. `counter`: each
+            draw a hash of seed, replicate and slot, independent of chunks and order. `poisson`:
+            Poisson(1) weights, each a hash of seed, replicate and cluster id, independent also of
+            which other clusters there are, hence for shards that are resampled apart.
         rules: `documented`: an interval needs two valid replicates, or is null. `reference`: the
             original's fall-backs, that is the point or 0 for the interval and 0 for the standard
             error, and NaN replicates are kept and spoil the interval.
@@ -48,6 +62,10 @@ class Bootstrap:
 
     Raises:
         ParameterError: A value lies outside its domain.
+
+    References:
+        Efron (1987), Better bootstrap confidence intervals; Hesterberg (2015), What teachers should
+        know about the bootstrap, of the expansion.
     """
 
     cluster: IntoExpr
@@ -76,14 +94,25 @@ class Bootstrap:
         """Whether a single cluster is taken as it is, as the original does."""
         return self.rules == "reference"
 
+    @property
+    def is_expanded(self) -> bool:
+        """Whether few clusters make the interval wider."""
+        return self.interval in ("expanded", "expanded_bca")
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the interval also needs estimates without some of the clusters."""
+        return self.interval in ("bca", "expanded_bca")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Jackknife:
-    """Leave out one cluster at a time; normal intervals.
+    """Leave out one cluster at a time.
 
     Attributes:
         cluster: What is left out; a column or an expression.
-        level: Nominal coverage of the interval.
+        level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
+            with one degree of freedom less than there are clusters.
         progress: Called with replicates done and in all.
     """
 
@@ -106,7 +135,8 @@ class Linearized:
 
     Attributes:
         cluster: What is independent; None takes every row as a cluster of its own.
-        level: Nominal coverage of the normal interval.
+        level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
+            with one degree of freedom less than there are clusters.
         progress: Called with replicates done and in all.
     """
 

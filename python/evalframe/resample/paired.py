@@ -11,12 +11,12 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, GROUP, Contraction
-from evalframe.resample.pools import Pool, pools
+from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, flat, pools
 from evalframe.resample.progress import reporter
-from evalframe.resample.uncertainty import flattened, replicates
+from evalframe.resample.uncertainty import replicates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
@@ -40,6 +40,20 @@ PAIRED_RESULT = [
 ]
 
 
+class Matching(NamedTuple):
+    """How the two sides of a pair are matched, where that is not by the clusters of both.
+
+    Then all pairs see the draws of all clusters, also of those that a pair does not share.
+
+    Attributes:
+        shared: The column that both sides must have: a cluster, or its stratum.
+        counted: Which states of the first table say that a side has it.
+    """
+
+    shared: str
+    counted: pl.Expr
+
+
 class Sides(NamedTuple):
     """Which sides are compared: those that the tables hold, each with each other, unless told.
 
@@ -61,6 +75,7 @@ def paired_spread(
     test: str,
     correction: str,
     sides: Sides,
+    matching: Matching | None = None,
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides within each group.
 
@@ -73,28 +88,38 @@ def paired_spread(
         test: `bootstrap` or `permutation`.
         correction: `holm`, `bonferroni` or `none`.
         sides: Which pairs there are.
+        matching: How sides are matched; by default by their clusters, of which each pair sees
+            draws of its own.
 
     Raises:
         ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
-            shares a cluster.
+            shares a cluster, unless they are matched otherwise.
     """
     *by, side = keys
-    present = pl.concat([table.select(*keys, CLUSTER) for table in tables]).unique()
+    tables, on = flat(tables)
+    present = pl.concat([table.select(*keys, *on) for table in tables]).unique()
     pairs = _pairs(present.select(keys).unique().sort(keys), by, side, sides)
-    shared = _shared_clusters(present, pairs, by, side)
-    if not len(shared) and method.rules == "documented":
+    names = on
+    if matching is not None:
+        names = [matching.shared]
+        present = tables[0].filter(matching.counted).select(*keys, *names).unique()
+    shared = _shared_clusters(present, pairs, by, side, names)
+    if not len(shared) and method.rules == "documented" and matching is None:
         raise ParameterError("the two sides share no cluster; check the column to pair on")
-    numbered = [_number(table, shared, by, side) for table in tables]
+    numbered = [_number(table, shared, by, side, names) for table in tables]
+    boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
     parts = [_nothing_shared(method, pairs, shared, bounds)]
-    for pool in pools(method, numbered, together=2):
+    counted = None if matching is None else matching.counted
+    sizes = shared.group_by(":pair").len("n_clusters").cast({"n_clusters": pl.Int64})
+    counts = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left").sort(":pair")
+    for pool in pools(method, numbered, boards, counted) if len(shared) else []:
         content = contents[pool.groups.to_numpy()]
-        made = _of_pool(method, pool, content, blocks, bounds, test)
-        chosen = pairs[pool.groups.gather_every(2) // 2]
-        for number, bound in enumerate(bounds):
-            columns = [pl.Series(name, values[number]) for name, values in made.items()]
-            sizes = pool.n_clusters.gather_every(2)
-            parts.append(chosen.with_columns(pl.lit(bound.name).alias("metric"), sizes, *columns))
+        chosen = pool.groups.gather_every(2) // 2
+        for number, made in enumerate(_of_pool(method, pool, content, blocks, bounds, test)):
+            columns = [pl.Series(name, values) for name, values in made.items()]
+            named = pl.lit(bounds[number].name).alias("metric")
+            parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
     floats = ["estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value"]
@@ -102,6 +127,17 @@ def paired_spread(
     family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
     result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
     return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
+
+
+def _boards(
+    tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, together: bool
+) -> Boards:
+    """Each pair a board of two groups, or all one."""
+    pair = pl.int_range(2 * pairs, dtype=pl.Int64, eager=True) // 2
+    if not together:
+        return Boards(pair)
+    drawn = pl.concat([table.select(pl.lit(0, pl.Int64).alias(BOARD), *on) for table in tables])
+    return Boards(pair * 0, drawn.unique())
 
 
 def _pairs(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:
@@ -150,22 +186,24 @@ def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
 
 
 def _shared_clusters(
-    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str
+    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
 ) -> pl.DataFrame:
     """Clusters of each pair that stand on both of its sides."""
     numbered = pairs.with_row_index(":pair")
     left = numbered.join(present.rename({side: "left"}), on=[*by, "left"], nulls_equal=True)
     return left.join(
-        present.rename({side: "right"}), on=[*by, "right", CLUSTER], how="semi", nulls_equal=True
+        present.rename({side: "right"}), on=[*by, "right", *names], how="semi", nulls_equal=True
     )
 
 
-def _number(table: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str) -> pl.DataFrame:
+def _number(
+    table: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str, names: list[str]
+) -> pl.DataFrame:
     """The states of shared clusters, each pair's left and right as groups 2i and 2i + 1."""
     parts = []
     for offset, name in enumerate(("left", "right")):
-        wanted = shared.select(*by, pl.col(name).alias(side), CLUSTER, ":pair")
-        mine = table.join(wanted, on=[*by, side, CLUSTER], nulls_equal=True)
+        wanted = shared.select(*by, pl.col(name).alias(side), *names, ":pair")
+        mine = table.join(wanted, on=[*by, side, *names], nulls_equal=True)
         parts.append(mine.with_columns((pl.col(":pair") * 2 + offset).alias(GROUP)))
     return pl.concat(parts).drop(*by, side, ":pair")
 
@@ -229,39 +267,63 @@ def _of_pool(
     blocks: Sequence[Block],
     bounds: Sequence[Bound],
     test: str,
-) -> dict[str, Floats]:
-    """Columns of the result, each metrics by pairs."""
-    clusters = len(pool.ids)
+) -> Iterator[dict[str, Floats]]:
+    """Columns of the result for each metric, one number for each pair."""
     tables, which = _distinct(pool, content)
-    contraction = Contraction(blocks, tables, bounds, int(which.max()) + 1, clusters)
-    points = contraction.values(np.ones((1, clusters)))[..., which]
+    contraction = Contraction(blocks, tables, bounds, int(which.max()) + 1, pool.clusters)
+    points = contraction.values(np.ones((1, pool.clusters)))[:, 0]
     progress = method.progress or reporter("bootstrap of differences")
-    drawn = replicates(contraction, draws.bootstrap_weights(method, pool.ids), progress)
-    jackknife = None
-    if method.interval == "bca":
-        left_out = draws.leave_one_out(clusters)
-        jackknife = flattened(_delta(replicates(contraction, left_out, progress)[..., which]))
-    deltas, point = flattened(_delta(drawn[..., which])), flattened(_delta(points))[0]
-    spread = intervals.bootstrap_spread(method, point, deltas, jackknife)
-    spread = intervals.without_lone(method, spread, np.repeat(clusters, len(point)))
-    if test == "bootstrap":
-        p_value = intervals.p_values(deltas, point)
-    else:
-        swapped = _permuted(method, pool, blocks, bounds)
-        p_value = intervals.permutation_p_values(swapped, point)
-    if clusters < 2:  # nothing varies, so nothing is tested
-        p_value = np.full_like(p_value, np.nan)
-    shape = (len(bounds), len(pool.groups) // 2)
-    columns = {"delta": point, "p_value": p_value, **spread._asdict()}
-    return {
-        "estimate_left": points[:, 0, 0::2],
-        "estimate_right": points[:, 0, 1::2],
-        **{name: values.reshape(shape) for name, values in columns.items()},
-    }
+    drawn = replicates(contraction, pool.drawn, progress)
+    left_out, touched = None, None
+    if method.leaves_out:
+        weights = draws.left_out(method, pool.clusters)
+        left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
+    swapped = _permuted(method, pool, blocks, bounds) if test == "permutation" else None
+    counts, varying = (np.minimum(n[0::2], n[1::2]) for n in (pool.counts, pool.varying))
+    left, right = which[0::2], which[1::2]
+    chunk = max(1, BATCH // len(drawn[0]))
+    for number, bound in enumerate(bounds):
+        least = _rounding(bound)
+        parts: list[dict[str, Floats]] = []
+        for first in range(0, len(left), chunk):
+            here = slice(first, first + chunk)
+            sides = left[here], right[here]
+            deltas, point = (_delta(v[number], *sides, least) for v in (drawn, points))
+            without = None
+            if left_out is not None:
+                without = _delta(left_out[number], *sides, least)
+                if touched is not None:
+                    both = touched[:, 0::2][:, here] | touched[:, 1::2][:, here]
+                    without = np.where(both, without, np.nan)
+            sizes = counts[here]
+            spread = intervals.bootstrap_spread(method, point, deltas, without, clusters=sizes)
+            spread = intervals.without_lone(method, spread, varying[here])
+            if swapped is None:
+                p_value = intervals.p_values(deltas, point, method, without, clusters=sizes)
+            else:
+                p_value = intervals.permutation_p_values(swapped[number][:, here], point)
+            # Where nothing varies, nothing is tested.
+            p_value = np.where(varying[here] < 2, np.nan, p_value)
+            parts.append({"delta": point, "p_value": p_value, **spread._asdict()})
+        estimates = {"estimate_left": points[number, left], "estimate_right": points[number, right]}
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        yield estimates | joined
 
 
-def _delta(values: Floats) -> Floats:
-    return values[..., 1::2] - values[..., 0::2]
+_ROUNDING = 1e-12
+
+
+def _rounding(bound: Bound) -> float:
+    """Differences up to this are of values that are equal but for the order of their sums."""
+    least, most = bound.metric.range
+    scale = max(abs(least), abs(most))
+    return _ROUNDING * scale if np.isfinite(scale) else 0.0
+
+
+def _delta(values: Floats, left: Ints, right: Ints, least: float) -> Floats:
+    """Differences of entries; equal ones would else be tested by rounding."""
+    gap: Floats = values[..., right] - values[..., left]
+    return np.where(np.abs(gap) <= least, 0.0, gap)
 
 
 def _permuted(
@@ -272,7 +334,7 @@ def _permuted(
     Each pair is one group in which every cluster stands twice, as its left and as its right self;
     a swap moves the weight from one to the other.
     """
-    clusters = len(pool.ids)
+    clusters = pool.clusters
     doubled = [
         table.with_columns(
             (pl.col(CLUSTER) + clusters * (pl.col(GROUP) % 2).cast(pl.Int64)).alias(CLUSTER),
@@ -286,4 +348,5 @@ def _permuted(
     left, right = (
         replicates(contraction, draws.swaps(method, clusters, side), progress) for side in (0, 1)
     )
-    return flattened(right - left)
+    permuted: Floats = right - left
+    return permuted

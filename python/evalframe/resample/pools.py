@@ -3,97 +3,246 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.resample import draws
+from evalframe.resample.checks import check_enough, check_known
 from evalframe.resample.contraction import CLUSTER, GROUP
+from evalframe.resample.draws import Weights
 from evalframe.resample.methods import Bootstrap, Method
+from evalframe.resample.strata import SLOT, STRATUM_SIZE, strata_of, stratified_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from evalframe.core.segments import Bools, Floats, Ints
+    from evalframe.resample.draws import Chunk
 
 BATCH = 1 << 24
 """Replicate values held at a time."""
 
 MIXED = 16
-"""Groups resampled at a time where weights belong to clusters and not to places."""
+"""Groups resampled at a time where each has a few of the clusters that are drawn."""
 
-_PLACE = ":place"
+BOARD, STRATUM, MEMBER = ":board", ":stratum", ":member"
+_PLACE, _ALIKE, _NEW = ":place", ":alike", ":new"
+
+
+@dataclass(frozen=True)
+class Boards:
+    """Which groups see the same draws; else each group sees its own.
+
+    Attributes:
+        of: The number of the board of each group.
+        clusters: `BOARD` and cluster of what is drawn, where that is more than the groups have.
+    """
+
+    of: pl.Series
+    clusters: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Groups that share their draws: those with the same number of clusters.
+    """Groups that share their draws.
 
     Attributes:
-        groups: Numbers of the groups.
-        sizes: How many clusters each group has.
+        groups: Numbers of the groups, board by board.
+        counts: How many clusters each group has.
+        varying: How many of them could have been others: all, or at most one.
         tables: Cluster states of those groups, groups and clusters numbered from 0.
-        ids: The clusters' ids in order (of the first group, where groups differ).
+        clusters: Number of clusters.
+        weights: How often each of them is drawn; of a bootstrap.
+        owned: Which of them each group has, clusters by groups; None where each has all.
     """
 
     groups: pl.Series
-    sizes: pl.Series
+    counts: Ints
+    varying: Ints
     tables: list[pl.DataFrame]
-    ids: pl.Series
+    clusters: int
+    weights: Weights | None
+    owned: Floats | None
 
     @property
     def n_clusters(self) -> pl.Series:
         """The column `n_clusters` of the groups."""
-        return pl.Series("n_clusters", self.sizes, dtype=pl.Int64)
+        return pl.Series("n_clusters", self.counts, dtype=pl.Int64)
+
+    @property
+    def drawn(self) -> Weights:
+        """The weights of a bootstrap."""
+        assert self.weights is not None
+        return self.weights
+
+    def touched(self, left_out: Weights) -> Bools | None:
+        """Whether a group lacks a cluster that it has; None where each lacks one each time."""
+        if self.owned is None:
+            return None
+        chunk = max(1, BATCH // max(self.owned.shape))
+        kept = np.concatenate([rows @ self.owned for rows in left_out.chunks(chunk)])
+        touched: Bools = kept < self.owned.sum(axis=0)
+        return touched
 
 
-def pools(method: Method, tables: Sequence[pl.DataFrame], together: int = 1) -> Iterator[Pool]:
-    """Groups in batches that share their draws and fit in memory.
+def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
+    """A cluster that is drawn within a stratum, for the column `:cluster`."""
+    return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
+
+
+def flat(tables: Sequence[pl.DataFrame]) -> tuple[list[pl.DataFrame], list[str]]:
+    """Cluster states, and the columns that name a cluster: its stratum and itself, or itself."""
+    if STRATUM in tables[0].columns:
+        return [*tables], [STRATUM, MEMBER]
+    if isinstance(tables[0].schema[CLUSTER], pl.Struct) and _is_stratified(tables[0]):
+        return [table.unnest(CLUSTER) for table in tables], [STRATUM, MEMBER]
+    return [*tables], [CLUSTER]
+
+
+def _is_stratified(table: pl.DataFrame) -> bool:
+    return table.select(pl.col(CLUSTER).struct.unnest()).columns == [STRATUM, MEMBER]
+
+
+def pools(
+    method: Method,
+    tables: Sequence[pl.DataFrame],
+    boards: Boards | None = None,
+    counted: pl.Expr | None = None,
+) -> Iterator[Pool]:
+    """Groups in batches that share their draws and fit in memory; boards are not parted.
 
     Args:
         method: What the pools are for.
-        tables: For each block its cluster states, with `:group` and `:cluster`.
-        together: So many consecutive groups have the same clusters and must not be parted.
+        tables: For each block its cluster states, with `:group` and the cluster.
+        boards: Which groups see the same draws.
+        counted: Which states of the first table count as a cluster of their group; by default all.
 
     Raises:
-        ParameterError: No group has two clusters, or one of them is null.
+        ParameterError: No board has two clusters, or one of them is null.
     """
-    clusters = pl.concat([table.select(GROUP, CLUSTER) for table in tables]).unique()
-    check_known(clusters[CLUSTER])
-    sizes = clusters.group_by(GROUP).agg(pl.len().alias("size")).sort("size", GROUP)
-    check_enough(method, sizes["size"], clusters[CLUSTER])
-    draws = method.n if isinstance(method, Bootstrap) else 1
-    apart = not (isinstance(method, Bootstrap) and method.draws == "poisson")
-    alike = [same for _, same in sizes.group_by("size", maintain_order=True)] if apart else [sizes]
-    for same in alike:
-        batch = max(1, BATCH // max(draws, same["size"][-1]) // len(tables) // together) * together
-        if not apart:  # a batch's clusters are those of all its groups
-            batch = min(batch, MIXED)
-        for first in range(0, len(same), batch):
-            members = same[first : first + batch]
-            known = clusters.join(members.select(GROUP).with_row_index(":new"), on=GROUP)
-            place = pl.col(CLUSTER).rank("dense")
-            place = (place.over(":new") if apart else place).cast(pl.Int64) - 1
-            known = known.with_columns(place.alias(_PLACE)).sort(_PLACE, ":new")
-            chosen = [
-                table.join(known, on=[GROUP, CLUSTER], nulls_equal=True)
-                .drop(GROUP, CLUSTER)
-                .rename({":new": GROUP, _PLACE: CLUSTER})
-                for table in tables
-            ]
-            ids = known.unique(_PLACE, keep="first", maintain_order=True)[CLUSTER]
-            yield Pool(members[GROUP], members["size"], chosen, ids)
+    tables, on = flat(tables)
+    cells = pl.concat([table.select(GROUP, *on) for table in tables]).unique()
+    check_known(cells[on[-1]])
+    if boards is None:
+        cells = cells.with_columns(pl.col(GROUP).alias(BOARD))
+    else:
+        owner = pl.DataFrame({BOARD: boards.of}).with_row_index(GROUP)
+        cells = cells.join(owner, on=GROUP)
+    known = cells if counted is None else cells.join(
+        tables[0].filter(counted).select(GROUP, *on), on=[GROUP, *on], how="semi"
+    )  # fmt: skip
+    drawn = cells.select(BOARD, *on).unique()
+    if boards is not None and boards.clusters is not None:
+        drawn = boards.clusters
+    sizes = cells.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups"))
+    for run in _runs(method, drawn, on):
+        mine = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
+        limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
+        if run.mixed and boards is None:
+            limit = min(limit, MIXED)
+        batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
+        for _, part in mine.group_by(batch.alias(":batch"), maintain_order=True):
+            here = part.select(BOARD)
+            yield _pool(run, tables, cells.join(here, on=BOARD), known.join(here, on=BOARD), on)
 
 
-def check_known(clusters: pl.Series) -> None:
-    """Raise where rows belong to no cluster.
+class _Run(NamedTuple):
+    """Boards that share their draws.
 
-    Raises:
-        ParameterError: An id is null or NaN.
+    Attributes:
+        clusters: Their clusters: `BOARD`, the cluster, its place among the weights, and how many
+            there are that could have been drawn in its place.
+        total: Number of places.
+        replicates: Their number.
+        mixed: Whether boards have some of the places each.
+        weights: Of chosen places; all in order, unless they are mixed.
     """
-    if clusters.has_nulls() or (clusters.dtype.is_float() and clusters.is_nan().any()):
-        raise ParameterError(
-            "the cluster column has null or NaN ids, and a row without a cluster cannot be "
-            "resampled; fill them in or filter those rows"
+
+    clusters: pl.DataFrame
+    total: int
+    replicates: int
+    mixed: bool
+    weights: Callable[[Ints], Weights] | None
+
+
+def _runs(method: Method, drawn: pl.DataFrame, on: list[str]) -> Iterator[_Run]:
+    replicates = method.n if isinstance(method, Bootstrap) else 1
+    if len(on) > 1:
+        assert isinstance(method, Bootstrap)
+        strata = strata_of(method, drawn, [BOARD], *on)
+        renamed = strata.members.rename({SLOT: _PLACE, STRATUM_SIZE: _ALIKE})
+        weights = stratified_weights(method, strata)
+        yield _Run(renamed, len(strata.names), replicates, True, lambda p: _chosen(weights, p))
+        return
+    cluster = on[0]
+    drawn = drawn.with_columns(pl.len().over(BOARD).alias(_ALIKE)).sort(BOARD, cluster)
+    check_enough(method, drawn[_ALIKE], drawn[cluster])
+    place = pl.col(cluster).rank("dense").cast(pl.Int64) - 1
+    if isinstance(method, Bootstrap) and method.draws == "poisson":
+        drawn = drawn.with_columns(place.alias(_PLACE))
+        ids = drawn.unique(_PLACE).sort(_PLACE)[cluster]
+        yield _Run(
+            drawn, len(ids), replicates, True, lambda p: draws.bootstrap_weights(method, ids[p])
         )
+        return
+    drawn = drawn.with_columns(place.over(BOARD).alias(_PLACE))
+    for (size,), alike in drawn.sort(_ALIKE, maintain_order=True).group_by(
+        _ALIKE, maintain_order=True
+    ):
+        ids = pl.Series(range(int(size)), dtype=pl.Int64)
+        weights_of = None
+        if isinstance(method, Bootstrap):
+            weights_of = _fixed(draws.bootstrap_weights(method, ids))
+        yield _Run(alike, len(ids), replicates, False, weights_of)
+
+
+def _fixed(weights: Weights) -> Callable[[Ints], Weights]:
+    return lambda _: weights
+
+
+def _chosen(weights: Weights, places: Ints) -> Weights:
+    """The weights of some places."""
+    if len(places) == weights.held:
+        return weights
+
+    def chunks(size: int) -> Iterator[Chunk]:
+        for rows in weights.chunks(size):
+            yield np.ascontiguousarray(np.asarray(rows)[:, places])
+
+    return Weights(weights.total, weights.held, chunks)
+
+
+def _pool(
+    run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, known: pl.DataFrame, on: list[str]
+) -> Pool:
+    groups = cells.select(BOARD, GROUP).unique().sort(BOARD, GROUP).with_row_index(_NEW)
+    placed = cells.join(run.clusters, on=[BOARD, *on]).join(groups.drop(BOARD), on=GROUP)
+    places, total = np.arange(run.total), run.total
+    if run.mixed:
+        places = placed[_PLACE].unique().sort().to_numpy()
+        total = len(places)
+        placed = placed.with_columns(pl.col(_PLACE).rank("dense").cast(pl.Int64) - 1)
+    chosen = [
+        table.join(placed.select(GROUP, *on, _NEW, _PLACE), on=[GROUP, *on])
+        .drop(GROUP, *on)
+        .rename({_NEW: GROUP, _PLACE: CLUSTER})
+        for table in tables
+    ]
+    new, place = placed[_NEW].to_numpy(), placed[_PLACE].to_numpy()
+    owned = None
+    if len(placed) < total * len(groups):
+        owned = np.zeros((total, len(groups)))
+        owned[place, new] = 1.0
+    free = placed.join(known.select(GROUP, *on), on=[GROUP, *on], how="semi")
+    counts = np.bincount(free[_NEW].to_numpy(), minlength=len(groups))
+    alternatives = free.filter(pl.col(_ALIKE) > 1)[_NEW].to_numpy()
+    # Where each cluster is alone in its stratum it is always drawn.
+    varies = np.bincount(alternatives, minlength=len(groups)) > 0
+    varying = np.where(varies, counts, np.minimum(counts, 1))
+    weights = None if run.weights is None else run.weights(places)
+    return Pool(groups[GROUP], counts, varying, chosen, total, weights, owned)
 
 
 def number_groups(table: pl.DataFrame, groups: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -102,21 +251,3 @@ def number_groups(table: pl.DataFrame, groups: pl.DataFrame, keys: Sequence[str]
         return table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     numbered = groups.with_row_index(GROUP)
     return table.join(numbered, on=list(keys), nulls_equal=True).drop(keys)
-
-
-def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
-    """Raise where nothing can vary.
-
-    Args:
-        method: What the clusters are for.
-        sizes: How many clusters each group has.
-        clusters: Their ids, for the message.
-
-    Raises:
-        ParameterError: No group has two clusters.
-    """
-    if not method.lenient and sizes.to_numpy().max(initial=0) < 2:
-        raise ParameterError(
-            "the resampling needs at least two clusters, and every group has one "
-            f"(first id: {clusters[0]!r}); name a finer `cluster` column, or leave out `resample`"
-        )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from evalframe.resample.settled import DECIMALS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -38,6 +40,7 @@ def rank_limits(
     >>> limits["rank_set_lower"].tolist(), limits["rank_set_upper"].tolist()
     ([1.0, 2.0], [1.0, 2.0])
     """
+    points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     blank = np.where(clusters < 2, np.nan, 0.0)
     central = [ends + blank for ends in rank_intervals(drawn, group, level)]
     sets = rank_sets(points, drawn + blank, group, level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -63,10 +63,11 @@ def spread(
         return _without_rows(method, groups, numbered, blocks, bounds)
     parts = []
     for pool in pools(method, numbered):
-        made = _of_pool(method, pool, blocks, bounds)
+        made = estimated(method, pool, blocks, bounds)
+        named_values = {"estimate": made.points, **made.spread._asdict(), **made.counts}
         chosen = groups[pool.groups]
         for number, bound in enumerate(bounds):
-            columns = [pl.Series(name, values[number]) for name, values in made.items()]
+            columns = [pl.Series(name, values[number]) for name, values in named_values.items()]
             named = chosen.with_columns(pl.lit(bound.name).alias("metric"))
             parts.append(named.with_columns(pool.n_clusters, *columns))
     return pl.concat(parts)
@@ -133,32 +134,71 @@ def flattened(values: Floats) -> Floats:
     return values.transpose(1, 0, 2).reshape(values.shape[1], -1)
 
 
-def _of_pool(
-    method: Method, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound]
-) -> Mapping[str, Floats | Ints]:
-    """Columns of the result, each metrics by groups."""
-    clusters, groups = len(pool.ids), len(pool.groups)
-    contraction = Contraction(blocks, pool.tables, bounds, groups, clusters)
-    points = contraction.points()
+class Estimated(NamedTuple):
+    """Estimates of the groups of a pool with their uncertainty.
+
+    Attributes:
+        points: The estimates, metrics by groups.
+        spread: Their uncertainty, likewise.
+        drawn: Of a bootstrap the replicates, metrics by replicates by groups.
+        counts: How many rows are used and left out, metrics by groups.
+    """
+
+    points: Floats
+    spread: intervals.Spread
+    drawn: Floats | None
+    counts: Mapping[str, Ints]
+
+
+def estimated(
+    method: Method,
+    pool: Pool,
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+    points: Floats | None = None,
+) -> Estimated:
+    """The estimates of a pool.
+
+    Args:
+        method: What uncertainty to give.
+        pool: Groups that share their draws.
+        blocks: What the metrics share.
+        bounds: The metrics.
+        points: The estimates, where they are known, metrics by groups.
+    """
+    groups = len(pool.groups)
+    contraction = Contraction(blocks, pool.tables, bounds, groups, pool.clusters)
+    points = contraction.points() if points is None else points
     flat = points.ravel()
     progress = method.progress or reporter(type(method).__name__.lower())
+    sizes, varying = (np.tile(each, len(bounds)) for each in (pool.counts, pool.varying))
 
     def all_of(weights: Weights) -> Floats:
-        return flattened(replicates(contraction, weights, progress))
+        return replicates(contraction, weights, progress)
 
+    drawn = None
     if isinstance(method, Bootstrap):
         jackknife = None
-        if method.interval == "bca":
-            jackknife = all_of(draws.leave_one_out(clusters))
-        drawn = all_of(draws.bootstrap_weights(method, pool.ids))
-        made = intervals.bootstrap_spread(method, flat, drawn, jackknife)
+        if method.leaves_out:
+            left_out = draws.left_out(method, pool.clusters)
+            jackknife = flattened(only_touched(all_of(left_out), pool, left_out))
+        drawn = all_of(pool.drawn)
+        made = intervals.bootstrap_spread(
+            method, flat, flattened(drawn), jackknife, clusters=sizes
+        )
     elif isinstance(method, Jackknife):
-        left_out = all_of(draws.leave_one_out(clusters))
-        made = intervals.jackknife_spread(flat, left_out, method.level)
+        without = flattened(all_of(draws.leave_one_out(pool.clusters)))
+        made = intervals.jackknife_spread(flat, without, method.level)
     else:
-        up = all_of(draws.nudged(clusters, _NUDGE))
-        down = all_of(draws.nudged(clusters, -_NUDGE))
+        up = flattened(all_of(draws.nudged(pool.clusters, _NUDGE)))
+        down = flattened(all_of(draws.nudged(pool.clusters, -_NUDGE)))
         made = intervals.linear_spread(flat, up, down, _NUDGE, method.level)
-    made = intervals.without_lone(method, made, np.tile(pool.sizes.to_numpy(), len(bounds)))
-    spread = {name: values.reshape(points.shape) for name, values in made._asdict().items()}
-    return {"estimate": points, **spread, **contraction.counts()}
+    made = intervals.without_lone(method, made, varying)
+    spread = intervals.Spread(*(values.reshape(points.shape) for values in made))
+    return Estimated(points, spread, drawn, contraction.counts())
+
+
+def only_touched(values: Floats, pool: Pool, left_out: Weights) -> Floats:
+    """Values without some clusters, NaN for the groups that had none of these anyway."""
+    touched = pool.touched(left_out)
+    return values if touched is None else np.where(touched, values, np.nan)

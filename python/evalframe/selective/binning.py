@@ -11,11 +11,12 @@ bin that a large tie block covers whole is not there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_choice
 from evalframe.core.state import Axis, before, own, total
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def by_bin(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
     """
     check_binning(1 if bins is None else bins, binning, closed)
     level, regroup = confidence, None
@@ -69,14 +70,12 @@ def check_binning(bins: object, binning: str, closed: str) -> None:
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
     """
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ParameterError(f"bins must be a whole number of at least 1, got {bins!r}")
-    if binning not in get_args(Binning):
-        raise UnknownNameError.of("binning", binning, get_args(Binning))
-    if closed not in get_args(Closed):
-        raise UnknownNameError.of("closed end", closed, get_args(Closed))
+    check_choice("binning", binning, Binning)
+    check_choice("closed", closed, Closed)
 
 
 def bin_number(confidence: pl.Expr, bins: int, closed: str = "left") -> pl.Expr:

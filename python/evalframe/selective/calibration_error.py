@@ -69,7 +69,7 @@ def expected_calibration_error(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning`, `closed` or `rules` is unknown.
+        ParameterError: `binning`, `closed` or `rules` is unknown.
 
     References:
         Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
@@ -131,7 +131,7 @@ def maximum_calibration_error(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
@@ -235,7 +235,7 @@ def squared_calibration_error(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         Kumar, Liang & Ma (2019), Verified uncertainty calibration, and their package

@@ -25,8 +25,8 @@ from evalframe.selective.common_coverage import compare_at_coverage
 from evalframe.selective.confidences import confidence, select_variants
 from evalframe.selective.contract import items_contract
 from evalframe.selective.losses import loss
-from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.reliability import reliability_table
+from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.run_error import item_errors, run_errors, subject_errors
 from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
 from evalframe.selective.run_settings import RunSettings

@@ -72,7 +72,7 @@ def reliability_table(
         MissingColumnsError: A column is not there.
         ParameterError: `bins` or `level` lies outside its domain, or a key has the name of a
             column of the result.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         DeGroot & Fienberg (1983), The comparison and evaluation of forecasters; Wilson (1927),

@@ -54,7 +54,7 @@ def negative_log_likelihood(
         Float64, null where there are no items.
 
     Raises:
-        UnknownNameError: `rules` is unknown.
+        ParameterError: `rules` is unknown.
 
     References:
         Good (1952), Rational decisions. Values match ai-psychiatrist 36e9fba.
@@ -184,7 +184,7 @@ def brier_reliability(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         Murphy (1973), A new vector partition of the probability score.
@@ -241,7 +241,7 @@ def brier_resolution(
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        UnknownNameError: `binning` or `closed` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho &

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ContractError, ParameterError, UnknownNameError
+from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.selective.score_error import (
     mean_absolute_error,
     pearson_correlation,
@@ -87,7 +88,7 @@ def total_scores(
         MissingColumnsError: A column is not there.
         ParameterError: No key, a key named as a column of the result, a column that is no number,
             or an argument outside its domain.
-        UnknownNameError: There is no such mode.
+        ParameterError: There is no such mode.
 
     References:
         ai-psychiatrist 36e9fba, whose questionnaire is the PHQ-8.
@@ -209,8 +210,7 @@ def total_score_metrics(
 
 
 def _check(mode: str, min_coverage: float, n_items: int, threshold: float, highest: int) -> None:
-    if mode not in get_args(Mode):
-        raise UnknownNameError.of("mode", mode, get_args(Mode))
+    check_choice("mode", mode, Mode)
     if isinstance(min_coverage, bool) or not 0 <= min_coverage <= 1:
         raise ParameterError(
             f"min_coverage must lie in [0, 1], got {min_coverage!r}; 0.5 asks for half of the items"

@@ -121,11 +121,15 @@ def distributions_contract(
     """
     distribution = [name for name in (round, segment_id, question_id) if name]
     question = [name for name in (round, question_id) if name]
-    shares = pl.col(actual)
+    # A column of nothing but nulls has no lists, and no numbers.
+    shares = pl.col(actual).cast(pl.List(pl.Float64), strict=False)
     numbers = shares.list.eval(pl.element().is_finite().fill_null(value=False))
     total, count = shares.list.sum(), shares.list.len()
     columns = [Column(name, "key") for name in distribution]
-    columns += [Column(actual, meaning="shares of the options"), *_respondents(sample_size)]
+    columns += [
+        Column(actual, "numbers", meaning="shares of the options"),
+        *_respondents(sample_size),
+    ]
     columns += [Column(options, "texts", nullable=True)] if options else []
     columns += [Column(n_options, "integer")] if n_options else []
     rules = [
@@ -155,7 +159,7 @@ def distributions_contract(
         ),
     ]
     if options:
-        rules.append(_as_many(pl.col(options).list.len(), options, actual))
+        rules.append(_as_many(pl.col(options).cast(pl.List(pl.String)).list.len(), options, actual))
     if n_options:
         rules.append(_as_many(pl.col(n_options), n_options, actual))
     rules += _sizes(sample_size)
@@ -215,7 +219,7 @@ def _respondents(sample_size: str | None) -> list[Column]:
 def _sizes(sample_size: str | None) -> list[Rule]:
     if sample_size is None:
         return []
-    size = pl.col(sample_size)
+    size = pl.col(sample_size).cast(pl.Float64)
     whole = Rule(
         f"{sample_size} is a whole number",
         size == size.round(),
@@ -246,7 +250,7 @@ def _near_whole(percent: pl.Expr) -> pl.Expr:
 def _as_many(found: pl.Expr, name: str, actual: str) -> Rule:
     return Rule(
         f"{name} and {actual} tell of as many options",
-        found == pl.col(actual).list.len(),
+        found == pl.col(actual).cast(pl.List(pl.Float64), strict=False).list.len(),
         (name, actual),
         f"correct {name!r}, or the shares",
     )

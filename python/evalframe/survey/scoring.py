@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
+from evalframe.core.rules import check_choice, check_rules
 from evalframe.core.tables import Keys
 from evalframe.survey.similarity.named import OTHERS, SIMILARITIES, metric_expression
 from evalframe.survey.similarity.rules import shares
@@ -41,7 +41,6 @@ STATUSES = ("ok", "unparsed", "length_mismatch", "failed")
 """What became of a response."""
 
 _MISMATCH = {"documented": 0.0, "reference": 0.1}
-_FAILURES = ("by_rules", "zero", "null")
 _DECIMALS = {"documented": None, "reference": 2}
 _MOST_DECIMALS = 10
 _SPLITTER = 2.0**27 + 1
@@ -112,9 +111,7 @@ def score(
         >>> ef.survey.score(predictions, rules="reference").collect()["score"].to_list()
         [1.0, 0.37, 0.0, None]
     """
-    if failures not in _FAILURES:
-        hint = did_you_mean(str(failures), _FAILURES)
-        raise ParameterError(f"failures must be one of {list(_FAILURES)}, got {failures!r}.{hint}")
+    check_choice("failures", failures, Failures)
     if isinstance(metric, str) and metric in OTHERS:
         raise ParameterError(
             f"score: {metric} is none of which more is better from 0 to 1; turn it round in an "

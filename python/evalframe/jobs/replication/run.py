@@ -34,8 +34,8 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
     """Make the evidence of the tests of a job, and score the models."""
     opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
-    if job.summary is not None:
-        check_summary(place.folder / job.summary, opened, by)
+    if place.summary is not None:
+        check_summary(place.summary, opened, by)
     with reading(", ".join(job.items)):
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
@@ -47,8 +47,8 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
     scores = Scores(made.tests, by, job, resample, drawn)
     models = scores.models()
     beside = None
-    if job.summary is not None:
-        beside = partial(write_summary, made.tests, place.folder / job.summary, opened, by, job)
+    if place.summary is not None:
+        beside = partial(write_summary, made.tests, place.summary, opened, by, job)
     return Outcome(
         job,
         by,

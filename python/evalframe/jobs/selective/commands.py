@@ -93,7 +93,11 @@ def selective() -> None:
     metavar="OUT",
     help="The table of metrics (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
 )
-@names("--metrics", f"What to compute; see `evalframe metrics`.  [default: {', '.join(METRICS)}]")
+@names(
+    "--metrics",
+    "What to compute; see `evalframe metrics`. module:name is a metric of your own, from where you "
+    f"are or installed; naming a module runs it.  [default: {', '.join(METRICS)}]",
+)
 @click.option(
     "--coverage-grid",
     type=numbers,

@@ -11,6 +11,7 @@ import click
 import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
+from evalframe.core.files import together
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, refuse_inputs
@@ -79,16 +80,17 @@ def evaluate_documents(
                 "counts whatever the variant; --rules documented does not."
             )
         raise
-    if (path := targets.get("artifact")) is not None:
-        document = evaluation_artifact(evaluation)
-        write_artifact(document, path, strict=settings.rules == "documented")
-    if (path := targets.get("output")) is not None:
-        write_result(
-            evaluation.result,
-            path,
-            _provenance(evaluation, artifact),
-            readable=lambda: report(evaluation, markdown=True),
-        )
+    with together():
+        if (path := targets.get("artifact")) is not None:
+            document = evaluation_artifact(evaluation)
+            write_artifact(document, path, strict=settings.rules == "documented")
+        if (path := targets.get("output")) is not None:
+            write_result(
+                evaluation.result,
+                path,
+                _provenance(evaluation, artifact),
+                readable=lambda: report(evaluation, markdown=True),
+            )
     return evaluation
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
+from evalframe.jobs.import_paths import is_import_path, metric_at
 from evalframe.jobs.selective.job import METRICS
 from evalframe.selective.areas import fraction
 from evalframe.selective.conventions import Convention
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
     from evalframe.jobs.selective.job import SelectiveJob
 
 
-def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
+def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) -> list[MetricExpr]:
     """The metrics of a job, bound to the columns that play the roles.
 
     A parameter that a metric needs and its entry leaves open is taken from the job: `risk_at`
     stands for one metric per coverage of the grid. Of the default metrics those stay away that the
-    convention does not define: `left_out` names them.
+    convention does not define: `left_out` names them. A metric named by import path, such as
+    `my_metrics:gini`, is looked for in `folder` and among what is installed; its module is run.
 
     Raises:
         UnknownNameError: No metric, argument or convention of this name.
@@ -44,7 +47,7 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str]) -> list[MetricExpr]:
     if job.metrics is None:
         metrics = [metric for name in METRICS for metric in _if_defined(job, name, roles)]
     else:
-        metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles)]
+        metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles, folder)]
     names = [metric.bound.name for metric in metrics]
     for name in names:
         if names.count(name) > 1:
@@ -116,7 +119,7 @@ def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
 def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[MetricExpr]:
     """A default metric, unless the convention of the job does not define it."""
     try:
-        return list(_entry(job, name, roles))
+        return list(_entry(job, name, roles, Path()))
     except ParameterError:
         if job.convention is None:
             raise
@@ -124,13 +127,13 @@ def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[
 
 
 def _entry(
-    job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str]
+    job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str], folder: Path
 ) -> Iterator[MetricExpr]:
     given = {"name": entry} if isinstance(entry, str) else dict(entry)
     if not isinstance(given.get("name"), str) or not isinstance(given.get("alias", ""), str):
         raise ParameterError(f"a metric needs a name, and perhaps an alias, got {given}")
-    metric, params = parse(named := given.pop("name"))
-    alias = given.pop("alias", None)
+    metric, params, preset, called = _named(named := given.pop("name"), folder)
+    alias = given.pop("alias", called)
     if alias == "":
         raise ParameterError(f"the alias of {named} is empty; give it a name, or leave it out")
     for key in given:
@@ -140,7 +143,7 @@ def _entry(
             raise ParameterError(
                 f"{named} has its {key} in its name; leave out {key}, or name it {metric.name!r}"
             )
-    params |= given
+    params = {**preset, **params, **given}
     for key, value in params.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if key in NUMBERS and not number:
@@ -155,11 +158,22 @@ def _entry(
             raise ParameterError(f"risk of {metric.name} must be at least 0, got {params['risk']}")
     if "convention" in metric.params and job.convention is not None:
         params.setdefault("convention", job.convention)
+    if len(metric.roles) > 1:
+        # A loss that is null abstains in place of the prediction; it is no prediction to score.
+        roles = {**roles, "prediction": job.columns.of("prediction")}
     columns = {
         role: roles.get(role, column) for role, column in metric.roles.items() if column is not None
     }
     for choice in [{}] if "coverage" in params else _coverages(job, metric):
         yield make(metric.name, roles=columns, params={**choice, **params}, alias=alias)
+
+
+def _named(name: str, folder: Path) -> tuple[Metric, dict[str, Any], Mapping[str, Any], str | None]:
+    """A metric, what its name says of its parameters, what a variant presets, and its own name."""
+    if not is_import_path(name):
+        return *parse(name), {}, None
+    function = metric_at(name, folder)
+    return function.metric, {}, function.preset, function.output_name
 
 
 def _coverages(job: SelectiveJob, metric: Metric) -> list[dict[str, Any]]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, validate
 from evalframe.core.errors import ContractError, MissingColumnsError
+from evalframe.core.files import replacing, scratch
 from evalframe.jobs.paths import reading
 from evalframe.selective.contract import items_contract
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     from evalframe.jobs.selective.job import SelectiveJob
 
@@ -108,8 +108,7 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
         raise ContractError(f"items: rename {REJECTED_FOR!r}, which quarantined rows gain.")
     numbered = items.with_row_index(_NUMBER)
     own: dict[str, Report] = {}
-    with TemporaryDirectory() as folder:
-        parts = [Path(folder, f"{k}.parquet") for k in range(len(job.confidence) + 1)]
+    with replacing(path) as partial, scratch(len(job.confidence) + 1) as parts:
         shared = _contract(job, schema, ())
         common = validate(numbered, shared, on_invalid="quarantine", quarantine=parts[0])
         rejected = [_named(parts[0], None)]
@@ -121,7 +120,7 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
                     common.valid, alone, on_invalid="quarantine", quarantine=part
                 )
                 rejected.append(_named(part, confidence))
-        pl.concat(rejected).sink_parquet(path)
+        pl.concat(rejected).sink_parquet(partial)
     return Records(job.confidence, common, own, path)
 
 

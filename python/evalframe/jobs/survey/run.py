@@ -52,7 +52,7 @@ _COLUMNS = (
 
 def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
     """Score the predictions of a job, and rank the models."""
-    summary = None if job.summary is None else _summary(job, place)
+    summary = None if place.summary is None else _summary(place.summary, place.targets)
     targets = [*place.targets, *([] if summary is None else [summary])]
     opened, truth, contract = _opened(job, place.folder, targets)
     with reading(", ".join(job.items)):
@@ -115,18 +115,17 @@ def _opened(
         return opened, truth, contract_of(job, opened.table, opened.value, truth)
 
 
-def _summary(job: SurveyJob, place: Place) -> Path:
+def _summary(path: Path, targets: Sequence[Path]) -> Path:
     """Where the summary of run results goes.
 
     Raises:
         OutputError: It cannot be written there, or is no JSON.
         ParameterError: It is the output.
     """
-    path = place.folder / str(job.summary)
     if path.suffix.lower() != ".json":
         raise OutputError(f"cannot write {path.name}: the summary is JSON; name it .json")
     check_output(path)
-    if path in place.targets:
+    if path in targets:
         raise ParameterError(f"the output and the summary would both be {path}; name another")
     return path
 

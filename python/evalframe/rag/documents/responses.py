@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.documents import read_regular
-from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError, naming
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.rag.documents.files import table_in
 from evalframe.rag.documents.prompting import KEYS, check_ids, first_few
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
     from typing import TypeAlias
 
     from evalframe.core.typing import Frame, IntoExpr
@@ -79,16 +81,15 @@ def read_responses(
         │ m     ┆ 8   ┆ Bob      ┆ ok     │
         └───────┴─────┴──────────┴────────┘
     """
-    answered = _answered(_table(responses, "responses"), id=id, response=response, model=model)
-    table = _table(prompts, "prompts")
+    roles = {"prompt_id": as_expr(id), "response": as_expr(response), "model": as_expr(model)}
+    table = _read(responses, columns_read(roles.values()), "responses", "read_responses")
     needed = [*KEYS, "answers", "status", "prompt_id"]
-    present = table.collect_schema().names()
-    if missing := {*needed} - {*present}:
-        raise MissingColumnsError.of("read_responses: prompts", missing, present)
-    asked = table.select(needed).collect()
+    asked = _read(prompts, needed, "prompts", "read_responses: prompts").select(needed)
     ids = asked["prompt_id"]
     check_ids(ids.drop_nulls(), "prompts")
-    _check_responses(answered, ids)
+    with naming(str(responses)) if isinstance(responses, str | Path) else nullcontext():
+        answered = _answered(table, roles)
+        _check_responses(answered, ids)
     models = answered["model"].unique(maintain_order=True)
     return (
         asked.lazy()
@@ -99,39 +100,24 @@ def read_responses(
     )
 
 
-def _table(source: Source, called: str) -> pl.LazyFrame:
-    """A frame, or the table in a file.
+def _read(source: Source, needed: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
+    """The columns that are needed of a frame, or of the table in a file.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: The file cannot be read.
+        MissingColumnsError: A column is not there.
     """
-    if isinstance(source, pl.DataFrame | pl.LazyFrame):
-        return source.lazy()
-    path = Path(source)
-    try:
-        if path.suffix == ".parquet":
-            lazy = pl.scan_parquet(path)
-            lazy.collect_schema()
-            return lazy
-        text = read_regular(path).removeprefix(b"\xef\xbb\xbf")
-        return pl.read_ndjson(text, infer_schema_length=None).lazy()
-    except OSError as error:
-        raise InputError(f"cannot read {called} {path}: {error.strerror or error}") from error
-    except pl.exceptions.PolarsError as error:
-        kind = "Parquet" if path.suffix == ".parquet" else "JSON lines"
-        raise InputError(f"cannot read {called} {path} as {kind}: {error}") from error
+    if isinstance(source, str | Path):
+        return table_in(Path(source), needed, called=called, needed_by=needed_by)
+    present = source.lazy().collect_schema().names()
+    if missing := {*needed} - {*present}:
+        raise MissingColumnsError.of(needed_by, missing, present)
+    return source.lazy().select(name for name in present if name in needed).collect()
 
 
-def _answered(
-    responses: pl.LazyFrame, *, id: IntoExpr, response: IntoExpr, model: IntoExpr
-) -> pl.DataFrame:
-    roles = {"prompt_id": as_expr(id), "response": as_expr(response), "model": as_expr(model)}
-    present = responses.collect_schema().names()
-    needed = columns_read(roles.values())
-    if missing := needed - {*present}:
-        raise MissingColumnsError.of("read_responses", missing, present)
+def _answered(responses: pl.DataFrame, roles: Mapping[str, pl.Expr]) -> pl.DataFrame:
     # As columns added, not selected, constants are as long as the table.
-    answered = responses.with_columns(**roles).select(*roles).collect()
+    answered = responses.with_columns(**roles).select(*roles)
     for role in ("prompt_id", "response"):
         if answered.schema[role] not in (pl.String, pl.Null):
             raise ParameterError(

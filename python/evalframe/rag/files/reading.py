@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.errors import InputError
+from evalframe.core.rules import check_choice
 from evalframe.rag.answers import OnInvalid
 from evalframe.rag.files.finding import runs_in
 from evalframe.rag.files.names import SETTINGS, Settings
@@ -82,10 +83,8 @@ def read_rgb(
         >>> table.select("model", "noise_rate", "answers", "label").row(0)
         ('org_7b', 0.4, [['Rome']], [1])
     """
-    if duplicates not in get_args(Duplicates):
-        raise ParameterError(f"unknown choice duplicates={duplicates!r}; known: raise, keep")
-    if on_invalid not in get_args(OnInvalid):
-        raise ParameterError(f"unknown choice on_invalid={on_invalid!r}; known: raise, null")
+    check_choice("duplicates", duplicates, Duplicates)
+    check_choice("on_invalid", on_invalid, OnInvalid)
     told = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
     runs = runs_in(path, told, scores=False)
     if duplicates == "raise":

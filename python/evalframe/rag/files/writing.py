@@ -7,12 +7,13 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import replacing
+from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.rag import outcomes
 from evalframe.rag.datasets import is_chinese
@@ -101,9 +102,7 @@ def write_rgb(
             "nums": 1
         }
     """
-    if judge not in (None, *get_args(Judge)):
-        known = ", ".join(get_args(Judge))
-        raise ParameterError(f"unknown choice judge={judge!r}; known: {known}")
+    check_choice("judge", judge, Judge, optional=True)
     responses = labelled_responses(lazy(labelled))
     runs = responses.partition_by(RUN, maintain_order=True)
     written = [_written(run, judge) for run in runs]

@@ -14,7 +14,7 @@ from evalframe.core.state import ratio
 from evalframe.replication.agreement.fisher import fisher_z
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
@@ -117,13 +117,16 @@ def _two_tails(z: pl.Series) -> pl.Series:
     return pl.Series(z.name, erfc(z.to_numpy() / np.sqrt(2.0)), nan_to_null=True)
 
 
-def agreement_values(rules: Rules) -> dict[str, pl.Expr]:
+def agreement_values(
+    rules: Rules, named: Mapping[str, pl.Expr] | None = None
+) -> dict[str, pl.Expr]:
     """From the sums of pairs: `ecs`, `pearson`, `slope`, `intercept`.
 
     Args:
         rules: See `evalframe.replication.agreement.ecs`.
+        named: The sums by name; by default the columns that `pair_sums` gives.
     """
-    c = pl.col
+    c = pl.col if named is None else named.__getitem__
     original = rules == "reference"
     least = 0.0 if original else _LEAST
     vary = c("x_varies") & c("y_varies")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
+from polars import selectors
 
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
@@ -123,6 +124,9 @@ def with_bayes_factors(
     if missing := columns_read([types]) - {*schema}:
         raise MissingColumnsError.of("with_bayes_factors", missing, schema)
     columns = {ending: _columns(ending, schema) for ending in _endings(side)}
+    [dtype] = tests.lazy().select(types).collect_schema().dtypes()
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise ParameterError(f"with_bayes_factors: test_type must be text, but is {dtype}")
     own = _own_prefix(schema)
     typed = tests.lazy().with_columns(types.cast(pl.String).alias(f"{own}type"))
     kinds = kinds_of(typed.select(pl.col(f"{own}type").unique().sort()).collect().to_series())
@@ -265,4 +269,6 @@ def _finished(
     # The second is made from the finished first, so that no integral is computed twice.
     names = [side.name(log=log) for side in sides for log in (True, False)]
     order = [name for name in schema if name not in names]
-    return taken.with_columns(first).with_columns(second).select(*order, *names)
+    # Unlike `pl.col`, this takes a name like `*` or `^x$` for a name.
+    kept = selectors.by_name(*order, *names)
+    return taken.with_columns(first).with_columns(second).select(kept)

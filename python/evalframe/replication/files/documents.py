@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from evalframe.core.documents import decoded, read_regular
+from evalframe.core.documents import decoded, is_whole, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import matching
-from evalframe.replication.files.texts import is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

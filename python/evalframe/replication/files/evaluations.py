@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.domains import domain
 from evalframe.replication.files.columns import columns_of, object_at, objects_at, schema_of, unread
 from evalframe.replication.files.documents import documents
 from evalframe.replication.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
-from evalframe.replication.files.texts import check_text, is_whole
+from evalframe.replication.files.texts import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,8 +118,7 @@ def read_evaluation(
         >>> found.tests.select("model", "study_id", "test_id", "study_label", "pas").row(0)
         ('m', 'two-maps', 't', 'Study 1', 0.8)
     """
-    if duplicates not in get_args(Duplicates):
-        raise ParameterError(f"unknown choice duplicates={duplicates!r}; known: raise, keep")
+    check_choice("duplicates", duplicates, Duplicates)
     for name, value in (("model", model), ("study_id", study_id)):
         if value is not None and not (isinstance(value, str) and value):
             raise ParameterError(f"{name} must be a text that is not empty, but is {value!r}")

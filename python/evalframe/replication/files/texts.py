@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
+from evalframe.core.documents import is_whole
 from evalframe.core.errors import ParameterError
-
-
-def is_whole(text: str) -> bool:
-    """Whether a text has no half of a character.
-
-    >>> is_whole("Höhle"), is_whole("a" + chr(0xD800))
-    (True, False)
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def check_text(name: str, value: object) -> None:

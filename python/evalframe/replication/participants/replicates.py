@@ -78,8 +78,8 @@ def resampled_statistics(
         (100, 4.0)
     """
     from evalframe.replication.participants.states import states_of
-    from evalframe.replication.participants.strata import SLOT, strata_of, stratified_weights
     from evalframe.resample.methods import Bootstrap
+    from evalframe.resample.strata import SLOT, strata_of, stratified_weights
 
     if not isinstance(resample, Bootstrap):
         raise ParameterError(
@@ -104,7 +104,7 @@ def resampled_statistics(
         for (kind,), part in numbered.group_by(KIND)
     }
     keys = groups.select(*rows.keys.inner, *rows.tests, "test_type").rename(rows.keys.restore())
-    weights = stratified_weights(resample, strata, side)
+    weights = stratified_weights(resample, strata, None if side == "agent" else side)
     return _chunks(weights, states, groups, keys, side)
 
 

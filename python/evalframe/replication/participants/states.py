@@ -20,7 +20,7 @@ from evalframe.replication.participants.design import (
     SPEARMAN,
 )
 from evalframe.replication.participants.rows import GROUP, SCALE, VALID, X, Y
-from evalframe.replication.participants.strata import SLOT
+from evalframe.resample.strata import SLOT
 
 if TYPE_CHECKING:
     import polars as pl

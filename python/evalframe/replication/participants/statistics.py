@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.replication.participants.cells import cells_of
 from evalframe.replication.participants.design import TEST
 from evalframe.replication.participants.formulas import STATISTICS, all_statistics
@@ -11,8 +13,6 @@ from evalframe.replication.participants.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.contract import Side
@@ -97,7 +97,8 @@ def participant_statistics(
     given = rows.design.select(TEST, *rows.tests, "test_type").lazy()
     own = {name: f"{name}_{side}" for name in (*STATISTICS, "n_missing")}
     return (
-        statistics.join(given, on=TEST)
+        statistics.with_columns(pl.col("stat", "direction").fill_nan(None))  # beyond any number
+        .join(given, on=TEST)
         .sort(*rows.keys.inner, TEST)
         .select(*rows.keys.inner, *rows.tests, "test_type", *own)
         .rename({**rows.keys.restore(), **own})

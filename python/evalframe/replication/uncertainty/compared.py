@@ -1,4 +1,4 @@
-"""What models are compared by: PAS and ECS for any weights of clusters."""
+"""Differences of models, as `ef.compare` gives them, over the studies that both models have."""
 
 from __future__ import annotations
 
@@ -6,74 +6,84 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError
-from evalframe.replication.agreement.pooling import of_findings, of_studies
-from evalframe.replication.uncertainty.concordance import (
-    Concordance,
-    ecs_cells,
-    tests_of_studies,
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.partial import block_tables
+from evalframe.core.sharing import share
+from evalframe.replication.uncertainty.sampling import drawn_within, rows_to_draw
+from evalframe.replication.uncertainty.score_states import (
+    KNOWN,
+    concordance,
+    with_effects,
+    with_scores,
 )
-from evalframe.replication.uncertainty.pairing import Compared
-from evalframe.replication.uncertainty.sampling import sample_of
-from evalframe.replication.uncertainty.scores import (
-    drawn_rows,
-    known_scores,
-    rows_of_studies,
-    score_cells,
-    score_estimator,
-    with_entries,
-)
+from evalframe.replication.uncertainty.scores import drawn_rows, drawn_scores
+from evalframe.replication.uncertainty.spreads import ENTRY, with_entries
+from evalframe.resample.paired import Matching, Sides, paired_spread
+from evalframe.resample.pools import MEMBER, STRATUM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.metric import MetricExpr
     from evalframe.core.rules import Rules
-    from evalframe.replication.agreement.ecs import EcsRows
+    from evalframe.core.tables import Keys
+    from evalframe.replication.agreement.ecs_rows import EcsRows
     from evalframe.replication.agreement.given import Given
     from evalframe.replication.uncertainty.sampling import Cluster
-    from evalframe.replication.uncertainty.spreads import Estimator
     from evalframe.resample.methods import Bootstrap
 
 
 def compared_scores(
     method: Bootstrap, given: Given, cluster: Cluster, names: Sequence[str]
-) -> Compared:
-    """PAS of all models, for any weights of clusters.
+) -> pl.DataFrame:
+    """The differences of all pairs of models in PAS, the keys under internal names.
 
     Raises:
         MissingColumnsError: There is no normalised PAS, and it is asked for.
+        ParameterError: No group has two models.
     """
-    drawn, _ = drawn_rows("model_differences", given, cluster)
-    by_finding = cluster == "finding_id"
-    pooled = of_findings(drawn) if by_finding else of_studies(drawn)
-    if missing := {*names} - {*pooled}:
-        raise MissingColumnsError.of("model_differences", missing, drawn.columns)
-    pooled = {name: pooled[name] for name in ("pas", *names)}
-    rows = rows_of_studies(drawn)
-    entries = rows.select(given.keys.inner).unique().sort(given.keys.inner)
-    numbered = with_entries(rows, entries, given.keys.inner)
-    named = drawn.finding[len(drawn.study) :] if by_finding else []
-    sample = sample_of(method, numbered, cluster, named, None)
-
-    def estimator(cells: pl.DataFrame, count: int) -> Estimator:
-        return score_estimator(cells, pooled, cluster, count, sample.slots)
-
-    cells = score_cells(sample.rows, pooled)
-    return Compared(names, entries, cells, known_scores(), sample, estimator)
+    rows, _ = drawn_rows("model_differences", given, cluster)
+    drawn = drawn_scores(rows, cluster, None)
+    if missing := {*names} - {*drawn.pooled}:
+        raise MissingColumnsError.of("model_differences", missing, rows.columns)
+    # Whether a study is shared is asked of its PAS.
+    metrics = [each for each in drawn.metrics if each.bound.name in ("pas", *names)]
+    scored = with_scores(drawn.rows, drawn.pooled)
+    found = _differences(method, scored, metrics, given.keys, drawn.cluster, cluster)
+    return found.filter(pl.col("metric").is_in(names))
 
 
 def compared_concordance(
     method: Bootstrap, rows: EcsRows, cluster: Cluster, rules: Rules
-) -> Compared:
-    """The ECS of all models, for any weights of clusters."""
-    tests = tests_of_studies(rows)
+) -> pl.DataFrame:
+    """The differences of all pairs of models in ECS, the keys under internal names."""
+    tests = rows_to_draw(rows.frame)
     entries = tests.select(rows.group).unique().sort(rows.group)
-    sample = sample_of(
-        method, with_entries(tests, entries, rows.group), cluster, rows.finding[1:], None
+    centred = with_effects(with_entries(tests, entries, rows.group), ENTRY)
+    drawn = drawn_within(cluster, rows.finding[1:], None)
+    return _differences(method, centred, concordance(rules)[:1], rows.keys, drawn, cluster)
+
+
+def _differences(
+    method: Bootstrap,
+    rows: pl.LazyFrame,
+    metrics: Sequence[MetricExpr],
+    keys: Keys,
+    drawn: pl.Expr,
+    cluster: Cluster,
+) -> pl.DataFrame:
+    bounds = [metric.bound for metric in metrics]
+    blocks = share(bounds)
+    inner = type(keys)(tuple(keys.inner), tuple(map(pl.col, keys.inner)))
+    tables = pl.collect_all(block_tables(rows, blocks, inner, drawn))
+    *by, model = keys.inner
+    entries = tables[0].select(keys.inner).unique()
+    if entries.select(by).is_unique().all() if by else len(entries) < 2:
+        where = " in a group of the keys" if by else ""
+        models = entries[model].unique().sort().to_list()
+        raise ParameterError(f"a comparison needs two models{where}, found {models}")
+    shared = MEMBER if cluster == "study_id" else STRATUM
+    matching = Matching(shared, pl.col(KNOWN) > 0)
+    return paired_spread(
+        method, tables, blocks, bounds, keys.inner, "bootstrap", "none", Sides(), matching
     )
-
-    def estimator(cells: pl.DataFrame, count: int) -> Estimator:
-        return Concordance.of(cells, count, sample.slots, rules)
-
-    known = pl.col("tests") > 0
-    return Compared(["ecs"], entries, ecs_cells(sample.rows), known, sample, estimator)

@@ -11,7 +11,7 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs import ecs_rows
+from evalframe.replication.agreement.ecs_rows import ecs_rows
 from evalframe.replication.agreement.given import LEVELS, Settings, given_table
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
     from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
-    from evalframe.replication.uncertainty.pairing import Compared
     from evalframe.resample.methods import Bootstrap
 
 Score: TypeAlias = Literal["pas", "pas_normalised", "ecs"]
@@ -103,7 +102,6 @@ def model_differences(
         [('a', 'b', 0.25, 0.0625, 0.4375, 4)]
     """
     from evalframe.replication.uncertainty.compared import compared_concordance, compared_scores
-    from evalframe.replication.uncertainty.pairing import pair_table
     from evalframe.replication.uncertainty.sampling import cluster_drawn
     from evalframe.replication.uncertainty.spreads import numbers
     from evalframe.resample.intervals import adjusted_p_values
@@ -114,7 +112,7 @@ def model_differences(
     wanted = _metrics(scores, metrics, human, agent)
     Keys.of(by, PAIRED_RESULT)
     keys = [*_listed(by), between]
-    compared: list[Compared] = []
+    compared: list[pl.DataFrame] = []
     of_pas = [name for name in wanted if name != "ecs"]
     if of_pas:
         settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
@@ -129,7 +127,7 @@ def model_differences(
         compared.append(compared_concordance(resample, rows, cluster, rules))
         restore = rows.keys.restore()
     inner = [*restore]
-    found = pl.concat([pair_table(resample, each, inner) for each in compared])
+    found = pl.concat(compared)
     p_adjusted = adjusted_p_values(numbers(found["p_value"]), correction)
     found = found.with_columns(pl.Series("p_adjusted", p_adjusted).fill_nan(None))
     order = pl.col("metric").replace_strict(wanted, [*range(len(wanted))])

@@ -11,8 +11,8 @@ from evalframe.core.tables import Keys, lazy
 from evalframe.replication.participants import participant_statistics, resampled_statistics
 from evalframe.replication.participants.replicates import REPLICATE
 from evalframe.replication.uncertainty.pipeline import SCORES
-from evalframe.replication.uncertainty.scores import with_entries
-from evalframe.replication.uncertainty.spreads import ENTRY, numbers, spread_of, with_spreads
+from evalframe.replication.uncertainty.spreads import ENTRY, numbers, with_entries, with_spreads
+from evalframe.resample import intervals
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
@@ -40,12 +40,13 @@ def scores_with_spreads(
     bias: dict[str, Floats] = {}
     for name in SCORES:
         point = numbers(points[name])
-        made = spread_of(resample, point, drawn[name], None, clusters)
+        made = intervals.bootstrap_spread(resample, point, drawn[name], None, clusters=clusters)
+        made = intervals.without_lone(resample, made, clusters)
         bias[name] = _bias(point, drawn[name], made)
         spread[name] = made
         if resample.interval == "percentile" and resample.rules == "documented":
             spread[name] = _moved(made, bias[name], SCORES[name])
-    return with_spreads(points, spread, clusters, bias)
+    return with_spreads(resample, points, spread, clusters, bias)
 
 
 def replicate_scores(

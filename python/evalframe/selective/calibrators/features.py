@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import InputError, ParameterError, UnknownNameError, did_you_mean
+from evalframe.core.errors import InputError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.selective.runs import RunWarning
 from evalframe.selective.signals import SIGNALS
 
@@ -120,7 +121,7 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
         or NaN.
 
     Raises:
-        UnknownNameError: No target has this name.
+        ParameterError: No target has this name.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -140,8 +141,7 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
         │ null        ┆ null         ┆ null     │
         └─────────────┴──────────────┴──────────┘
     """
-    if name not in get_args(Target):
-        raise UnknownNameError.of("target", name, get_args(Target))
+    check_choice("target", name, Target)
     difference = as_expr(prediction).cast(pl.Float64) - as_expr(label).cast(pl.Float64)
     error = difference.abs().fill_nan(None)
     if name == "loss":

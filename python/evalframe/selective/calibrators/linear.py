@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, get_args, overload
+from typing import TYPE_CHECKING, overload
 
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_choice
 from evalframe.selective.calibrators.maps import Linear, LinearMethod
 from evalframe.selective.calibrators.training import BINARY, Levels, levels
 
@@ -205,8 +206,7 @@ def _levels(
     *,
     binary: bool,
 ) -> Levels:
-    if method not in get_args(LinearMethod):
-        raise UnknownNameError.of("method", method, get_args(LinearMethod))
+    check_choice("method", method, LinearMethod)
     data = levels(fit, frame, features, target, by, weight, rules=BINARY if binary else {})
     if method == "platt" and len(data.names) != 1:
         raise ParameterError(

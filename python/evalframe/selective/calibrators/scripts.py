@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -12,10 +12,9 @@ from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
     ParameterError,
-    UnknownNameError,
 )
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
+from evalframe.core.rules import check_choice, check_rules
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
@@ -153,7 +152,7 @@ def train(
         in-sample: of the training rows.
 
     Raises:
-        UnknownNameError: No such method or target.
+        ParameterError: No such method or target.
         MissingColumnsError: A column is not there.
         ParameterError: Features that the method cannot take, no items, or one class only.
         ContractError: Items without a label or, under documented rules, without a signal.
@@ -239,8 +238,7 @@ def _items(
 
 def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str]:
     """The features' names, if the method can take them."""
-    if method not in get_args(Training):
-        raise UnknownNameError.of("method", method, get_args(Training))
+    check_choice("method", method, Training)
     if isinstance(features, str | pl.Expr):
         raise ParameterError(f"features is a list, but got a single feature name: {features!r}")
     names = [as_expr(column).meta.output_name() for column in features]

@@ -167,6 +167,7 @@ def _decoded(data: bytes, name: str, path: Path | None) -> Document:
     from evalframe.selective.runs import shapes
 
     try:
+        data.decode()  # what is skipped over is not looked at
         document = msgspec.json.decode(data, type=shapes.Document)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return _checked(decoded(data, name), name, path)
@@ -175,7 +176,7 @@ def _decoded(data: bytes, name: str, path: Path | None) -> Document:
         Experiment(
             e.provenance.mode,
             e.results.mode,
-            e.results.results if bytes(e.results.results) else _ABSENT,
+            e.results.results if memoryview(e.results.results).nbytes else _ABSENT,
         )
         for e in document.experiments
     ]

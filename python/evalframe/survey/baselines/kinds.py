@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError, did_you_mean
+from evalframe.core.errors import ParameterError
+from evalframe.core.rules import check_choice
 from evalframe.survey.baselines.dirichlet import dirichlet_scores
 from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.baselines.prior import prior_answers
@@ -109,11 +110,7 @@ def baseline(
         >>> baseline(survey, "cross_segment").collect()["score"].round(3).to_list()
         [0.813, 0.813]
     """
-    if kind not in get_args(Kind):
-        raise ParameterError(
-            f"kind must be one of {list(get_args(Kind))}, got {kind!r}."
-            f"{did_you_mean(str(kind), get_args(Kind))}"
-        )
+    check_choice("kind", kind, Kind)
     if kind != "prior_round" and (questions is not None or rounds is not None):
         raise ParameterError(f'questions and rounds are for kind="prior_round", not for {kind!r}')
     if kind != "marginal" and not oracle:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_rules
+from evalframe.core.rules import check_choice, check_rules
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
@@ -57,9 +57,7 @@ def adjusted_p_value(
         [0.02, 0.04, 0.04, 0.02]
     """
     check_rules(rules)
-    if correction not in get_args(Correction):
-        names = ", ".join(get_args(Correction))
-        raise ParameterError(f"unknown correction {correction!r}; known: {names}")
+    check_choice("correction", correction, Correction)
     if rules == "reference" and correction != "holm":
         raise ParameterError(
             f'the original has no {correction}; leave out rules, or take correction="holm"'

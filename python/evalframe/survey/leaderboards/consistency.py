@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.survey.leaderboards.rows import ROW, deviation, is_baseline, scored_rows, settled
+from evalframe.resample.settled import settled
+from evalframe.survey.leaderboards.rows import ROW, deviation, is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:

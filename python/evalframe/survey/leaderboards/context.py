@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
-from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows, settled
+from evalframe.core.rules import check_choice
+from evalframe.resample.settled import settled
+from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows
 from evalframe.survey.leaderboards.segments import run_scores
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ def context_responsiveness(
         >>> found.select("model", "slope", "std_error", "n_segments").rows()
         [('a', 0.025, 0.025, 2)]
     """
-    if level not in get_args(ContextLevel):
-        raise ParameterError(f"level must be one of {[*get_args(ContextLevel)]}, got {level!r}")
+    check_choice("level", level, ContextLevel)
     rows = scored_rows(
         "context_responsiveness", scored, by, rules, needs=["context_count"], taken=_TAKEN
     )

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
-from evalframe.survey.leaderboards.rows import ROW, deviation, scored_rows, settled
+from evalframe.resample.settled import ranks, settled
+from evalframe.survey.leaderboards.rows import (
+    CLUSTER,
+    MASS,
+    ROW,
+    SIZE,
+    deviation,
+    scored_rows,
+)
 from evalframe.survey.leaderboards.segments import (
     N_ATTEMPTED,
     N_OK,
@@ -27,8 +36,6 @@ if TYPE_CHECKING:
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
-
-CLUSTER, SIZE, MASS = ":cluster", ":size", ":mass"
 
 _SPREAD = (
     "std_error",
@@ -132,13 +139,8 @@ def leaderboard(
         │ 2    ┆ b     ┆ 0.75  ┆ 1          ┆ 0.0 │
         └──────┴───────┴───────┴────────────┴─────┘
     """
-    known = {"level": get_args(Level), "weight": get_args(Weighting)}
-    for name, value in {"level": level, "weight": weight}.items():
-        if value not in known[name]:
-            raise ParameterError(
-                f"{name} must be one of {[*known[name]]}, got {value!r}."
-                f"{did_you_mean(str(value), known[name])}"
-            )
+    check_choice("level", level, Level)
+    check_choice("weight", weight, Weighting)
     of_segments = level in ("overall", "category")
     needs = ["question_id"] if level == "question" or (weight == "question" and of_segments) else []
     needs += ["sample_size"] if weight == "sample_size" and level != "segment" else []
@@ -359,15 +361,13 @@ def _is_shown(rows: Rows, level: Level, name: str) -> bool:
 
 def _ranked(rows: Rows, table: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
     """Sorted by rank within groups."""
-    score = settled(pl.col("score"))
-    within = {"partition_by": group} if group else None
+    score = pl.col("score")
     if rows.rules == "reference":
         # Models were seen in one order, whatever the group.
-        ordered = table.sort(*group, -score, ROW, nulls_last=True)
+        ordered = table.sort(*group, -settled(score), ROW, nulls_last=True)
         place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-        return ordered.with_columns(rank=place.over(group) if within else place)
-    rank = score.rank("min", descending=True).cast(pl.Int64)
-    ranked = table.with_columns(rank=rank.over(group) if within else rank)
+        return ordered.with_columns(rank=place.over(group) if group else place)
+    ranked = table.with_columns(rank=ranks(score, group))
     return ranked.sort(*group, "rank", "model", nulls_last=True)
 
 

@@ -1,48 +1,33 @@
 """Bootstrap of leaderboards: all models of a leaderboard see the same draws of clusters.
 
-A replicate is one more weight. Where each unit of the last mean (a segment of an overall
-leaderboard) lies in one cluster, the draws change the weight of units; where clusters cut through
-units (questions do), the means within them. Either way replicates are products of the draws with a
-sparse table of sums.
+Where each unit of the last mean (a segment of an overall leaderboard) lies in one cluster, the
+draws change the weight of units, so that a unit that is drawn twice counts twice; where clusters
+cut through units (questions do), the draws change the means within them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.resample import draws, intervals
-from evalframe.resample.ranks import RANKS, rank_columns, rank_limits
-from evalframe.survey.leaderboards.leaderboard import CLUSTER, MASS, SIZE
+from evalframe.core.metric import Metric
+from evalframe.core.state import Axis, State, own, ratio
+from evalframe.resample.entries import SPREAD, Entries, Ranking, entry_spreads, unknown
+from evalframe.resample.ranks import rank_columns
+from evalframe.survey.leaderboards.rows import CLUSTER, MASS, SIZE
+from evalframe.survey.metrics import mean_score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from evalframe.core.segments import Floats, Ints
-    from evalframe.resample.draws import Weights
+    from evalframe.core.metric import MetricExpr
+    from evalframe.core.segments import Ints
     from evalframe.resample.methods import Bootstrap
 
-_HELD = 1 << 24
-_GROUP, _ENTRY, _UNIT, _PLACE, _WHOLE = ":group", ":entry", ":unit", ":place", ":whole"
-
-
-class Sums(NamedTuple):
-    """Sums of one pool of leaderboards, which share their draws.
-
-    Attributes:
-        total: Sum of scores by unit and cluster, sparse.
-        count: Number of items, likewise.
-        owner: Weights of units by entry, sparse.
-        whole: Whether each unit lies in one cluster.
-    """
-
-    total: Any
-    count: Any
-    owner: Any
-    whole: bool
+_GROUP, _ENTRY, _UNIT, _WHOLE = ":group", ":entry", ":unit", ":whole"
 
 
 def with_spread(
@@ -77,33 +62,53 @@ def with_spread(
         numbered = numbered.with_columns(pl.lit(0, dtype=pl.UInt32).alias(_GROUP))
     on = [*group, "model"]
     cells = cells.join(numbered.select(*on, _ENTRY, _GROUP), on=on, nulls_equal=True)
-    if cells[CLUSTER].null_count():
-        raise ParameterError(
-            "leaderboard: the cluster of the bootstrap is null in "
-            f"{cells[CLUSTER].null_count():,} sums of items; fill it in, or drop these rows"
-        )
-    leaderboards = numbered[_GROUP].to_numpy().astype(np.int64)
-    return _filled(method, table, leaderboards, _with_whole(cells, unit))
+    _check_clusters(method, cells)
+    boards = numbered[_GROUP].to_numpy().astype(np.int64)
+    found = _entries(method, table, boards, _with_whole(cells, unit))
+    columns = [pl.Series(n, v).fill_nan(None) for n, v in found.spread["score"]._asdict().items()]
+    columns.insert(SPREAD.index("drop_rate"), pl.Series("n_clusters", found.counts))
+    return table.with_columns(*columns, *rank_columns(found.ranks))
 
 
 def _cells(detail: pl.LazyFrame, group: Sequence[str], unit: Sequence[str] | None) -> pl.DataFrame:
-    """Sums of items by entry, unit and cluster; a unit of items is each of their clusters."""
+    """Mean scores and masses by entry, unit and cluster; a unit of items is each of their clusters.
+
+    The mean of items is one of clusters that weigh as many items as they have.
+    """
     names = list(dict.fromkeys([*group, "model", *(unit or [])]))
     mass, size = pl.col(MASS), pl.col(SIZE)
     sums = detail.group_by([*names, CLUSTER]).agg(
-        total=(pl.col("score") * mass).sum(),
-        count=mass.sum(),
+        score=(pl.col("score") * mass).sum() / mass.sum(),
+        mass=mass.sum(),
         size=size.sum(),
         sized=size.count(),
     )
     cells = sums.collect()
     if unit is None:
-        # The mean of items: a cluster weighs as many items as it has.
-        return cells.with_row_index(_UNIT).with_columns(size="count")
+        return cells.with_columns(size="mass")
     numbers = pl.struct(names).rank("dense").cast(pl.UInt32) - 1
     mean_size = pl.col("size").sum().over(_UNIT) / pl.col("sized").sum().over(_UNIT)
     cells = cells.with_columns(numbers.alias(_UNIT)).with_columns(size=mean_size)
     return cells.filter(pl.col("size").is_finite())
+
+
+def _check_clusters(method: Bootstrap, cells: pl.DataFrame) -> None:
+    """Raise where a cluster is null, or all leaderboards have one alone.
+
+    Raises:
+        ParameterError: So it is.
+    """
+    if cells[CLUSTER].null_count():
+        raise ParameterError(
+            "leaderboard: the cluster of the bootstrap is null in "
+            f"{cells[CLUSTER].null_count():,} sums of items; fill it in, or drop these rows"
+        )
+    sizes = cells.group_by(_GROUP).agg(pl.col(CLUSTER).n_unique())
+    if method.rules == "documented" and not (sizes[CLUSTER] > 1).any():
+        raise ParameterError(
+            "leaderboard: a bootstrap needs two clusters, but no leaderboard has more than one of "
+            f"{str(method.cluster)!r}; name another cluster"
+        )
 
 
 def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame:
@@ -115,120 +120,54 @@ def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame
     return cells.join(parts.group_by(_GROUP).agg(is_whole).collect(), on=_GROUP)
 
 
-def _filled(
-    method: Bootstrap, table: pl.DataFrame, group: Ints, cells: pl.DataFrame
-) -> pl.DataFrame:
-    clusters = cells.select(_GROUP, CLUSTER).unique().sort(_GROUP, CLUSTER)
-    apart = method.draws != "poisson"
-    place = pl.col(CLUSTER).rank("dense")
-    place = (place.over(_GROUP) if apart else place).cast(pl.Int64) - 1
-    clusters = clusters.with_columns(place.alias(_PLACE))
-    sizes = clusters.group_by(_GROUP).len("n_clusters").sort(_GROUP)
-    if method.rules == "documented" and not (sizes["n_clusters"] > 1).any():
-        raise ParameterError(
-            "leaderboard: a bootstrap needs two clusters, but no leaderboard has more than one of "
-            f"{str(method.cluster)!r}; name another cluster"
+def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.DataFrame) -> Entries:
+    """What is known of all entries: leaderboards of whole units, and those of units that are cut."""
+    made = unknown(["score"], len(table), ranked=True)
+    for (whole,), part in cells.group_by(_WHOLE):
+        found = entry_spreads(
+            method,
+            part.lazy(),
+            [mean_score(weight="size").alias("score") if whole else _mean_of_units()],
+            table,
+            entry=_ENTRY,
+            cluster=pl.col(CLUSTER),
+            boards=boards,
+            ranking=Ranking("score", boards),
         )
-    cells = cells.join(clusters, on=[_GROUP, CLUSTER]).join(sizes, on=_GROUP)
-    made = {name: np.full(len(table), np.nan) for name in (*_SCORE, *RANKS)}
-    n_clusters = np.zeros(len(table), dtype=np.int64)
-    own = cells.group_by(_ENTRY).agg(pl.col(CLUSTER).n_unique())
-    n_clusters[own[_ENTRY].to_numpy()] = own[CLUSTER].to_numpy()
-    pool = pl.col("n_clusters") if apart else pl.lit(0)
-    points = table["score"].to_numpy()
-    for _, same in cells.group_by(pool, maintain_order=True):
-        _pool(method, same, Entries(points, group, n_clusters), made)
-    columns = [pl.Series(name, made[name]).fill_nan(None) for name in _SCORE]
-    columns.insert(3, pl.Series("n_clusters", n_clusters))
-    return table.with_columns(*columns, *rank_columns(made))
+        made.join(found, part[_ENTRY].unique().sort().to_numpy())
+    return made
 
 
-_SCORE = ("std_error", "lower", "upper", "drop_rate")
+def _mean_of_units() -> MetricExpr:
+    """The weighted mean over units of the means of each unit."""
+    roles = {"score": "score", "mass": "mass", "size": "size", "unit": _UNIT}
+    declared = Metric(
+        name="score",
+        define=_by_unit,
+        direction="maximize",
+        range=(0.0, 1.0),
+        roles=roles,
+        labels=frozenset(),
+        params={},
+        family="survey",
+    )
+    return declared.bind()
 
 
-class Entries(NamedTuple):
-    """The entries of all leaderboards.
-
-    Attributes:
-        score: The score of each.
-        group: The leaderboard of each.
-        clusters: How many clusters have items of each.
-    """
-
-    score: Floats
-    group: Ints
-    clusters: Ints
-
-
-def _pool(
-    method: Bootstrap, cells: pl.DataFrame, entries: Entries, made: dict[str, Floats]
-) -> None:
-    """Fill in the columns of leaderboards that share their draws, some of them at a time."""
-    ids = cells.select(_PLACE, CLUSTER).unique(subset=_PLACE).sort(_PLACE)[CLUSTER]
-    units = cells.group_by(_GROUP).agg(pl.col(_UNIT).n_unique().alias("units")).sort(_GROUP)
-    batch = (units["units"].cum_sum() * max(method.n, len(ids)) // _HELD).to_frame("batch")
-    cells = cells.join(pl.concat([units, batch], how="horizontal"), on=_GROUP)
-    for (_, whole), part in cells.group_by("batch", _WHOLE, maintain_order=True):
-        sums, here = _sums(part, len(ids), whole=bool(whole))
-        group, score = entries.group[here], entries.score[here]
-        drawn = replicates(sums, draws.bootstrap_weights(method, ids))
-        jackknife = None
-        if method.interval == "bca":
-            jackknife = replicates(sums, _left_out(len(ids)))
-        spread = intervals.bootstrap_spread(method, score, drawn, jackknife)
-        spread = intervals.without_lone(method, spread, entries.clusters[here])
-        found = {name: getattr(spread, name) for name in _SCORE}
-        found |= rank_limits(score, drawn, group, method.level, entries.clusters[here])
-        for name, values in found.items():
-            made[name][here] = values
-
-
-def _sums(cells: pl.DataFrame, clusters: int, *, whole: bool) -> tuple[Sums, Ints]:
-    from scipy import sparse
-
-    entries, entry = np.unique(cells[_ENTRY].to_numpy(), return_inverse=True)
-    units, first, unit = np.unique(cells[_UNIT].to_numpy(), return_index=True, return_inverse=True)
-    place = cells[_PLACE].to_numpy()
-    shape = (len(units), clusters)
-    total = sparse.csr_array((cells["total"].to_numpy(), (unit, place)), shape=shape)
-    count = sparse.csr_array((cells["count"].to_numpy(), (unit, place)), shape=shape)
-    owned = (cells["size"].to_numpy()[first], (entry[first], np.arange(len(units))))
-    owner = sparse.csr_array(owned, shape=(len(entries), len(units)))
-    return Sums(total, count, owner, whole), entries
-
-
-def replicates(sums: Sums, weights: Weights) -> Floats:
-    """Scores of replicates by entries, NaN where nothing was drawn.
-
-    Args:
-        sums: What is weighted.
-        weights: Of clusters, in chunks of replicates.
-    """
-    chunk = max(1, _HELD // max(sums.total.shape[0], weights.held))
-    return np.concatenate([_weighted(sums, np.asarray(rows)) for rows in weights.chunks(chunk)])
-
-
-def _weighted(sums: Sums, drawn: Floats) -> Floats:
-    if sums.whole:
-        means = np.asarray(sums.total.sum(axis=1)) / np.asarray(sums.count.sum(axis=1))
-        # A unit lies in one cluster, so each of its rows holds a single entry.
-        inside = sums.count.copy()
-        inside.data[:] = 1.0
-        top = (sums.owner * means[None, :]) @ inside @ drawn.T
-        bottom = sums.owner @ inside @ drawn.T
-    else:
-        counts = sums.count @ drawn.T
-        known = counts > 0
-        means = np.divide(sums.total @ drawn.T, counts, out=np.zeros_like(counts), where=known)
-        top, bottom = sums.owner @ means, sums.owner @ known.astype(np.float64)
-    means = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
-    return np.asarray(means.T, dtype=np.float64)
-
-
-def _left_out(clusters: int) -> Weights:
-    def rows(chunk: int) -> Iterator[Floats]:
-        for first in range(0, clusters, chunk):
-            size = min(chunk, clusters - first)
-            yield 1.0 - np.eye(size, clusters, first)
-
-    return draws.Weights(clusters, clusters, rows)
+def _by_unit(
+    score: pl.Expr, mass: pl.Expr, size: pl.Expr, unit: pl.Expr, *, weight: pl.Expr
+) -> State:
+    there = own.mass > 0
+    by_unit = Axis(
+        level=unit,
+        sums={
+            "mass": weight * mass,
+            "scores": weight * mass * score,
+            "sizes": weight * mass * size,
+        },
+        terms={
+            "top": pl.when(there).then(own.scores * own.sizes / own.mass**2).otherwise(0.0),
+            "bottom": pl.when(there).then(own.sizes / own.mass).otherwise(0.0),
+        },
+    )
+    return State(axes=(by_unit,), finish=lambda t: ratio(t.top, t.bottom))

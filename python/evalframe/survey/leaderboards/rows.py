@@ -26,7 +26,8 @@ ROW = ":row"
 
 CONTEXT = ":context"
 
-_DECIMALS = 12
+CLUSTER, SIZE, MASS = ":cluster", ":size", ":mass"
+"""What a bootstrap draws, the weight of a unit, and that of an item within its unit."""
 
 IDS = ("model", "round", "segment_id", "question_id")
 """What names things; texts, whatever they were."""
@@ -209,11 +210,6 @@ def is_baseline(model: IntoExpr = "model") -> pl.Expr:
     True
     """
     return as_expr(model).cast(pl.String).str.starts_with("baseline:")
-
-
-def settled(score: pl.Expr) -> pl.Expr:
-    """Scores to be compared: equal ones may differ by the rounding of their sums."""
-    return score.round(_DECIMALS)
 
 
 def category_of(columns: frozenset[str]) -> pl.Expr:

@@ -50,9 +50,14 @@ def without_reasoning(texts: pl.Series) -> pl.Series:
     return texts.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
 
 
+def may_have_references(text: pl.Expr) -> pl.Expr:
+    """Whether there is a word that a heading of references begins with, quick to find."""
+    return text.str.contains(_ANY_REFERENCES)
+
+
 def without_references(texts: pl.Series) -> pl.Series:
     """The texts before a heading of references."""
-    some = texts.str.contains(_ANY_REFERENCES)
+    some = texts.to_frame("text").select(may_have_references(pl.col("text"))).to_series()
     if not some.any():
         return texts
     cut = text_where(pl.lit(some)).str.replace(_REFERENCES, "")

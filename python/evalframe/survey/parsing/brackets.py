@@ -19,7 +19,7 @@ _MAY_CITE = (
     "[Rr]ef|REF|[Ss]ourc|SOURC|[Cc]it[ae]|CI|[Bb]iblio|BIBLIO|[Ii]nterval|INTERVAL|[Rr]ange|RANGE"
 )
 _LEAD = 60
-"""How many bytes before a bracket are looked at, where nothing else speaks against it."""
+"""How many characters before a bracket are looked at, where nothing else speaks against it."""
 
 _SEGMENTS = r"[^\[\]]*(?:\[[^\[\]]+\]|$)"
 _BRACKET = r"(\[[^\[\]]+\])$"
@@ -50,21 +50,21 @@ _ANSWER = (
 )
 
 
-def stands_last(texts: pl.Series) -> pl.Series:
-    """Whether a text with one bracket has it on the last line, no digits before it, and no cue."""
-    text, opened = pl.col("text"), pl.col("opened")
-    lead = text.cast(pl.Binary).bin.slice(
-        (opened - _LEAD).clip(0), pl.min_horizontal(opened, _LEAD)
-    )
-    places = texts.to_frame("text").with_columns(
-        opened=text.str.find("[", literal=True).cast(pl.Int64), digit=text.str.find("[0-9]")
-    )
-    # A character that the slice cuts makes it null.
-    before = places.with_columns(lead=lead.cast(pl.String, strict=False))
-    last = (text.str.ends_with("]") | text.str.ends_with("]\n")) & (opened < pl.col("digit"))
+def stands_last(held: pl.DataFrame) -> pl.Series:
+    """Whether a text with one bracket has it on the last line, no digits before it, and no cue.
+
+    Args:
+        held: `text`, and the byte at which its bracket is `opened`.
+    """
+    text, opened = pl.col("text"), pl.col("opened").cast(pl.Int64)
+    # Cut before a bracket the bytes are text; cut anywhere else they need not be.
+    head = text.cast(pl.Binary).bin.slice(0, opened).cast(pl.String)
+    before = held.select("text", "opened", lead=head.str.tail(_LEAD))
+    last = text.str.ends_with("]") | text.str.ends_with("]\n")
     own_line = (opened == 0) | pl.col("lead").str.ends_with("\n")
     cue = pl.col("lead").str.contains(_MAY_CITE)
-    return before.select((last & own_line & ~cue).fill_null(value=False)).to_series()
+    no_digit = opened < text.str.find("[0-9]")
+    return before.select(last & own_line & ~cue & no_digit).to_series()
 
 
 def answer_vectors(rows: pl.DataFrame) -> pl.DataFrame:

@@ -41,7 +41,7 @@ def last_accepted(
     if found.is_empty():
         return found["vector"].clear(len(rows))
     n = rows["n"].gather(found["row"])
-    counts = found.with_columns(n=n).filter(accepted("vector", length=length, marked=marked))
+    counts = found.filter(accepted(found["vector"], n, length=length, marked=marked))
     if agreed:
         counts = counts.unique(["row", "vector"], maintain_order=True)
         counts = counts.filter(pl.len().over("row") == 1)
@@ -49,16 +49,34 @@ def last_accepted(
     return per_row(last, len(rows))["vector"]
 
 
-def accepted(vector: str, *, length: Length = "right", marked: bool = False) -> pl.Expr:
-    """Whether the vector counts: all finite, none negative, and a sum of about 100 or 1."""
-    size = pl.col(vector).list.len()
-    sound = pl.col(vector).list.eval(_is_share()).list.all() & (size > 0)
-    plausible = _is_plausible(pl.col(vector).list.sum(), size)
+def accepted(
+    vectors: pl.Series, n: pl.Series, *, length: Length = "right", marked: bool = False
+) -> pl.Series:
+    """Whether each counts: all finite, none negative, and a sum of about 100 or 1.
+
+    Args:
+        vectors: The candidates, or null.
+        n: How many options there are.
+        length: Which length they must have.
+        marked: Whether the text says that this is the answer.
+    """
+    vector, size = pl.col("vector"), pl.col("size")
+    # Columns of their own, as an expression is evaluated anew wherever it stands.
+    told = pl.DataFrame({"vector": vectors, "n": n}).select(
+        "n",
+        size=vector.list.len(),
+        total=vector.list.sum(),
+        sound=vector.list.eval(_is_share()).list.all(),
+    )
+    plausible = _is_plausible(pl.col("total"), size)
+    sound = pl.col("sound") & (size > 0)
     if length == "right":
-        return sound & (size == pl.col("n")) & plausible
-    if marked:
-        return sound & (size != pl.col("n"))
-    return sound & (size != pl.col("n")) & (size > 1) & plausible
+        counts = sound & (size == pl.col("n")) & plausible
+    elif marked:
+        counts = sound & (size != pl.col("n"))
+    else:
+        counts = sound & (size != pl.col("n")) & (size > 1) & plausible
+    return told.select(counts.fill_null(value=False)).to_series()
 
 
 def no_candidates() -> pl.DataFrame:

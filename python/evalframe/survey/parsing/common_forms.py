@@ -1,19 +1,21 @@
-"""The common forms, `DISTRIBUTION: [60, 40]` and `[60, 40]`, read without capturing regexes."""
+"""The common forms, `DISTRIBUTION: [60, 40]`, `[60, 40]` and `60, 40`, read without captures."""
 
 from __future__ import annotations
 
 import polars as pl
 
+from evalframe.survey.parsing.asides import may_have_references
 from evalframe.survey.parsing.characters import text_where
 from evalframe.survey.parsing.ladder import VECTOR
 
 _MARKER = "DISTRIBUTION: ["
 _ANY_MARKER = "(?i-u:distribution)"
 _TWO_BRACKETS = r"(?s)\[.*\["
+_LIST = r"^[0-9.]+(?:, [0-9.]+)+$"
 
 
 def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
-    """`predicted` and `parse_rule` of responses whose first bracket has a common form.
+    """`predicted`, `parse_rule` and `opened` of responses whose first bracket has a common form.
 
     That is the bracket of `DISTRIBUTION: [60, 40]`, or `[60, 40]` in a text without a marker in any
     case. There is but one way to read it if each piece between `, ` is a finite number and nothing
@@ -22,6 +24,9 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
     Args:
         rows: Responses, in `text`.
         only: Whether no other bracket may stand in the text.
+
+    Returns:
+        A row for each of `rows`; `opened` is the byte at which the bracket begins.
     """
     text, opened, closed, marker = (pl.col(name) for name in ("text", "opened", "closed", "marker"))
     places = rows.select(
@@ -43,5 +48,34 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
     begin = pl.when(pl.col("parse_rule").is_not_null()).then(opened + 1)
     inside = text.cast(pl.Binary).bin.slice(begin, closed - opened - 1).cast(pl.String)
     return forms.select(
-        inside.str.split(", ").cast(VECTOR, strict=False).alias("predicted"), "parse_rule"
+        inside.str.split(", ").cast(VECTOR, strict=False).alias("predicted"), "parse_rule", "opened"
+    )
+
+
+def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
+    """`predicted` and `parse_rule` of responses that end with a line `60, 40`, their only numbers.
+
+    There is but one way to read them in plain ASCII without a bracket and without a heading of
+    references.
+
+    Args:
+        rows: Responses, in `text`.
+
+    Returns:
+        A row for each of `rows`, null for all other responses.
+    """
+    text, begin, listed = pl.col("text"), pl.col("begin"), pl.col("listed")
+    places = rows.select("text", begin=text.str.find("[0-9]").cast(pl.Int64))
+    data = text.cast(pl.Binary)
+    lines = places.with_columns(
+        listed=data.bin.slice(begin).cast(pl.String, strict=False),
+        on_own_line=(begin == 0) | (data.bin.slice(begin - 1, 1) == b"\n"),
+    )
+    found = lines.with_columns(found=pl.col("on_own_line") & listed.str.contains(_LIST))
+    whole = text_where(pl.col("found"))
+    plain = whole.str.len_bytes() == whole.str.len_chars()
+    one_way = plain & ~whole.str.contains("[", literal=True) & ~may_have_references(whole)
+    numbers = pl.when(pl.col("found") & one_way).then(listed).str.split(", ")
+    return found.select(
+        numbers.cast(VECTOR, strict=False).alias("predicted"), pl.lit("lines").alias("parse_rule")
     )

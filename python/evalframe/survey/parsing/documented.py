@@ -63,7 +63,7 @@ from evalframe.survey.parsing.brackets import (
 )
 from evalframe.survey.parsing.candidates import accepted, last_accepted, no_candidates
 from evalframe.survey.parsing.characters import text_where
-from evalframe.survey.parsing.common_forms import common_forms
+from evalframe.survey.parsing.common_forms import common_forms, last_lists
 from evalframe.survey.parsing.keyed import last_keyed
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
 from evalframe.survey.parsing.ladder import Rule, completed, first_found
@@ -125,50 +125,58 @@ def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _single(rows: pl.DataFrame) -> pl.DataFrame:
     """By the common forms first, where there is but one way to read them."""
-    found = common_forms(rows, only=True).with_columns(rows["n"])
-    bare = pl.col("parse_rule") == "bracket"
-    interval = bare & (pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)
-    held = (found["parse_rule"] == "bracket") & found["predicted"].is_not_null()
-    doubtful = pl.lit(_doubtful(rows["text"], held.arg_true()))
-    certain = pl.when(accepted("predicted") & ~interval & ~doubtful)
-    common = found.select(certain.then("predicted").alias("predicted"), "parse_rule")
-    return completed(common, rows, _closely)
+    common = common_forms(rows, only=True)
+    counts = accepted(common["predicted"], rows["n"])
+    settled = _settled(rows.select("text", "n").hstack(common), counts)
+    return completed(common.select("predicted", "parse_rule"), settled, rows, _without_brackets)
 
 
-def _doubtful(texts: pl.Series, places: pl.Series) -> pl.Series:
-    """Whether the brackets of the texts at these places need a closer look."""
-    import numpy as np
+def _settled(common: pl.DataFrame, counts: pl.Series) -> pl.Series:
+    """Which of the forms that count need no closer look: brackets with a marker, and some others.
 
-    doubtful = np.zeros(len(texts), dtype=np.bool_)
-    doubtful[places] = ~stands_last(texts.gather(places))
-    return pl.Series(doubtful)
+    A bare bracket is settled if it stands last, and is no interval.
+    """
+    places = ((common["parse_rule"] == "bracket") & counts).arg_true()
+    held = common.select(pl.all().gather(places))
+    interval = held.select((pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)).to_series()
+    settled = counts.to_numpy(writable=True)
+    settled[places] = stands_last(held) & ~interval
+    return pl.Series(settled)
+
+
+def _without_brackets(rows: pl.DataFrame) -> pl.DataFrame:
+    """By the common form of a line first."""
+    listed = last_lists(rows)
+    return completed(listed, accepted(listed["predicted"], rows["n"]), rows, _closely)
 
 
 def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
-    texts = rows.with_columns(text=without_reasoning(rows["text"]))
-    marked = pl.col("text").str.contains(_MARKER)
-    whole = texts["text"]
+    whole = without_reasoning(rows["text"])
     body = without_references(whole)
     # Patterns that rules need are looked for once in each column.
     searched = "text" if body is whole else "body"
-    parts = texts.with_columns(
-        tail=without_references(
-            texts.select(text_where(marked).str.extract(_AFTER_MARKER)).to_series()
-        ),
-        body=body,
-    )
+    parts = rows.with_columns(text=whole, body=body)
+    marked = whole.str.contains(_MARKER)
+    if marked.any():
+        parts = parts.with_columns(tail=_tails(whole, marked))
     named = "options" in rows.columns
-    some_marked = parts["tail"].null_count() < len(parts)
     rules = []
     for length in _LENGTHS:
-        find = partial(last_accepted, find=_marked, length=length, marked=True)
-        rules.append(Rule("marker", find, needs=_MARKER))
-        rules += _formats(length, "tail", named=named) if some_marked else []
+        if marked.any():
+            find = partial(last_accepted, find=_marked, length=length, marked=True)
+            rules.append(Rule("marker", find, needs=_MARKER))
+            rules += _formats(length, "tail", named=named)
         answers = partial(last_accepted, find=answer_vectors, length=length)
         rules.append(Rule("bracket", answers, needs=r"\["))
         rules += _formats(length, searched, named=named)
     return first_found(parts, rules)
+
+
+def _tails(texts: pl.Series, marked: pl.Series) -> pl.Series:
+    """What stands behind the last marker and its colon, before a heading of references, or null."""
+    behind = text_where(pl.lit(marked)).str.extract(_AFTER_MARKER)
+    return without_references(texts.to_frame("text").select(behind).to_series())
 
 
 def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:

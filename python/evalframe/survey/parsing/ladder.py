@@ -69,23 +69,26 @@ def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
 
 
 def completed(
-    found: pl.DataFrame, rows: pl.DataFrame, otherwise: Callable[[pl.DataFrame], pl.DataFrame]
+    found: pl.DataFrame,
+    settled: pl.Series,
+    rows: pl.DataFrame,
+    otherwise: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
-    """What is found, and another way to find it where there is no vector.
+    """What is found where that settles it, and elsewhere what is found another way.
 
     Args:
         found: `predicted` and `parse_rule`, a row for each of `rows`.
+        settled: Whether that is the answer.
         rows: What `otherwise` reads.
-        otherwise: Gives both for the rows without a vector.
+        otherwise: Gives both for all other rows.
     """
     import numpy as np
 
-    missing = found["predicted"].is_null()
-    if not missing.any():
+    if settled.all():
         return found
-    rest = otherwise(rows.filter(missing))
+    rest = otherwise(rows.filter(~settled))
     place = np.arange(len(rows))
-    place[missing.to_numpy()] = len(rows) + np.arange(len(rest))
+    place[~settled.to_numpy()] = len(rows) + np.arange(len(rest))
     # Gathering lists out of several chunks takes ten times as long.
     return pl.concat([found, rest], rechunk=True).select(pl.all().gather(place))
 

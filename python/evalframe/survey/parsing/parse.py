@@ -156,7 +156,7 @@ def _count(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         case pl.Array():
             return column.arr.len().cast(pl.Int64)
         case _ if dtype.is_integer() or dtype == pl.Null:
-            return column.cast(pl.Int64)
+            return column.cast(pl.Int64, strict=False)
     raise ParameterError(
         f"parse: n_options must be integers or lists of options, but is {dtype}; cast it"
     )

@@ -25,13 +25,15 @@ def reference_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """
     if rows["key"].null_count() == len(rows):
         return _single(rows)
-    return completed(first_found(rows, [Rule("keyed", keyed_numbers)]), rows, _single)
+    keyed = first_found(rows, [Rule("keyed", keyed_numbers)])
+    return completed(keyed, keyed["predicted"].is_not_null(), rows, _single)
 
 
 def _single(rows: pl.DataFrame) -> pl.DataFrame:
+    common = common_forms(rows)
     finite = pl.col("predicted").list.eval(pl.element().is_finite().fill_null(value=False))
-    common = common_forms(rows).with_columns(pl.when(finite.list.all()).then("predicted"))
-    return completed(common, rows, _closely)
+    settled = common.select(finite.list.all().fill_null(value=False)).to_series()
+    return completed(common.select("predicted", "parse_rule"), settled, rows, _closely)
 
 
 def _closely(rows: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ _FENCE = rf"```(?i-u:json)?{SPACE}*"
 _ALL_STRINGS = r'^\["(?:,")*\]$'
 _QUOTED_LETTERS = "'[a-zA-Z]'|\"[a-zA-Z]\""
 _LETTERS = 26
+_MOST_OPTIONS = 10_000
 
 
 def individual_answers(rows: pl.DataFrame) -> pl.Series:
@@ -57,6 +58,8 @@ def _letters_of_strings() -> pl.Expr:
 def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
     """Percentages by option, of those letters that name one; rows without such are left out.
 
+    So are rows of more options than a question can have, whose zeros would fill the memory.
+
     Args:
         lettered: `row`, `n` (the number of options) and `letters` (a to z).
     """
@@ -64,6 +67,7 @@ def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
 
     from evalframe.core import segments
 
+    lettered = lettered.filter(pl.col("n") <= _MOST_OPTIONS)
     options = lettered["n"].to_numpy()
     owner = np.repeat(np.arange(len(options)), lettered["letters"].list.len().to_numpy())
     letters = lettered["letters"].explode(empty_as_null=False).cast(pl.Binary)

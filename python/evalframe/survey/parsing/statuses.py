@@ -52,9 +52,11 @@ def parsed(rows: pl.Series, rules: Rules) -> pl.Series:
         .then(pl.lit("ok"))
         .otherwise(pl.lit("length_mismatch"))
     )
+    made = made.with_columns(status=status)
     # By documented rules a vector of another length is told, but not kept.
-    kept = pl.col("predicted") if rules == "reference" else pl.when(fits).then("predicted")
-    return made.select(kept.alias("predicted"), status.alias("status"), "parse_rule").to_struct()
+    if rules == "documented" and (made["status"] == "length_mismatch").any():
+        made = made.with_columns(pl.when(fits).then("predicted"))
+    return made.select("predicted", "status", "parse_rule").to_struct()
 
 
 def _expanded(found: pl.DataFrame, where: pl.Series) -> pl.DataFrame:

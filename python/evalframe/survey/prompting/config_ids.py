@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
@@ -63,7 +63,7 @@ def config_id(
         `config_id` (String), null where a part is null.
 
     Raises:
-        UnknownNameError: No format, type or mode has such a name.
+        ParameterError: No format, type or mode has such a name.
 
     References:
         Ids are those of dtef-app 52d79c0.
@@ -73,9 +73,9 @@ def config_id(
         >>> config.select(config_id(reasoning="cot", batch_size=3)).item()
         'dtef-GD4-gender:male-c5-cot-b3'
     """
-    known("context format", context_format, get_args(ContextFormat))
-    known("type of evaluation", eval_type, get_args(EvalType))
-    known("mode of reasoning", reasoning, get_args(Reasoning))
+    check_choice("context_format", context_format, ContextFormat)
+    check_choice("eval_type", eval_type, EvalType)
+    check_choice("reasoning", reasoning, Reasoning)
     count = as_expr(context_count).cast(pl.Int64)
     if context_format in _COUNTED:
         known_count = pl.when(count.is_not_null()).then(pl.lit(""))
@@ -89,13 +89,3 @@ def config_id(
     suffix += f"-b{batch_size}" if batch_size > 1 else ""
     id_ = pl.format("dtef-{}-{}{}{}", as_expr(round), as_expr(segment_id), shown, pl.lit(suffix))
     return id_.alias("config_id")
-
-
-def known(kind: str, name: str, names: tuple[str, ...]) -> None:
-    """Check a name.
-
-    Raises:
-        UnknownNameError: There is none like it.
-    """
-    if name not in names:
-        raise UnknownNameError.of(kind, str(name), names)

@@ -114,7 +114,7 @@ def prompts(
     Raises:
         ContractError: As for `as_distributions`, or `shift` without sample sizes.
         ParameterError: An option outside its domain, or options that do not go together.
-        UnknownNameError: A segment, question or format that there is none of.
+        UnknownNameError: A segment or question that there is none of.
 
     References:
         Ids, context and budget follow dtef-app 52d79c0; the texts are this package's own.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import Rules, check_rules
-from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning, known
+from evalframe.core.rules import Rules, check_choice, check_rules
+from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
 from evalframe.survey.prompting.wording import SYSTEMS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Settings:
 
     Raises:
         ParameterError: An option lies outside its domain, or two do not go together.
-        UnknownNameError: A format, type, mode or set of rules that there is none of.
+        ParameterError: A format, type, mode or set of rules that there is none of.
     """
 
     batch_size: int
@@ -45,9 +45,9 @@ class Settings:
     rules: Rules
 
     def __post_init__(self) -> None:
-        known("context format", self.context_format, get_args(ContextFormat))
-        known("type of evaluation", self.eval_type, get_args(EvalType))
-        known("mode of reasoning", self.reasoning, get_args(Reasoning))
+        check_choice("context_format", self.context_format, ContextFormat)
+        check_choice("eval_type", self.eval_type, EvalType)
+        check_choice("reasoning", self.reasoning, Reasoning)
         check_rules(self.rules)
         for name, least in _WHOLE.items():
             _check_whole(name, getattr(self, name), least)

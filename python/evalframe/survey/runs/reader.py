@@ -6,12 +6,12 @@ import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import InputError, ParameterError
-from evalframe.core.rules import check_rules
+from evalframe.core.errors import InputError
+from evalframe.core.rules import check_choice, check_rules
 from evalframe.survey.runs.documents import (
     at,
     context_count,
@@ -173,8 +173,7 @@ def open_runs(
         ['not_dtef']
     """
     check_rules(rules)
-    if versions not in get_args(Versions):
-        raise ParameterError(f"versions must be one of {[*get_args(Versions)]}, got {versions!r}")
+    check_choice("versions", versions, Versions)
     heads: list[dict[str, Any]] = []
     cells: list[tuple[Any, ...]] = []
     attributes: list[tuple[str | None, str, str, str]] = []

@@ -7,13 +7,12 @@ prefix of each piece that is a number.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_rules
+from evalframe.core.rules import check_choice, check_rules
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
 from evalframe.survey.similarity.rules import normalised
 from evalframe.survey.similarity.shapes import over_rows
@@ -108,7 +107,7 @@ def individual_score(
         scored; null where the response or the truth is null, or the truth is no distribution.
 
     Raises:
-        UnknownNameError: There is no such kind.
+        ParameterError: There is no such kind.
         ParameterError: Unknown rules.
 
     References:
@@ -123,8 +122,7 @@ def individual_score(
         0.92
     """
     check_rules(rules)
-    if kind not in get_args(IndividualKind):
-        raise UnknownNameError.of("kind of individual score", kind, get_args(IndividualKind))
+    check_choice("kind", kind, IndividualKind)
     text = as_expr(response)
     if kind == "binary":
         code = answer_letter(text).replace_strict(_LETTERS, _CODES, default=-1.0)

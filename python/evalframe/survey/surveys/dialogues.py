@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
+from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
+from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey
-from evalframe.survey.surveys.csv_files import read_csv
 from evalframe.survey.surveys.names import LEGACY, canonical_value, segment_id
+from evalframe.survey.surveys.table_files import read_csv
 from evalframe.survey.surveys.validating import LARGEST
 
 if TYPE_CHECKING:
@@ -102,9 +103,7 @@ def read_dialogues(
         >>> survey.distributions().select("round", "segment_id", "actual").rows()
         [('GD9', 'gender:male', [0.6, 0.4]), ('GD9', 'gender:female', [0.75, 0.25])]
     """
-    if sample_sizes not in get_args(SampleSizes):
-        known = ", ".join(get_args(SampleSizes))
-        raise ParameterError(f"unknown choice sample_sizes={sample_sizes!r}; known: {known}")
+    check_choice("sample_sizes", sample_sizes, SampleSizes)
     for name, texts in {"prefixes": prefixes, "excluded": excluded}.items():
         if isinstance(texts, str):
             raise ParameterError(f"{name} is a list of texts, got {texts!r}; write [{texts!r}]")
@@ -132,12 +131,12 @@ def read_dialogues(
     few = most.fill_null(0) < min_sample_size if counts is not None else pl.lit(value=False)
     silent = pl.col("percent").is_null().all().over("column", "question_id")
     kept = percents.filter(~few, ~silent)
-    survey = as_survey(
-        kept.with_columns(
-            pl.col("percent").fill_null(0.0), round=pl.lit(round or path.name.split("_")[0])
-        ),
-        questions=asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True),
+    shares = kept.with_columns(
+        pl.col("percent").fill_null(0.0), round=pl.lit(round or path.name.split("_")[0])
     )
+    questions = asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True)
+    with naming(str(path)):
+        survey = as_survey(shares, questions=questions)
     return replace(survey, warnings=_left_out(path, percents, few, silent, min_sample_size))
 
 
@@ -226,6 +225,8 @@ def _respondents(path: Path, members: pl.DataFrame, sample_sizes: SampleSizes) -
     """Respondents by question and segment column; counts of 0 say nothing."""
     table = _texts(path, {_ID})
     columns = [name for name in members["column"] if name in table.columns]
+    if not columns:
+        raise InputError(f"{path}: none of the columns of segments, as {members['column'][0]!r}")
     long = table.select(
         question_id=_ID, **{name: pl.col(name).str.strip_chars() for name in columns}
     ).unpivot(columns, index="question_id", variable_name="column", value_name="cell")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.errors import InputError
+from evalframe.core.documents import damage_told
+from evalframe.core.errors import InputError, naming
 from evalframe.survey.surveys.assembling import (
     ATTRIBUTES,
     QUESTIONS,
@@ -16,9 +17,9 @@ from evalframe.survey.surveys.assembling import (
     SEGMENTS,
     as_survey,
 )
-from evalframe.survey.surveys.csv_files import read_csv
 from evalframe.survey.surveys.documents import TABLES, documents, files_of, listed_sources
 from evalframe.survey.surveys.names import category
+from evalframe.survey.surveys.table_files import read_csv, read_parquet
 from evalframe.survey.surveys.tables import RESPONSES, Survey
 from evalframe.survey.surveys.validating import entries, listed, report_on
 
@@ -73,8 +74,13 @@ def read_survey(path: Sources) -> Survey:
         >>> read_survey(survey).distributions().select("segment_id", "sample_size", "actual").row(0)
         ('gender:male', 50, [0.6, 0.4])
     """
-    if tables := _tables(path):
-        return as_survey(pl.concat(tables, how="diagonal_relaxed"))
+    if files := _tables(path):
+        first = str(files[0]) + f" (and {len(files) - 1:,} more)" * (len(files) > 1)
+        tables = [_table(file) for file in files]
+        with damage_told(first, "one table"):
+            table = pl.concat(tables, how="diagonal_relaxed")
+        with naming(first):
+            return as_survey(table)
     found = documents(path)
     report = report_on(found)
     kinds = {"errors": report.errors, "conflicts": report.conflicts}
@@ -93,30 +99,25 @@ def read_survey(path: Sources) -> Survey:
     )
 
 
-def _tables(path: Sources) -> list[pl.DataFrame]:
+def _tables(path: Sources) -> list[Path]:
     """The tables among the files.
 
     Raises:
-        InputError: Some files are tables and some are not, or one cannot be read.
+        InputError: Some files are tables and some are not.
     """
     each = listed_sources(path)
     paths = [file for one in each if isinstance(one, str | Path) for file in files_of(one)]
     tables = [file for file in paths if file.suffix.lower() in TABLES]
     if tables and len(tables) < max(len(each), len(paths)):
         raise InputError("tables and documents of surveys are mixed; read them separately")
-    return [_table(file) for file in tables]
+    return tables
 
 
 def _table(file: Path) -> pl.DataFrame:
     if file.suffix.lower() == ".csv":
         table = read_csv(file, dict.fromkeys(_TEXTS, pl.String()))
-    elif not file.is_file():
-        raise InputError(f"{file}: no such file; check the path of the survey")
     else:
-        try:
-            table = pl.read_parquet(file)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise InputError(f"cannot read {file}: {error}") from error
+        table = read_parquet(file)
     if not len(table):
         raise InputError(f"{file}: the table has no rows; check where it comes from")
     return table

@@ -1,0 +1,235 @@
+"""From a state as its author wrote it to one that is sound: what is wrong is said, rows are masked.
+
+An author's mistake must not become a number. A sum that aggregates by itself, a term that looks at
+other levels, a finish that looks at other groups, a column that is no role: each would give a
+value, and another one in every group, shard and resample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError, did_you_mean
+from evalframe.core.rows import columns_read, is_row_level
+from evalframe.core.state import (
+    BEFORE,
+    LEVEL,
+    N_MISSING,
+    OWN,
+    TOTAL,
+    WEIGHT,
+    Axis,
+    First,
+    N,
+    State,
+    Totals,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+
+def check(name: str, state: Any, roles: Collection[str]) -> None:
+    """Raise where an author's state would not add up.
+
+    Args:
+        name: Of the metric.
+        state: What its function returned for columns named as the roles and the weight are.
+        roles: The names of those columns, without the weight.
+
+    Raises:
+        ParameterError: It names the metric, the part, what is wrong and what to write instead.
+
+    Examples:
+        >>> state = State(sums={"mass": pl.col("weight")}, finish=lambda t: t.mas)
+        >>> check("total", state, ["loss"])
+        Traceback (most recent call last):
+        evalframe.core.errors.ParameterError: metric total: its finish fails: no sum or term 'mas'.
+        Did you mean 'mass'? There are: mass, n, n_missing
+    """
+    for stage in (_wrong_types, _wrong_names, _wrong_rows, _wrong_views, _wrong_finish):
+        for complaint in stage(state, roles):
+            raise ParameterError(f"metric {name}: {complaint}")
+
+
+def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
+    """The state with incomplete rows masked and counted, all Float64, and undefined as null.
+
+    Args:
+        state: As the author of the metric wrote it.
+        columns: Role expressions, and the weight if there is one.
+        labels: Roles of any dtype, which can be null but not NaN.
+    """
+    needed = [role for role in columns if role != WEIGHT and state.valid is None]
+    present = [
+        columns[role].is_not_null()
+        if role in labels
+        else columns[role].is_not_nan().fill_null(value=False)
+        for role in needed
+    ]
+    if WEIGHT in columns:
+        weight = columns[WEIGHT]
+        present.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
+    if state.valid is not None:
+        present.append(state.valid)
+    valid = pl.all_horizontal(present) if len(present) > 1 else present[0]
+
+    def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+        return {
+            name: pl.when(valid).then(expr.cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
+            for name, expr in sums.items()
+        }
+
+    def finish(totals: Totals) -> pl.Expr:
+        return state.finish(totals).cast(pl.Float64).fill_nan(None)
+
+    counts = {N: valid.cast(pl.Float64), N_MISSING: (~valid).cast(pl.Float64)}
+    axes = tuple(
+        replace(axis, sums=masked(axis.sums), where=valid & axis.where) for axis in state.axes
+    )
+    sums = masked(state.sums) | counts
+    return replace(state, sums=sums, axes=axes, valid=valid, finish=finish)
+
+
+def _wrong_types(state: Any, roles: Collection[str]) -> Iterator[str]:
+    if not isinstance(state, State):
+        yield f"it must return ef.State(...), got {type(state).__name__}"
+        return
+    axes: Any = state.axes
+    finish: Any = state.finish
+    if not isinstance(axes, tuple | list) or not all(isinstance(axis, Axis) for axis in axes):
+        yield f"axes must be a list of ef.Axis(...), got {axes!r}"
+        return
+    if not callable(finish):
+        yield f"finish must be a function, such as lambda t: ..., got {finish!r}"
+    for kind, named, wanted in _groups(state):
+        if not hasattr(named, "items"):
+            yield f'{kind}s must be named, such as {{"mass": weight}}, got {named!r}'
+            return
+        for name, value in named.items():
+            if not isinstance(value, wanted):
+                of = "an expression" if wanted is pl.Expr else f"a {wanted.__name__}(...)"
+                yield f"{kind} {name!r} must be {of}, got {value!r}"
+    for part, expr in _row_parts(state):
+        if not isinstance(expr, pl.Expr):
+            yield f"{part} must be an expression, got {expr!r}"
+
+
+def _wrong_names(state: State, roles: Collection[str]) -> Iterator[str]:
+    sums: dict[str, pl.Expr] = {}
+    for part in (state.sums, *(axis.sums for axis in state.axes)):
+        for name, expr in part.items():
+            if not sums.setdefault(name, expr).meta.eq(expr):
+                yield f"two different sums are named {name!r}; give one another name"
+    if not sums:
+        yield 'there is nothing to add up; name sums, such as sums={"mass": weight}'
+    for name in sums:
+        if name in (N, N_MISSING) or ":" in name:
+            yield f"a sum cannot be named {name!r}, which is counted for every metric"
+    terms = [name for axis in state.axes for name in axis.results]
+    for name in terms:
+        if terms.count(name) > 1 or name in sums:
+            yield f"a term is named {name!r} as another term or sum is; give it another name"
+
+
+def _wrong_rows(state: State, roles: Collection[str]) -> Iterator[str]:
+    """What is not computed from one row and its roles alone."""
+    known = {*roles, WEIGHT}
+    for part, expr in _row_parts(state):
+        for name in sorted(columns_read([expr]) - known):
+            yield (
+                f"{part} reads the column {name!r}, which is no role of the metric."
+                f"{did_you_mean(name, known)} Roles: {', '.join(roles)}; another one is a "
+                f'parameter of the function, {name}="{name}"'
+            )
+        if not is_row_level(expr):
+            yield (
+                f"{part} is computed from other rows, {_shown(expr)}; give the expression of one "
+                "row, which is added up afterwards"
+            )
+    for name, expr in _sums(state):
+        if WEIGHT not in columns_read([expr]):
+            yield (
+                f"sum {name!r} leaves out the weight, so that weights would not count: "
+                f"{_shown(expr)}. Multiply it by weight; the count of rows is weight itself"
+            )
+
+
+def _wrong_views(state: State, roles: Collection[str]) -> Iterator[str]:
+    """What on an axis does not follow from one level and the views of it."""
+    sums = dict(_sums(state))
+    for axis in state.axes:
+        reading = {f"term {name!r}": exprs for name, exprs in axis.results.items()}
+        reading |= {"regroup": (axis.regroup,)} if axis.regroup is not None else {}
+        reading |= {"hull": axis.hull} if axis.hull is not None else {}
+        for reader, exprs in reading.items():
+            for root in sorted(columns_read(exprs)):
+                known = sums if root.endswith(TOTAL) else axis.sums
+                base = root.removesuffix(TOTAL).removesuffix(BEFORE).removesuffix(OWN)
+                if root != LEVEL and base not in known:
+                    hint = did_you_mean(base, known)
+                    yield (
+                        f"{reader} reads {base!r}, but the sums are {sorted(known)}.{hint} "
+                        "A term reads sums by ef.at, ef.before, ef.own or ef.total"
+                    )
+            for expr in exprs:
+                if not is_row_level(expr):
+                    yield (
+                        f"{reader} is computed from other levels, {_shown(expr)}; give the "
+                        "expression of one level: ef.at and ef.before are its running sums, and "
+                        "terms are added up afterwards"
+                    )
+
+
+def _wrong_finish(state: State, roles: Collection[str]) -> Iterator[str]:
+    names = [name for name, _ in _sums(state)]
+    names += [name for axis in state.axes for name in axis.results]
+    totals = Totals({name: pl.col(name) for name in (*dict.fromkeys(names), N, N_MISSING)})
+    try:
+        value: Any = state.finish(totals)
+    except AttributeError as error:
+        yield f"its finish fails: {error}"
+        return
+    if not isinstance(value, pl.Expr):
+        yield f"its finish must return an expression, got {value!r}"
+        return
+    for name in sorted(columns_read([value]) - {*names, N, N_MISSING}):
+        yield f"its finish reads the column {name!r}; it sees totals only, such as t.{names[0]}"
+    if not is_row_level(value):
+        yield (
+            f"its finish is computed from other groups, {_shown(value)}; the value of a group "
+            "must follow from its own totals, which are sums already"
+        )
+
+
+def _groups(state: Any) -> Iterator[tuple[str, Any, type[Any]]]:
+    yield "sum", state.sums, pl.Expr
+    for axis in state.axes:
+        yield "sum", axis.sums, pl.Expr
+        yield "term", axis.terms, pl.Expr
+        yield "maximum", axis.maxima, pl.Expr
+        yield "first", axis.firsts, First
+
+
+def _sums(state: State) -> Iterator[tuple[str, pl.Expr]]:
+    for part in (state.sums, *(axis.sums for axis in state.axes)):
+        yield from part.items()
+
+
+def _row_parts(state: State) -> Iterator[tuple[str, Any]]:
+    """Everything that is an expression of one row, with its name for messages."""
+    for name, expr in _sums(state):
+        yield f"sum {name!r}", expr
+    for axis in state.axes:
+        yield "level", axis.level
+        yield "where", axis.where
+    if state.valid is not None:
+        yield "valid", state.valid
+
+
+def _shown(expr: pl.Expr) -> str:
+    text = str(expr)
+    return text if len(text) <= 120 else f"{text[:117]}..."

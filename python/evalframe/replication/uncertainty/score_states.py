@@ -1,0 +1,211 @@
+"""PAS and ECS as additive states of studies, findings or tests.
+
+They are the metrics `mean_pas` and `concordance_correlation` with what the tables have beside: a
+scale on which findings are pooled and what a study without any has, so many tests at the least, and
+what is said where one side does not vary. Hence they are not registered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.metric import Metric
+from evalframe.core.state import Axis, State, own, ratio
+from evalframe.replication.agreement.ecs_rows import LEAST, MASS, X, Y
+from evalframe.replication.agreement.pairs import agreement_values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from evalframe.core.metric import MetricExpr
+    from evalframe.core.rules import Rules
+    from evalframe.core.state import Totals
+    from evalframe.replication.agreement.pooling import Pooling
+
+STUDY = ":study"
+"""Number of the study of a finding."""
+
+KNOWN = "known"
+"""The sum of what has a score."""
+
+VALUES = ("ecs", "pearson", "slope", "intercept")
+
+_CENTRE_X, _CENTRE_Y = ":centre_x", ":centre_y"
+_NOISE = 2.0**-40
+"""Times a sum of squares about another centre, what rounding leaves of a central one of 0."""
+
+
+def with_scores(rows: pl.DataFrame, pooled: Mapping[str, Pooling]) -> pl.LazyFrame:
+    """The rows with value and mass of each score."""
+    values = {f":{name}": pooling.value for name, pooling in pooled.items()}
+    masses = {f":{name}:mass": pooling.mass for name, pooling in pooled.items()}
+    return rows.lazy().with_columns(**values, **masses)
+
+
+def means(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:
+    """The plain means of studies, by score."""
+    return [
+        _metric(name, {"value": f":{name}", "mass": f":{name}:mass"}, _mean) for name in pooled
+    ]
+
+
+def means_of_studies(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:
+    """The plain means over studies, which are means of findings on a scale, by score."""
+    return [
+        _metric(
+            name,
+            {"value": f":{name}", "mass": f":{name}:mass", "study": STUDY},
+            _mean_of_studies(pooling),
+        )
+        for name, pooling in pooled.items()
+    ]
+
+
+def _mean(value: pl.Expr, mass: pl.Expr, *, weight: pl.Expr) -> State:
+    return State(
+        sums={
+            "score": weight * mass * value,
+            "rows": weight * mass,
+            KNOWN: weight * value.is_not_null(),
+        },
+        finish=lambda t: ratio(t.score, t.rows),
+        valid=value.is_not_null(),
+    )
+
+
+def _mean_of_studies(pooling: Pooling) -> Callable[..., State]:
+    mean = pl.when(own.mass > 0).then(own.score / own.mass)
+    score = pooling.finish(mean).fill_nan(None)
+    if pooling.empty is not None:
+        score = pl.when(own.findings > 0).then(score.fill_null(pooling.empty))
+
+    def define(value: pl.Expr, mass: pl.Expr, study: pl.Expr, *, weight: pl.Expr) -> State:
+        known = value.is_not_null()
+        by_study = Axis(
+            level=study,
+            sums={
+                "score": weight * mass * value,
+                "mass": pl.when(known).then(weight * mass),
+                "findings": weight,
+            },
+            terms={
+                "scores": score.fill_null(0.0),
+                "studies": score.is_not_null().cast(pl.Float64),
+            },
+        )
+        return State(
+            sums={KNOWN: weight * known},
+            axes=(by_study,),
+            finish=lambda t: ratio(t.scores, t.studies),
+            valid=study.is_not_null(),
+        )
+
+    return define
+
+
+def with_effects(tests: pl.DataFrame, entry: str) -> pl.LazyFrame:
+    """The tests with the means of the effects that can be used of each entry.
+
+    Of an entry with squares beyond all numbers no test has mass.
+    """
+    x, y, w = pl.col(X), pl.col(Y), pl.col(MASS)
+    valid = pl.all_horizontal(x.is_finite(), y.is_finite(), w.is_finite(), w > 0)
+    usable = pl.when(valid.fill_null(value=False))
+    masked = tests.lazy().with_columns(
+        usable.then(x).alias(X), usable.then(y).alias(Y), usable.then(w).alias(MASS)
+    )
+    mass = w.sum().over(entry)
+    centred = masked.with_columns(
+        ((w * x).sum().over(entry) / mass).alias(_CENTRE_X),
+        ((w * y).sum().over(entry) / mass).alias(_CENTRE_Y),
+    )
+    squares = w * ((x - pl.col(_CENTRE_X)) ** 2 + (y - pl.col(_CENTRE_Y)) ** 2 + (y - x) ** 2)
+    small = (squares.is_finite() | squares.is_null()).all().over(entry)
+    return centred.with_columns(pl.when(w.is_not_null()).then(small * w).alias(MASS))
+
+
+def concordance(rules: Rules) -> list[MetricExpr]:
+    """Concordance, correlation and the regression line, by name."""
+    roles = {"x": X, "y": Y, "mass": MASS, "centre_x": _CENTRE_X, "centre_y": _CENTRE_Y}
+    return [_metric(name, roles, _pairs(name, rules)) for name in VALUES]
+
+
+def _pairs(name: str, rules: Rules) -> Callable[..., State]:
+    """Sums of squares and products about the means of all tests of an entry."""
+
+    def finish(t: Totals) -> pl.Expr:
+        mass = pl.when(t.mass > 0).then(t.mass)
+        x_squares = _central(t.xx, t.x**2 / mass)
+        y_squares = _central(t.yy, t.y**2 / mass)
+        sums = {
+            "mean_x": t.all_x / mass,
+            "mean_y": t.all_y / mass,
+            "gap": t.gap / mass,
+            "gap_squares": t.gap_squares,
+            "x_squares": x_squares,
+            "y_squares": y_squares,
+            "products": t.xy - t.x * t.y / mass,
+            "x_varies": x_squares > 0,
+            "y_varies": y_squares > 0,
+        }
+        value = agreement_values(rules, sums)[name]
+        return pl.when((t.known >= LEAST) & (t.mass > 0)).then(value)
+
+    def define(
+        x: pl.Expr,
+        y: pl.Expr,
+        mass: pl.Expr,
+        centre_x: pl.Expr,
+        centre_y: pl.Expr,
+        *,
+        weight: pl.Expr,
+    ) -> State:
+        w, gap = weight * mass, y - x
+        from_x, from_y = x - centre_x, y - centre_y
+        used = pl.when(mass > 0)
+        sums = {
+            "all_x": w * x,
+            "all_y": w * y,
+            "x": w * from_x,
+            "y": w * from_y,
+            "xx": w * from_x**2,
+            "yy": w * from_y**2,
+            "xy": w * from_x * from_y,
+            "gap": w * gap,
+            "gap_squares": w * gap**2,
+        }
+        return State(
+            sums={
+                KNOWN: weight,
+                "mass": w,
+                **{name: used.then(value) for name, value in sums.items()},
+            },
+            finish=finish,
+            valid=mass.is_not_null(),
+        )
+
+    return define
+
+
+def _central(squares: pl.Expr, correction: pl.Expr) -> pl.Expr:
+    central = squares - correction
+    return pl.when(central > _NOISE * squares).then(central).otherwise(0.0)
+
+
+def _metric(name: str, roles: Mapping[str, str], define: Callable[..., State]) -> MetricExpr:
+    made = Metric(
+        name=name,
+        define=define,
+        direction="none",
+        range=(-1.0, 1.0) if name not in ("slope", "intercept") else _UNBOUNDED,
+        roles=roles,
+        labels=frozenset(),
+        params={},
+        family="replication",
+    )
+    return made.bind()
+
+
+_UNBOUNDED = (float("-inf"), float("inf"))

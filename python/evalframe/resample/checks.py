@@ -1,0 +1,43 @@
+"""What a resampling cannot do without: clusters that are known, and two of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalframe.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evalframe.resample.methods import Method
+
+
+def check_known(clusters: pl.Series) -> None:
+    """Raise where rows belong to no cluster.
+
+    Raises:
+        ParameterError: An id is null or NaN.
+    """
+    if clusters.has_nulls() or (clusters.dtype.is_float() and clusters.is_nan().any()):
+        raise ParameterError(
+            "the cluster column has null or NaN ids, and a row without a cluster cannot be "
+            "resampled; fill them in or filter those rows"
+        )
+
+
+def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
+    """Raise where nothing can vary.
+
+    Args:
+        method: What the clusters are for.
+        sizes: How many clusters each group has.
+        clusters: Their ids, for the message.
+
+    Raises:
+        ParameterError: No group has two clusters.
+    """
+    if not method.lenient and sizes.to_numpy().max(initial=0) < 2:
+        raise ParameterError(
+            "the resampling needs at least two clusters, and every group has one "
+            f"(first id: {clusters[0]!r}); name a finer `cluster` column, or leave out `resample`"
+        )

@@ -1,0 +1,132 @@
+"""Draws within strata: findings within their study, participants within theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from evalframe.resample import draws
+from evalframe.resample.checks import check_enough, check_known
+from evalframe.resample.draws import Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalframe.core.segments import Ints
+    from evalframe.resample.methods import Bootstrap
+
+SLOT = ":slot"
+"""Which weight of a replicate is a cluster's."""
+
+STRATUM_SIZE = ":stratum_size"
+"""How many clusters there are in the stratum of a cluster."""
+
+_GAP = "\x1f"
+
+
+class Strata(NamedTuple):
+    """Clusters to draw, one stratum after the other.
+
+    Attributes:
+        members: Groups, stratum and cluster, with the slot of their weight, and how many clusters
+            the stratum has in the group.
+        names: Of each slot the stratum, and with Poisson draws the cluster.
+        sizes: Of each slot the number of clusters of its stratum.
+        firsts: Of each slot the first one of its stratum.
+    """
+
+    members: pl.DataFrame
+    names: pl.Series
+    sizes: Ints
+    firsts: Ints
+
+
+def strata_of(
+    method: Bootstrap, clusters: pl.DataFrame, groups: Sequence[str], stratum: str, cluster: str
+) -> Strata:
+    """Number the clusters of all groups.
+
+    Groups that have as many clusters in a stratum share its draws; with Poisson draws they share
+    those of the clusters that they have in common.
+
+    Args:
+        method: The bootstrap.
+        clusters: Groups, stratum and cluster; repeats count once.
+        groups: Columns of what is drawn for apart.
+        stratum: The column within which clusters are drawn.
+        cluster: The column of the cluster.
+
+    Raises:
+        ParameterError: A cluster is null, or no stratum has two.
+    """
+    check_known(clusters[cluster])
+    known = clusters.select(*groups, stratum, cluster).unique()
+    size = pl.len().cast(pl.Int64).over([*groups, stratum])
+    rank = (pl.col(cluster).rank("dense").cast(pl.Int64) - 1).over([*groups, stratum])
+    text = pl.col(stratum).cast(pl.String)
+    known = known.with_columns(
+        size.alias(":size"), size.alias(STRATUM_SIZE), rank.alias(":rank"), text.alias(":name")
+    )
+    check_enough(method, known[":size"], known[cluster])
+    if method.draws == "poisson":
+        name = pl.concat_str(pl.col(":name"), pl.col(cluster).cast(pl.String), separator=_GAP)
+        known = known.with_columns(name)
+        by = [":name"]
+        known = known.with_columns(pl.lit(0).alias(":rank"), pl.lit(1).alias(":size"))
+    else:
+        by = [":name", ":size", ":rank"]
+    slots = known.select(":name", ":size", ":rank").unique().sort(by).with_row_index(SLOT)
+    numbered = known.join(slots, on=[":name", ":size", ":rank"])
+    first = slots[SLOT].cast(pl.Int64) - slots[":rank"]
+    return Strata(
+        numbered.select(*groups, stratum, cluster, pl.col(SLOT).cast(pl.Int64), STRATUM_SIZE),
+        slots[":name"],
+        slots[":size"].cast(pl.Int64).to_numpy(),
+        first.to_numpy(),
+    )
+
+
+def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = None) -> Weights:
+    """How often each cluster is drawn in each replicate.
+
+    As many clusters are drawn in a stratum as it has, independently of other strata. Counter and
+    Poisson draws of a stratum do not hang on which other strata there are.
+
+    Args:
+        method: The bootstrap.
+        strata: What is drawn.
+        stream: The name of a second stream of draws, independent of the first.
+    """
+    count = len(strata.names)
+    names = strata.names if stream is None else strata.names + (_GAP + stream)
+
+    def counts(chunk: int) -> Iterator[draws.Chunk]:
+        if method.draws == "poisson":
+            yield from draws.bootstrap_weights(method, names).chunks(chunk)
+            return
+        for drawn in _slots(method, strata, names, chunk, second=stream is not None):
+            rows = len(drawn)
+            drawn += strata.firsts + np.arange(rows)[:, None] * count
+            counted = np.bincount(drawn.ravel(), minlength=rows * count)
+            yield counted.reshape(rows, count).astype(np.float64)
+
+    return Weights(method.n, count, counts)
+
+
+def _slots(
+    method: Bootstrap, strata: Strata, names: pl.Series, chunk: int, *, second: bool
+) -> Iterator[Ints]:
+    """Numbers within their stratum of the drawn clusters, replicates by slots."""
+    legacy = np.random.RandomState([method.seed, 1] if second else method.seed)
+    # A stratum's draws are a stream of its own: slots count on from a hash of its name.
+    keys = draws.stable_hash(names)
+    keys += (np.arange(len(names)) - strata.firsts).astype(np.uint64)
+    for first in range(0, method.n, chunk):
+        rows = min(chunk, method.n - first)
+        if method.draws == "reference":
+            yield legacy.randint(0, strata.sizes, size=(rows, len(strata.sizes)))
+        else:
+            uniform = draws.uniform_draws(method.seed, first, rows, keys)
+            yield (uniform * strata.sizes).astype(np.int64)

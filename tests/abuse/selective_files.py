@@ -1,0 +1,112 @@
+"""Files of the selective family: run documents and calibrations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from abuse.readers import Reader
+from evalframe import selective
+from evalframe.selective import severity
+from evalframe.selective.sample import sample_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+_SIGNALS = ["token_msp", "llm_evidence_count"]
+
+
+def _run() -> bytes:
+    document = json.loads(sample_document(participants=2))
+    document["experiments"] = document["experiments"][1:2]
+    for entry in document["experiments"][0]["results"]["results"]:
+        maps = entry.get("item_signals") or {}
+        entry["item_signals"] = {
+            item: {name: signals[name] for name in _SIGNALS} for item, signals in maps.items()
+        }
+    return json.dumps(document).encode()
+
+
+def _read_run(path: Path) -> Any:
+    run = selective.open_run(path)
+    table = run.items
+    absent = {name: pl.lit(None) for name in _SIGNALS if name not in table.columns}
+    table = table.with_columns(**absent).with_columns(pl.col(_SIGNALS).fill_nan(None))
+    return table.select("participant_id", "item", "prediction", "label", *_SIGNALS).rows()
+
+
+def _true_run(data: bytes) -> Any:
+    [experiment] = json.loads(data)["experiments"]
+    return [
+        (
+            int(entry["participant_id"]),
+            item,
+            entry["predicted_items"][item],
+            entry["ground_truth_items"][item],
+            _as_number(entry["item_signals"][item].get("token_msp")),
+            _as_number(entry["item_signals"][item].get("llm_evidence_count", 0)),
+        )
+        for entry in experiment["results"]["results"]
+        if entry.get("success")
+        for item in severity.ITEM_NAMES
+    ]
+
+
+def _as_number(value: Any) -> Any:
+    return None if value is None else float(value)
+
+
+def _calibration(calibrator: Any) -> Callable[[], bytes]:
+    return lambda: json.dumps(selective.to_artifact(calibrator, target="loss")).encode()
+
+
+def _read_calibration(path: Path) -> Any:
+    found = asdict(selective.read_calibration(path))
+    return {name: value for name, value in found.items() if name not in ("method", "inputs")}
+
+
+def _true_calibration(data: bytes) -> Any:
+    document = json.loads(data)
+    model, told = document.get("model"), {"target": document.get("target")}
+    told["features"] = tuple(document.get("features", ["confidence"]))
+    match document["method"]:
+        case "temperature_scaling":
+            stated = document.get("temperature")
+            told["temperature"] = float(model["temperature"] if stated is None else stated)
+        case "isotonic":
+            told |= {name: [*map(float, model[name])] for name in ("x_thresholds", "y_thresholds")}
+        case _:
+            told |= {"link": model.get("link", "sigmoid"), "intercept": float(model["intercept"])}
+            told["coefficients"] = [*map(float, model["coefficients"])]
+            told |= {name: [*map(float, model["scaler"][name])] for name in ("mean", "std")}
+    return told
+
+
+READERS = {
+    "open_run": Reader("run.json", _run, _read_run, _true_run),
+    **{
+        f"read_calibration {calibrator.method}": Reader(
+            "calibration.json",
+            _calibration(calibrator),
+            _read_calibration,
+            _true_calibration,
+            share=1 / 3,
+        )
+        for calibrator in (
+            selective.Temperature(2.5),
+            selective.Linear(
+                features=("token_msp", "token_pe"),
+                coefficients=(0.5, -1.5),
+                intercept=0.25,
+                mean=(0.5, 1.0),
+                std=(0.1, 0.2),
+            ),
+            selective.Isotonic(("token_msp",), (0.1, 0.4, 0.9), (0.2, 0.5, 0.8)),
+        )
+    },
+}

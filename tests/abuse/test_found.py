@@ -1,0 +1,208 @@
+"""What broken inputs have found, each in its smallest form."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import polars as pl
+import pytest
+
+import evalframe as ef
+from abuse.contracts import CONTRACTS
+from abuse.mutations import BYTES
+from abuse.rag_files import READERS
+from evalframe import rag, replication, selective, survey
+from evalframe.core.contract import Column, Contract
+from evalframe.core.documents import check_parquet
+from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.survey.sample import sample_responses
+from run_documents import as_bytes, document, entry
+
+ANSWERS = READERS["read_responses"]
+
+
+def read(tmp_path, *lines):
+    path = tmp_path / ANSWERS.name
+    path.write_bytes(b"\n".join(lines))
+    return ANSWERS.read(path)
+
+
+def table(tmp_path, text):
+    path = tmp_path / "GD9.csv"
+    path.write_bytes(text)
+    return survey.read_dialogues(path).responses["percent"].to_list()
+
+
+def test_a_signal_named_by_half_of_a_character():
+    with pytest.raises(InputError, match=r"signal has half of a character: '\\ud800'"):
+        selective.open_run(as_bytes(document(entry(**{"\ud800": 1.0}))))
+
+
+def test_bytes_that_are_no_text_in_a_key_that_is_skipped_over():
+    broken = as_bytes(document(entry())).replace(b'"success"', b'"s\xffuccess"')
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        selective.open_run(broken)
+
+
+def test_the_last_of_a_repeated_key_counts(tmp_path):
+    [line, *_] = ANSWERS.document().split(b"\n")
+    found = read(tmp_path, line.replace(b'"model"', b'"model": "first", "model"'))
+    assert [model for _, _, model in found] == ["m"]
+
+
+def test_numbers_do_not_become_texts(tmp_path):
+    one, other = ANSWERS.document().split(b"\n")
+    with pytest.raises(InputError, match="'model' is numbers and texts; give all lines the same"):
+        read(tmp_path, one, other.replace(b'"m"', b"1e18"))
+    with pytest.raises(InputError, match=r"'model\[\].a' is numbers and true or false"):
+        read(tmp_path, one.replace(b'"m"', b'[{"a": 1}]'), other.replace(b'"m"', b'[{"a": true}]'))
+
+
+def test_two_objects_on_a_line_are_none(tmp_path):
+    with pytest.raises(InputError, match=r"answers.jsonl, line 1: Extra data"):
+        read(tmp_path, ANSWERS.document().replace(b"\n", b" "))
+
+
+def test_lists_in_lists_that_would_take_minutes(tmp_path):
+    [line, *_] = ANSWERS.document().split(b"\n")
+    with pytest.raises(InputError, match="is nested more than 50 deep"):
+        read(tmp_path, line.replace(b'"m"', b"[" * 500 + b"]" * 500))
+
+
+def test_pages_of_parquet_are_looked_at_before_polars_ends_the_process():
+    data = READERS["read_responses parquet"].document()
+    check_parquet(data, "answers.parquet")
+    names = [data.replace(b"response", b"resp\xefnse"), data[:-1], data[40:], b""]
+    for broken in names:
+        with pytest.raises(InputError, match=r"cannot read answers.parquet as Parquet: "):
+            check_parquet(broken, "answers.parquet")
+
+
+HEAD = b"Question ID,Question,Question Type,Response,O3: Male\n"
+FIRST = b"q,Hot?,Poll Single Select,Yes,60%\n"
+
+
+def test_rows_that_are_too_short(tmp_path):
+    assert table(tmp_path, HEAD + FIRST + b"q,Hot?,Poll Single Select,No,40%") == [60.0, 40.0]
+    with pytest.raises(InputError, match=r"GD9.csv: .*Row #3: Expected 5 columns, got 4"):
+        table(tmp_path, HEAD + FIRST + b"q,Hot?,Poll Single Select,No")
+
+
+def test_lines_that_are_no_rows(tmp_path):
+    last = b"q,Hot?,Poll Single Select,No,40%"
+    for text in (HEAD + FIRST + b"\n" + last, (HEAD + FIRST + last).replace(b"\n", b"\r")):
+        with pytest.raises(InputError, match=r"blank lines .*, or ends of lines that are no line"):
+            table(tmp_path, text)
+
+
+def test_columns_that_share_a_name(tmp_path):
+    with pytest.raises(InputError, match="two columns are called 'Response'"):
+        table(tmp_path, HEAD.replace(b"O3: Male", b"Response") + FIRST)
+
+
+def test_counts_of_no_segment(tmp_path):
+    (tmp_path / "GD9.csv").write_bytes(HEAD + FIRST.replace(b"60%", b"100%"))
+    (tmp_path / "counts.csv").write_text("Question ID,All\nq,100\n")
+    with pytest.raises(InputError, match="none of the columns of segments, as 'O3: Male'"):
+        survey.read_dialogues(tmp_path / "GD9.csv", tmp_path / "counts.csv")
+
+
+def test_errors_about_a_table_name_its_file(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text("question_id,segment_id,share\nq,s,1\n")
+    with pytest.raises(MissingColumnsError, match=r"survey.csv: "):
+        survey.read_survey(path)
+
+
+def test_python_objects_are_no_values():
+    items = pl.DataFrame({"item": pl.Series([{1}, {2}], dtype=pl.Object)})
+    with pytest.raises(ContractError, match="column 'item' holds Python objects"):
+        ef.validate(items, Contract("items", (Column("item"),), key=("item",)))
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "dtype", "message"),
+    [
+        ("distributions", "actual", pl.Boolean, "is Boolean, not a list of numbers"),
+        ("distributions", "actual", pl.Null, "actual is present: not so in 4 of 4 rows"),
+        ("designs", "conditions", pl.Int8, "is Int8, not a list of values"),
+    ],
+)
+def test_columns_that_hold_no_lists(name, column, dtype, message):
+    kept = CONTRACTS[name]
+    frame = kept.sound().with_columns(pl.lit(None, dtype).alias(column))
+    with pytest.raises(ContractError, match=message):
+        ef.validate(frame, kept.contract)
+
+
+def test_respondents_of_nothing_but_nulls_are_not_known():
+    for name in ("survey", "distributions"):
+        kept = CONTRACTS[name]
+        frame = kept.sound().with_columns(sample_size=pl.lit(None))
+        assert ef.validate(frame, kept.contract).rows == len(frame)
+
+
+def test_designs_of_nothing_but_nulls_name_no_conditions():
+    kept = CONTRACTS["designs"]
+    frame = kept.sound().with_columns(conditions=pl.lit(None), categories=pl.lit(None))
+    with pytest.raises(ContractError, match="two samples have two conditions: not so in 2 of 4"):
+        ef.validate(frame, kept.contract)
+
+
+def test_types_of_tests_that_are_no_text():
+    frame = CONTRACTS["tests"].sound().with_columns(test_type=pl.struct("test_id"))
+    with pytest.raises(ParameterError, match=r"test_type must be text, but is Struct"):
+        replication.with_evidence(frame)
+
+
+def test_a_column_named_like_a_pattern():
+    kept = CONTRACTS["tests"]
+    frame = kept.sound().with_columns(pl.lit(1).alias("^.*$"))
+    assert replication.with_evidence(frame).collect()["^.*$"].to_list() == [1] * len(frame)
+
+
+def test_a_statistic_beyond_all_numbers_is_null():
+    kept = CONTRACTS["designs"]
+    made = kept.use(kept.sound().with_columns(null_value=pl.lit(1e308)).lazy()).collect()
+    assert not any(column.is_nan().any() for column in made if column.dtype.is_float())
+
+
+def test_more_options_than_fit_into_memory():
+    letters = pl.DataFrame({"response": ['["A", "B", "A"]'], "n_options": [2**31]})
+    for rules in ("documented", "reference"):
+        assert survey.parse(letters, rules=rules).collect()["predicted"].to_list() == [None]
+
+
+def broken(texts):
+    """Texts cut, doubled and with characters that are none."""
+    made = []
+    for seed, text in enumerate(texts):
+        draw = random.Random(seed)
+        mutation = draw.choice(BYTES)
+        made.append(mutation(text.encode() or b" ", draw).decode(errors="replace"))
+    return made
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_broken_responses_are_parsed_or_not(rules):
+    whole = sample_responses().drop_nulls("response").head(600)
+    texts = [*broken(whole["response"].to_list()), "[" * 10_000, "9" * 10_000, json.dumps([1] * 9)]
+    responses = pl.DataFrame({"response": texts}).with_columns(n_options=pl.lit(5))
+    made = survey.parse(responses, rules=rules).collect()
+    assert made["response"].to_list() == texts
+    assert made["status"].null_count() == 0
+    shares = made.filter(status="ok")["predicted"]
+    assert (shares.list.len() == 5).all()
+    if rules == "documented":
+        assert shares.list.eval(pl.element().is_finite() & (pl.element() >= 0)).list.all().all()
+
+
+def test_broken_responses_are_labelled():
+    responses = CONTRACTS["responses"].sound()
+    texts = broken(responses["response"].fill_null("?").to_list() * 20)
+    repeated = pl.concat([responses] * 20).with_columns(response=pl.Series(texts))
+    for mode in ("strict", "lenient"):
+        made = rag.label(repeated, mode=mode).collect()
+        assert made["response"].to_list() == texts
+        assert made["label"].null_count() == 0

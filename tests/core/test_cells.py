@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core import cells
+from evalframe.core.cells import Sums
+from evalframe.core.state import LEVEL
+
+LEVELLED = Sums(
+    pl.col("x"),
+    {"n": pl.col("one"), "mass": pl.col("mass")},
+    {"mass_at": pl.col("mass"), "loss": pl.col("loss")},
+    others=("rest", "n"),
+)
+PLAIN = Sums(None, {"n": pl.col("one")}, {})
+
+
+def rows(levels, seed=0):
+    rng = np.random.default_rng(seed)
+    count = len(levels)
+    return pl.DataFrame(
+        {
+            "key": pl.Series(rng.choice(["b", "a", None], count), dtype=pl.String),
+            "other": rng.integers(-2, 2, count),
+            "x": pl.Series(levels, dtype=pl.Float64),
+            "one": rng.integers(0, 2, count).astype(float),
+            "mass": rng.random(count),
+            "loss": rng.random(count) + 1.0,
+        }
+    )
+
+
+def added_up(frame, keys, batches=None):
+    """The tables of all rows; in batches of so many rows, if these are given."""
+    exprs = {key: pl.col(key) for key in keys}
+    if batches is None:
+        return cells.added_up(frame.lazy(), exprs, [LEVELLED, PLAIN])
+    columns = cells._Columns()
+    tables = [cells._Table(sums, columns, 1 << 20) for sums in (LEVELLED, PLAIN)]
+    read = frame.select(**exprs, **columns.exprs)
+    return cells._added_up(read.iter_slices(batches), list(keys), tables)
+
+
+@pytest.mark.parametrize("keys", [[], ["key"], ["other", "key"]])
+@pytest.mark.parametrize("batches", [None, 7, 10_000])
+def test_sums_are_those_of_a_group_by(keys, batches):
+    rng = np.random.default_rng(1)
+    drawn = rng.integers(-30, 70, 40_000) / 100
+    levels = [None if k % 7 == 0 else float(x) for k, x in enumerate(drawn)]
+    frame = rows(levels if batches != 7 else levels[:200])
+    levelled, plain = added_up(frame, keys, batches)
+    by = [*keys, "x"]
+    naive = frame.group_by(by).agg(pl.col("mass").sum().alias("mass_at"), pl.col("loss").sum())
+    assert_frame_equal(
+        levelled.select(*keys, pl.col(LEVEL).alias("x"), "mass_at", "loss"),
+        naive.sort(by, nulls_last=False),
+        rel_tol=1e-12,
+    )
+    groups = frame.with_columns(pl.lit(0).alias(":all")).group_by(":all", *keys)
+    totals = groups.agg(
+        pl.col("one").sum().alias("n"),
+        pl.col("mass").sum(),
+        (pl.len() - pl.col("one").sum()).alias("rest"),
+    ).sort(keys or ":all")
+    whole = levelled.filter(pl.col(LEVEL).is_null())
+    assert_frame_equal(whole.select(*keys, "n", "mass", "rest"), totals.drop(":all"), rel_tol=1e-12)
+    inside = levelled.filter(pl.col(LEVEL).is_not_null())
+    assert inside.select("n", "mass", "rest").sum().row(0) == (0.0, 0.0, 0.0)
+    assert_frame_equal(plain, totals.select(*keys, "n"), rel_tol=1e-12)
+
+
+def test_the_grid_grows_and_becomes_finer():
+    levels = [3.0, None, 5.0, 5.0, -0.5, 0.25, 8.125, 0.25, None, 3.0]
+    frame = rows(levels).with_columns(loss=1.0)
+    levelled, _ = added_up(frame, [], batches=2)
+    counts = dict(levelled.select(LEVEL, "loss").iter_rows())
+    assert counts == {None: 2.0, -0.5: 1.0, 0.25: 2.0, 3.0: 2.0, 5.0: 2.0, 8.125: 1.0}
+
+
+def test_a_group_without_levels_keeps_its_plain_sums():
+    ones = {"one": 1.0, "mass": 2.0, "loss": 0.0}
+    frame = pl.DataFrame({"key": ["a", "b"], "x": [0.5, None], **ones})
+    levelled, _ = added_up(frame, ["key"], batches=1)
+    assert levelled.select("key", LEVEL, "n", "mass", "mass_at").rows() == [
+        ("a", None, 1.0, 2.0, 0.0),
+        ("a", 0.5, 0.0, 0.0, 2.0),
+        ("b", None, 1.0, 2.0, 2.0),
+    ]
+
+
+@pytest.mark.parametrize("level", [1 / 3, math.inf, -math.inf, math.nan, 1e9, 1e-7])
+def test_other_levels_are_left_to_a_group_by(level):
+    frame = rows([0.5] * 39_999 + [level])
+    assert added_up(frame, ["key"]) is None
+
+
+def test_few_rows_and_other_keys_are_left_to_a_group_by():
+    frame = rows([0.5] * 40_000)
+    assert added_up(frame.head(1_000), ["key"]) is None
+    assert added_up(frame.with_columns(key=pl.col("mass")), ["key"]) is None
+    assert added_up(frame.with_columns(key=pl.int_range(pl.len())), ["key"]) is not None
+
+
+def test_evaluate_and_shards_are_as_without_cells(monkeypatch):
+    rng = np.random.default_rng(2)
+    count = 40_000
+    confidence = rng.integers(0, 51, count) / 50
+    items = pl.DataFrame(
+        {
+            "group": rng.choice(["a", "b"], count),
+            "prediction": rng.integers(0, 2, count),
+            "confidence": confidence,
+            "correct": rng.random(count) < confidence,
+            "loss": rng.random(count),
+        }
+    ).with_columns(pl.when(pl.col("confidence") > 0.1).then(pl.col("prediction", "loss")))
+    metrics = [ef.coverage(), ef.aurc(), ef.aurc_achievable(), ef.risk_at(0.3)()]
+    metrics += [ef.expected_calibration_error(), ef.brier_score()]
+    here = ef.evaluate(items, metrics, by="group").collect()
+    states = [ef.partial(part, metrics, by="group") for part in (items, items.head(5))]
+    merged = ef.finish(ef.merge(*states)).collect()
+    monkeypatch.setattr(cells, "added_up", lambda *_: None)
+    assert_frame_equal(here, ef.evaluate(items, metrics, by="group").collect(), rel_tol=1e-12)
+    both = pl.concat([items, items.head(5)])
+    assert_frame_equal(merged, ef.evaluate(both, metrics, by="group").collect(), rel_tol=1e-12)

@@ -1,0 +1,357 @@
+"""The public surface as one product: no twin functions, one name for one thing, documented.
+
+Each table of exceptions says why. An exception that no longer holds fails too, so that the tables
+only get shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import types
+from collections import defaultdict
+from pathlib import Path
+
+from evalframe import public
+from evalframe.selective import public as selective
+
+SOURCES = (
+    public,
+    selective,
+    public.rag,
+    public.survey,
+    public.replication,
+    public.replication.legacy,
+)
+FAMILIES = ("selective", "rag", "survey", "replication")
+
+
+def family(value):
+    """The room a public object is defined in."""
+    return value.__module__.split(".")[1]
+
+
+@functools.cache
+def objects():
+    """Public functions and classes, as `room.name`."""
+    found = {}
+    for source in SOURCES:
+        for name in source.__all__:
+            value = getattr(source, name)
+            mine = getattr(value, "__module__", "").startswith("evalframe")
+            if mine and isinstance(value, types.FunctionType | type):
+                found[f"{family(value)}.{name}"] = value
+    return found
+
+
+def functions():
+    return {name: value for name, value in objects().items() if not isinstance(value, type)}
+
+
+@functools.cache
+def definitions(file):
+    """The functions at the top of a file, by name."""
+    body = ast.parse(Path(file).read_text()).body
+    return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def body(function):
+    """The statements of a public function, without its docstring."""
+    plain = inspect.unwrap(function)
+    definition = definitions(inspect.getfile(plain))[plain.__name__]
+    return ast.Module(definition.body[ast.get_docstring(definition) is not None :], [])
+
+
+SAME_NAME = {
+    "consistency": "of samples of a response; of segments; of directions of tests: three things",
+    "contract": "of tables of different columns",
+    "evaluate": "run documents as their program does; tables",
+    "open": "files of different programs",
+    "prompt": "of questions with documents; of questions to a segment",
+    "rate": "of responses; of replicated findings",
+    "read": "files of different programs",
+    "response_contract": "tables of different columns",
+    "validate": "a table against its contract; the files of a survey",
+    "write": "files of different programs",
+    "write_prompt": "different prompts in the same two formats",
+}
+"""Names that several families use, once words of a family and plurals are left out."""
+
+_OF_A_FAMILY = {*FAMILIES, "rgb", "run", "runs"}
+
+
+def bare(name):
+    words = [word.removesuffix("s") for word in name.lower().split("_") if word not in _OF_A_FAMILY]
+    return "_".join(words)
+
+
+def test_no_two_public_functions_differ_only_by_the_name_of_their_family():
+    rooms = defaultdict(set)
+    for name in functions():
+        room, _, own = name.partition(".")
+        rooms[bare(own)].add(room)
+    shared = {name for name, where in rooms.items() if name and len(where) > 1}
+    assert shared == set(SAME_NAME), "a function of `core`, or a name that says the difference"
+
+
+_THIN = 20
+"""Nodes of a body that is too short to be called a copy."""
+
+
+def shape(statements):
+    """What statements do, whatever the names, numbers and texts in them."""
+    return tuple((type(node), getattr(node, "attr", None)) for node in ast.walk(statements))
+
+
+def test_no_two_public_functions_of_different_families_have_the_same_body():
+    shapes = defaultdict(set)
+    for name, function in functions().items():
+        made = shape(body(function))
+        if len(made) > _THIN:
+            shapes[made].add(name)
+    for names in shapes.values():
+        assert len({name.partition(".")[0] for name in names}) == 1, names
+
+
+ONE_NAME = {
+    "by": {"groupby", "group_by", "groups", "keys", "per"},
+    "weight": {"weights", "sample_weight", "frequency"},
+    "resample": {"bootstrap", "resampling", "uncertainty"},
+    "n": {"n_boot", "n_bootstrap", "n_resamples", "replicates", "iterations", "repeats"},
+    "seed": {"random_state", "rng"},
+    "level": {"alpha", "ci", "confidence_level", "significance_level"},
+    "cluster": {"clusters", "unit"},
+    "between": {"systems", "contrast"},
+    "rules": {"compat", "compatibility", "strict", "legacy", "original"},
+    "path": {"file", "filename", "source", "output", "target_path"},
+    "folder": {"directory", "dir", "out_dir"},
+    "overwrite": {"force", "replace", "exist_ok"},
+    "on_invalid": {"errors", "invalid", "on_error"},
+    "correction": {"adjustment", "adjust", "p_adjust"},
+    "participant": {"subject", "person", "participant_id"},
+    "created_at": {"generated_at", "timestamp", "now"},
+    "std_error": {"se", "standard_error", "standard_error_agent", "standard_error_human"},
+    "correct_passage_rate": {"correct_rate"},
+    "tolerance": {"atol", "eps"},
+    "sample_size": {"n_samples", "sample_sizes", "n_individuals"},
+}
+"""What one thing is called, and what it must not be called besides."""
+
+OTHER_NAMES = {
+    "selective.fit_linear alpha": "the penalty, as scikit-learn calls it",
+    "selective.read_calibration source": "a file, or what one holds: to be path",
+    "selective.write_artifact strict": "how JSON writes what is no number; no rules",
+    "rag.document_counts correct_rate": "to be correct_passage_rate, as in the tables",
+    "rag.select_documents correct_rate": "to be correct_passage_rate, as in the tables",
+    "survey.config_id n_individuals": "asked for, not found in the data",
+    "survey.prompts n_individuals": "asked for, not found in the data",
+    "survey.read_dialogues sample_sizes": "one for each segment",
+    "survey.survey_contract unit": "of the shares: percent or fraction",
+    "replication.benchmark_summary generated_at": "to be created_at",
+    "replication.simple_results generated_at": "to be created_at",
+    "replication.write_benchmark_summary generated_at": "to be created_at",
+    "replication.write_results generated_at": "to be created_at",
+    "replication.write_simple_results generated_at": "to be created_at",
+    "replication.preferred_std_error bootstrap": "a column: the error by the bootstrap",
+    "replication.replicated significance_level": "of a test: level is that of an interval",
+    "replication.reported_p_value significance_level": "of a test: level is that of an interval",
+    "replication.z_difference standard_error_human": "to be std_error_human",
+    "replication.z_difference standard_error_agent": "to be std_error_agent",
+}
+"""Where it is called otherwise, and why."""
+
+
+def test_one_thing_has_one_name_in_all_families():
+    canonical = {other: name for name, others in ONE_NAME.items() for other in others}
+    found = {
+        f"{name} {argument}"
+        for name, function in functions().items()
+        for argument in inspect.signature(function).parameters
+        if argument in canonical
+    }
+    assert found == set(OTHER_NAMES), canonical
+
+
+REQUIRED = inspect.Parameter.empty
+VOCABULARY = {
+    "weight": ({"Role", "IntoExpr"}, {None}),
+    "by": ({"By", "IntoExpr | Sequence[IntoExpr]"}, None),
+    "between": ({"IntoExpr"}, None),
+    "cluster": ({"IntoExpr"}, {REQUIRED, None}),
+    "resample": ({"Bootstrap", "Method"}, {REQUIRED, None}),
+    "rules": ({"Rules"}, {"documented"}),
+    "seed": ({"int"}, {42}),
+    "level": ({"float"}, {0.95}),
+    "n": ({"int", "IntoExpr"}, None),
+    "correction": ({"Correction"}, {"holm"}),
+    "on_invalid": ({"OnInvalid"}, {"raise"}),
+    "path": ({"str | Path", "Source", "Sources", "Paths"}, {REQUIRED}),
+    "folder": ({"str | Path"}, {REQUIRED}),
+    "overwrite": ({"bool"}, {False}),
+    "metrics": ({"AnyMetric | Sequence[AnyMetric]"}, {REQUIRED}),
+}
+"""Arguments of all families: their types, None apart, and defaults (None for any)."""
+
+OTHERWISE = {
+    "core.validate on_invalid": "the same two texts, spelt out",
+    "selective.compare_at_coverage metrics": "areas and risks at a coverage, by name",
+    "selective.run_of_items path": "only said in messages",
+    "selective.to_artifact metrics": "of the calibrator, to be written",
+    "selective.write_calibration metrics": "of the calibrator, to be written",
+    "selective.train cluster": "as its command, with the column of the participant",
+    "rag.select_documents seed": "of RGB, whose documents it selects",
+    "survey.prompts seed": "none: no shuffling",
+    "survey.seeded_sample seed": "a text, as the original has it",
+    "survey.context_responsiveness level": "of aggregation: to be another word",
+    "survey.leaderboard level": "of aggregation: to be another word",
+    "survey.leaderboard weight": "a rule of weighting: to be weighting",
+    "replication.ecs level": "of aggregation: to be another word",
+    "replication.participant_intervals level": "of aggregation: to be another word",
+    "replication.random_alignment level": "of aggregation: to be another word",
+    "replication.replication_rates level": "of aggregation: to be another word",
+    "replication.strict_ecs level": "of aggregation: to be another word",
+    "replication.replication_rates by": "names only: to be By",
+    "replication.strict_ecs by": "names only: to be By",
+    "replication.model_differences metrics": "scores of models, by name",
+    "replication.read_results path": "a file, or what one holds",
+}
+"""Arguments of those names that are something else, and why."""
+
+
+def test_an_argument_is_the_same_thing_in_all_families():
+    found = set()
+    for name, function in functions().items():
+        if name.endswith("_contract"):  # its arguments are names of columns
+            continue
+        for argument in inspect.signature(function).parameters.values():
+            kinds, defaults = VOCABULARY.get(argument.name, (None, None))
+            kind = str(argument.annotation).removesuffix(" | None")
+            if kinds is None or (
+                kind in kinds and (defaults is None or argument.default in defaults)
+            ):
+                continue
+            found.add(f"{name} {argument.name}")
+    assert found == set(OTHERWISE)
+
+
+WITHOUT_EXAMPLE = {
+    "core.Column",
+    "core.Contract",
+    "core.EvalframeError",
+    "core.Report",
+    "core.Rule",
+    "core.validate",
+    "resample.Bootstrap",
+    "resample.Jackknife",
+    "resample.Linearized",
+    "selective.Calibrator",
+    "selective.Run",
+    "selective.RunEvaluation",
+    "selective.RunSettings",
+    "selective.RunWarning",
+    "selective.encode_run",
+    "selective.items_contract",
+    "selective.signals_contract",
+    "selective.write_artifact",
+    "rag.instances_contract",
+    "rag.responses_contract",
+    "survey.Curation",
+    "survey.RunResults",
+    "survey.Survey",
+    "survey.SurveyReport",
+    "survey.canonical_id",
+    "survey.canonical_value",
+    "survey.category_leaders",
+    "survey.distributions_contract",
+    "survey.is_baseline",
+    "survey.predictions_contract",
+    "survey.segment_overview",
+    "survey.survey_contract",
+    "replication.Evaluations",
+    "replication.Pooling",
+    "replication.Results",
+    "replication.designs_contract",
+    "replication.log_bayes_factor_binomial",
+    "replication.log_bayes_factor_bound",
+    "replication.log_bayes_factor_chi2",
+    "replication.log_bayes_factor_directional_bound",
+    "replication.log_bayes_factor_f",
+    "replication.log_bayes_factor_r",
+    "replication.log_bayes_factor_u",
+    "replication.log_bayes_factor_variance_ratio",
+    "replication.replication_contract",
+    "replication.responses_contract",
+}
+"""Public names whose docstring has no section of examples yet."""
+
+
+def section(docstring, title):
+    """The lines of a section of a docstring; None if it has none."""
+    found = re.search(rf"^{title}:\n((?:    .*\n|\n)*)", f"{docstring}\n", re.MULTILINE)
+    return found and found[1]
+
+
+def test_every_public_name_has_a_docstring_with_an_example():
+    without = set()
+    for name, value in objects().items():
+        docstring = inspect.getdoc(value) or ""
+        assert docstring.partition("\n")[0].endswith("."), f"{name}: say what it is in one line"
+        examples = section(docstring, "Examples?")
+        if examples is None or ">>>" not in examples:
+            without.add(name)
+    assert without == WITHOUT_EXAMPLE
+
+
+def test_every_public_method_has_a_docstring():
+    for name, value in objects().items():
+        if isinstance(value, type):
+            for own, member in vars(value).items():
+                if not own.startswith("_") and isinstance(
+                    member, types.FunctionType | property | classmethod | staticmethod
+                ):
+                    assert inspect.getdoc(member), f"{name}.{own}"
+
+
+AS_ANOTHER = {
+    "selective.achievable_gain_pct",
+    "selective.augrc_normalized",
+    "selective.aurc_normalized",
+    "selective.encode_run",
+    "selective.false_negatives",
+    "selective.false_positives",
+    "selective.true_negatives",
+    "selective.true_positives",
+    "survey.canonical_id",
+    "survey.canonical_value",
+    "survey.is_baseline",
+}
+"""Functions whose docstring leaves their arguments to that of another function."""
+
+
+def test_every_argument_of_a_public_function_is_explained():
+    without = set()
+    for name, function in functions().items():
+        explained = section(inspect.getdoc(function) or "", "Args") or ""
+        for argument in inspect.signature(function).parameters:
+            if not re.search(rf"^ *[\w*, ]*\b{argument}\b[\w*, ]*:", explained, re.MULTILINE):
+                without.add(name)
+    assert without == AS_ANOTHER
+
+
+def test_a_public_expression_says_its_dtype_and_when_it_is_null():
+    without = {
+        name
+        for name, function in functions().items()
+        if str(inspect.signature(function).return_annotation) in ("pl.Expr", "State")
+        and section(inspect.getdoc(function), "Returns") is None
+    }
+    assert without == {"survey.canonical_id", "survey.canonical_value", "survey.is_baseline"}
+
+
+def test_a_public_function_that_raises_says_so():
+    for name, function in functions().items():
+        raised = any(isinstance(node, ast.Raise) for node in ast.walk(body(function)))
+        said = section(inspect.getdoc(function) or "", "Raises") is not None
+        assert said or not raised or name == "rag.all_rate", name

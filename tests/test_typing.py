@@ -1,0 +1,45 @@
+"""Types of the public surface, as a type checker of a user sees them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+FILES = Path(__file__).parent / "typing"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """The codes of the complaints of `mypy --strict`, by file and line, without any settings."""
+    mypy = pytest.importorskip("mypy.api")
+    folder = tmp_path_factory.mktemp("mypy")
+    files = [str(FILES / name) for name in ("accepted.py", "refused.py")]
+    options = ["--strict", "--config-file=", f"--cache-dir={folder}", "--no-error-summary"]
+    shown, failure, _ = mypy.run([*options, f"--python-executable={sys.executable}", *files])
+    assert not failure, failure
+    codes = defaultdict(set)
+    for line in shown.splitlines():
+        if told := re.fullmatch(r"(.*):(\d+): error: .*\[([\w-]+)\]", line):
+            codes[Path(told[1]).name, int(told[2])].add(told[3])
+        else:
+            assert ": note: " in line, line
+    return codes
+
+
+def test_what_users_write_is_accepted(found):
+    assert not {place: codes for place, codes in found.items() if place[0] == "accepted.py"}
+
+
+def test_mistakes_are_refused_each_for_its_reason(found):
+    lines = (FILES / "refused.py").read_text().splitlines()
+    marked = {
+        ("refused.py", number): set(line.partition("# error: ")[2].split(", "))
+        for number, line in enumerate(lines, 1)
+        if "# error: " in line
+    }
+    assert len(marked) > 50
+    assert {place: codes for place, codes in found.items() if place[0] == "refused.py"} == marked
