@@ -28,9 +28,6 @@ _COVERAGES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _TEXTS = 50_000
 """Different responses, of which each shard is drawn."""
 
-_AT_ONCE = 5
-"""States of shards that are merged at once."""
-
 _WITHIN, _GROWTH, _ALIKE = 4, 12, 1e-12
 _ITEMS_MEBIBYTES, _RESPONSES_MEBIBYTES = 2_048, 3_072
 
@@ -49,7 +46,7 @@ class Scale:
     rounds: int
 
 
-SMALL = Scale(40_000, 2, 2_000, 2, rounds=0)
+SMALL = Scale(300_000, 2, 2_000, 2, rounds=0)
 MIDDLE = Scale(10_000_000, 50, 2_000_000, 20, rounds=2)
 WHOLE = Scale(100_000_000, 50, 20_000_000, 20, rounds=2)
 
@@ -155,15 +152,10 @@ def at_once(shards: Path, output: Path) -> None:
 
 
 def by_shard(shards: Path, output: Path) -> None:
-    """States of shards, each read by itself, and a few of them merged into the whole at once."""
-    state: list[pl.DataFrame] = []
-    waiting: list[pl.DataFrame] = []
-    for shard in sorted(shards.iterdir()):
-        made = ef.partial(pl.scan_parquet(shard), metrics(), by="group")
-        waiting.append(made.collect())
-        if len(waiting) == _AT_ONCE:
-            state, waiting = [ef.merge(*state, *waiting).collect()], []
-    ef.finish(ef.merge(*state, *waiting)).collect().write_parquet(output)
+    """States of shards, each read by itself when it is merged."""
+    scans = map(pl.scan_parquet, sorted(shards.iterdir()))
+    states = [ef.partial(scan, metrics(), by="group") for scan in scans]
+    ef.finish(ef.merge(*states)).collect().write_parquet(output)
 
 
 def rates(shards: Path, output: Path) -> None:

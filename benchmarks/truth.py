@@ -43,12 +43,12 @@ SMALL_DRAWS, SMALL_WORLDS = 50, {12: 20}
 ROWS = 1 << 18
 """Rows of worlds held at a time, about."""
 
-INTERVALS = get_args(Interval)
+INTERVALS: tuple[Interval, ...] = get_args(Interval)
 OTHERS: dict[str, type[ef.Linearized] | type[ef.Jackknife]] = {
     "Linearized": ef.Linearized,
     "Jackknife": ef.Jackknife,
 }
-TESTS = ("percentile", "expanded_bca", "permutation")
+TESTS = ("percentile", "expanded", "permutation")
 
 
 @dataclass(frozen=True)
@@ -246,11 +246,11 @@ def run(small: bool) -> list[Figure]:
     started = time.perf_counter()
     held, found = simulated(small=small)
     seconds = time.perf_counter() - started
-    default = ef.Bootstrap(cluster=CLUSTER).interval
+    default = ef.Bootstrap(cluster=CLUSTER)
     figures = [Figure("simulated worlds: intervals and comparisons", seconds)]
     for told, shares, method in (
-        (f"coverage of {LEVEL:.0%} intervals", held, default),
-        ("equal systems told apart", found, f"{default}, two"),
+        (f"coverage of {LEVEL:.0%} intervals", held, default.interval),
+        ("equal systems told apart", found, f"{default.of_differences.interval}, two"),
     ):
         mine = [share for share in shares if share.method == method]
         for clusters in dict.fromkeys(share.clusters for share in mine):

@@ -231,7 +231,7 @@ def test_a_perfect_ranking_of_distinct_losses_has_no_excess(losses, random):
 
 SHIFTED = [
     ef.selective_risk(),
-    ef.aurc_normalized(),
+    ef.aurc_normalised(),
     ef.aurc(convention="rectangle_per_item").alias("rectangle"),
     ef.aurc(convention="population").alias("population"),
     ef.risk_at(0.5)(),
@@ -268,13 +268,13 @@ def test_areas_scale_with_the_loss(frame, scale):
 def test_one_convention_follows_from_another(frame):
     value = values(every(), frame)
     if frame["loss"].count() == 0:
-        assert value["aurc_normalized"] is None
+        assert value["aurc_normalised"] is None
         return
     reached = frame.select(ef.coverage("loss")).item()
-    assert value["aurc"] == close(reached * value["aurc_normalized"])
-    assert value["augrc"] == close(reached**2 * value["augrc_normalized"])
-    assert value["aurc trapezoid_predicted"] == close(value["aurc_normalized"])
-    assert value["augrc population"] == close(value["augrc_normalized"])
+    assert value["aurc"] == close(reached * value["aurc_normalised"])
+    assert value["augrc"] == close(reached**2 * value["augrc_normalised"])
+    assert value["aurc trapezoid_predicted"] == close(value["aurc_normalised"])
+    assert value["augrc population"] == close(value["augrc_normalised"])
     assert value["aurc_at 1.0"] == close(value["aurc"])
     assert value["aurc_achievable"] <= value["aurc"] + 1e-12
     for area, convention in itertools.product(["aurc", "augrc"], get_args(conventions.Convention)):

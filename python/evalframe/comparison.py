@@ -48,8 +48,12 @@ def compare(
     `p_adjusted` keeps the chance of even one false finding among them to that level, if each
     p-value does so alone, and whatever their dependence. Where a question stands for itself, give
     it a call of its own, such as one call per metric. With n draws no p-value is below 2 / (n + 1)
-    (by permutation 1 / (n + 1)), and of m tests none is adjusted below m times that: many tests
-    need many draws.
+    (by permutation 1 / (n + 1), by expanded intervals of 30 clusters and 1,000 draws 0.005), and of
+    m tests none is adjusted below m times that: many tests need many draws.
+
+    Few clusters make p-values small: of 30 simulated clusters, equal systems had one of at most
+    0.05, of their areas under the risk-coverage curve, in 0.06 of all worlds by `expanded` (which
+    `expanded_bca` is here) and by permutation, in 0.08 by `percentile`.
 
     Args:
         frame: Records, one row each; the left table where `other` is given.
@@ -66,7 +70,7 @@ def compare(
         weight: How often each row counts.
         resample: The bootstrap; by default 1,000 reference draws.
         test: `bootstrap` inverts the interval of `resample`, so that a p-value is below 0.05
-            where an interval of 0.95 leaves out 0, as far as the replicates resolve it;
+            where the interval of 0.95 leaves out 0, as far as the replicates resolve it;
             `permutation` swaps the sides of random clusters, which is exact if the systems are
             exchangeable within clusters.
             Both add one to numerator and denominator, so that no p-value is 0.

@@ -50,10 +50,10 @@ from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
 from evalframe.selective.areas import (
     augrc,
     augrc_at,
-    augrc_normalized,
+    augrc_normalised,
     aurc,
     aurc_at,
-    aurc_normalized,
+    aurc_normalised,
 )
 from evalframe.selective.calibration_error import (
     adaptive_calibration_error,
@@ -136,13 +136,13 @@ __all__ = [
     "augrc",
     "augrc_at",
     "augrc_gap_pct",
-    "augrc_normalized",
+    "augrc_normalised",
     "augrc_optimal",
     "aurc",
     "aurc_achievable",
     "aurc_at",
     "aurc_gap_pct",
-    "aurc_normalized",
+    "aurc_normalised",
     "aurc_optimal",
     "auroc",
     "bayes_factor_binomial",

@@ -75,8 +75,7 @@ def _rounded(rows: Any) -> Any:
 
 
 def _true_csv(data: bytes) -> Any:
-    rows = [*csv.DictReader(io.StringIO(data.removeprefix(b"\xef\xbb\xbf").decode(), newline=""))]
-    return _stored_rows(rows)
+    return _stored_rows(_table_of(data))
 
 
 def _stored_rows(rows: Any) -> Any:

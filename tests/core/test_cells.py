@@ -12,6 +12,12 @@ from evalframe.core import cells
 from evalframe.core.cells import Sums
 from evalframe.core.state import LEVEL
 
+
+@pytest.fixture(autouse=True)
+def few_rows_are_enough(monkeypatch):
+    monkeypatch.setattr(cells, "_HEAD", 1 << 12)
+
+
 LEVELLED = Sums(
     pl.col("x"),
     {"n": pl.col("one"), "mass": pl.col("mass")},
@@ -26,7 +32,7 @@ def rows(levels, seed=0):
     count = len(levels)
     return pl.DataFrame(
         {
-            "key": pl.Series(rng.choice(["b", "a", None], count), dtype=pl.String),
+            "key": pl.Series(["b", "a", None]).gather(rng.integers(0, 3, count)),
             "other": rng.integers(-2, 2, count),
             "x": pl.Series(levels, dtype=pl.Float64),
             "one": rng.integers(0, 2, count).astype(float),
@@ -48,17 +54,18 @@ def added_up(frame, keys, batches=None):
 
 
 @pytest.mark.parametrize("keys", [[], ["key"], ["other", "key"]])
-@pytest.mark.parametrize("batches", [None, 7, 10_000])
+@pytest.mark.parametrize("batches", [None, 7, 3_000])
 def test_sums_are_those_of_a_group_by(keys, batches):
     rng = np.random.default_rng(1)
-    drawn = rng.integers(-30, 70, 40_000) / 100
+    drawn = rng.integers(-30, 70, 10_000) / 100
     levels = [None if k % 7 == 0 else float(x) for k, x in enumerate(drawn)]
     frame = rows(levels if batches != 7 else levels[:200])
     levelled, plain = added_up(frame, keys, batches)
     by = [*keys, "x"]
     naive = frame.group_by(by).agg(pl.col("mass").sum().alias("mass_at"), pl.col("loss").sum())
+    filled = levelled.filter(pl.col("mass_at") > 0)  # each group has a row without a level
     assert_frame_equal(
-        levelled.select(*keys, pl.col(LEVEL).alias("x"), "mass_at", "loss"),
+        filled.select(*keys, pl.col(LEVEL).alias("x"), "mass_at", "loss"),
         naive.sort(by, nulls_last=False),
         rel_tol=1e-12,
     )
@@ -96,12 +103,12 @@ def test_a_group_without_levels_keeps_its_plain_sums():
 
 @pytest.mark.parametrize("level", [1 / 3, math.inf, -math.inf, math.nan, 1e9, 1e-7])
 def test_other_levels_are_left_to_a_group_by(level):
-    frame = rows([0.5] * 39_999 + [level])
+    frame = rows([0.5] * 9_999 + [level])
     assert added_up(frame, ["key"]) is None
 
 
 def test_few_rows_and_other_keys_are_left_to_a_group_by():
-    frame = rows([0.5] * 40_000)
+    frame = rows([0.5] * 10_000)
     assert added_up(frame.head(1_000), ["key"]) is None
     assert added_up(frame.with_columns(key=pl.col("mass")), ["key"]) is None
     assert added_up(frame.with_columns(key=pl.int_range(pl.len())), ["key"]) is not None
@@ -109,7 +116,7 @@ def test_few_rows_and_other_keys_are_left_to_a_group_by():
 
 def test_evaluate_and_shards_are_as_without_cells(monkeypatch):
     rng = np.random.default_rng(2)
-    count = 40_000
+    count = 10_000
     confidence = rng.integers(0, 51, count) / 50
     items = pl.DataFrame(
         {

@@ -34,15 +34,15 @@ def answers(shared: Path) -> pl.DataFrame:
 @functools.cache
 def areas(shared: Path) -> pl.DataFrame:
     named = {name: ef.aurc(convention=name) for name in ("trapezoid_total", *OF_ANSWERS)}
-    return answers(shared).group_by("model", "task").agg(ef.aurc_normalized(), **named)
+    return answers(shared).group_by("model", "task").agg(ef.aurc_normalised(), **named)
 
 
 def coverage_in_areas(shared: Path) -> str:
     both = areas(shared)
-    more = both.select((pl.col("aurc_normalized") / pl.col("trapezoid_total")).max()).item() - 1
-    changed = rank_changes(both, ["trapezoid_total", "aurc_normalized"], over="task")
+    more = both.select((pl.col("aurc_normalised") / pl.col("trapezoid_total")).max()).item() - 1
+    changed = rank_changes(both, ["trapezoid_total", "aurc_normalised"], over="task")
     return (
-        f"normalized up to {more:.0%} higher; {changed} of {len(both)} ranks of a model in a task "
+        f"normalised up to {more:.0%} higher; {changed} of {len(both)} ranks of a model in a task "
         "change"
     )
 

@@ -31,7 +31,7 @@ items = ["said.parquet"]
 truth = "survey.parquet"
 output = "job.parquet"
 baselines = ["uniform"]
-weight = "question"
+weighting = "question"
 bootstrap = { n = 20, seed = 3 }
 """
 
@@ -105,7 +105,7 @@ def test_a_folder_holds_tables_of_one_run_only(survey: Any) -> None:
 
 
 def test_intervals_and_weights(survey: Any) -> None:
-    flags = ["--weight", "question", "--bootstrap", "30", "--level", "0.9", "--seed", "7"]
+    flags = ["--weighting", "question", "--bootstrap", "30", "--level", "0.9", "--seed", "7"]
     text = survey(*SAID, "-o", "tables", *flags, "--baselines", "uniform")
     assert "score [lower, upper]" in text
     assert "90% intervals in brackets." in text
@@ -114,7 +114,7 @@ def test_intervals_and_weights(survey: Any) -> None:
     items = scored(RESPONSES, "uniform")
     resample = ef.Bootstrap(cluster="segment_id", n=30, seed=7, level=0.9)
     for name in ("overall", "category"):
-        expected = ef.survey.leaderboard(items, name, weight="question", resample=resample)
+        expected = ef.survey.leaderboard(items, name, weighting="question", resample=resample)
         assert_frame_equal(pl.read_parquet(f"tables/{name}.parquet"), expected.collect())
     kept = items.filter(pl.col("context_count").fill_null(4) == 4)
     pairs = ef.survey.sign_flip_test(kept, n=30, seed=7).collect()
@@ -310,7 +310,16 @@ def test_responses_to_prompts_of_several_questions(survey: Any) -> None:
 def test_a_job_file_runs(survey: Any, call: Any) -> None:
     Path("job.toml").write_text(JOB)
     assert "quill-70b" in call("run", "job.toml").output
-    flags = ["--baselines", "uniform", "--weight", "question", "--bootstrap", "20", "--seed", "3"]
+    flags = [
+        "--baselines",
+        "uniform",
+        "--weighting",
+        "question",
+        "--bootstrap",
+        "20",
+        "--seed",
+        "3",
+    ]
     survey(*SAID, "-o", "out.parquet", "-q", *flags)
     assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
 

@@ -63,7 +63,7 @@ def test_run_results_of_the_original(survey: Any) -> None:
     )
     truth.write_parquet("truth.parquet")
     args = ["--from-runs", "runs", "--truth", "truth.parquet", "-o", "out.parquet"]
-    text = survey(*args, "--weight", "sample_size", "--baselines", "uniform")
+    text = survey(*args, "--weighting", "sample_size", "--baselines", "uniform")
     scores = dict(pl.read_parquet("out.parquet").select("model", "score").iter_rows())
     assert scores["a"] == pytest.approx(0.5 * 0.25 + 1.0 * 0.75)
     assert "baseline:uniform" in scores

@@ -18,19 +18,19 @@ FUNCTIONS = {
     "t_to_d": lambda **rules: {
         "": effects.cohens_d_t("t", "n1", "n2", independent="independent", **rules)
     },
-    "d_se": lambda **rules: {"": effects.cohens_d_standard_error("d", "n1", "n2", **rules)},
+    "d_se": lambda **rules: {"": effects.cohens_d_std_error("d", "n1", "n2", **rules)},
     "r_to_fisher_z": lambda **rules: {"": effects.fisher_z("r", **rules)},
-    "fisher_z_se": lambda **rules: {"": effects.fisher_z_standard_error("r", "n", **rules)},
+    "fisher_z_se": lambda **rules: {"": effects.fisher_z_std_error("r", "n", **rules)},
     "log_or": lambda **rules: {
         "log_or": effects.log_odds_ratio("a", "b", "c", "d", **rules),
-        "se": effects.log_odds_ratio_standard_error("a", "b", "c", "d", **rules),
+        "se": effects.log_odds_ratio_std_error("a", "b", "c", "d", **rules),
     },
     "u_to_rank_biserial": lambda **rules: {"": effects.rank_biserial("u", "n1", "n2", **rules)},
     "rank_biserial_se": lambda **rules: {
-        "": effects.rank_biserial_standard_error("r_rb", "n1", "n2", **rules)
+        "": effects.rank_biserial_std_error("r_rb", "n1", "n2", **rules)
     },
     "proportion_diff_se": lambda **rules: {
-        "": effects.proportion_difference_standard_error("p1", "n1", "p2", "n2", **rules)
+        "": effects.proportion_difference_std_error("p1", "n1", "p2", "n2", **rules)
     },
     "effect_to_d": lambda **rules: {"": effects.effect_d("test_type", "effect", **rules)},
     "effect_to_r": lambda **rules: {"": effects.effect_r("test_type", "effect", **rules)},
@@ -39,17 +39,17 @@ FUNCTIONS = {
 ALL = [
     effects.cohens_d_t("x", "n", "n"),
     effects.cohens_d_f("x", "n", "n"),
-    effects.cohens_d_standard_error("x", "n", "n"),
+    effects.cohens_d_std_error("x", "n", "n"),
     effects.fisher_z("x"),
-    effects.fisher_z_standard_error("x", "n"),
+    effects.fisher_z_std_error("x", "n"),
     effects.log_odds_ratio("x", "n", "n", "n"),
-    effects.log_odds_ratio_standard_error("x", "n", "n", "n"),
+    effects.log_odds_ratio_std_error("x", "n", "n", "n"),
     effects.rank_biserial("x", "n", "n"),
-    effects.rank_biserial_standard_error("x", "n", "n"),
+    effects.rank_biserial_std_error("x", "n", "n"),
     effects.proportion("x", "n"),
-    effects.proportion_standard_error("x", "n"),
+    effects.proportion_std_error("x", "n"),
     effects.proportion_difference("x", "x"),
-    effects.proportion_difference_standard_error("x", "n", "x", "n"),
+    effects.proportion_difference_std_error("x", "n", "x", "n"),
 ]
 NAMES = [expr.meta.output_name() for expr in ALL]
 

@@ -15,7 +15,7 @@ from evalframe.replication.effects import (
     kind_of_test,
     log_odds_ratio,
     n_eff,
-    rank_biserial_standard_error,
+    rank_biserial_std_error,
     with_effect_sizes,
 )
 
@@ -42,7 +42,7 @@ TESTS = pl.DataFrame(
         "d_agent": [None, None, None, None, 4, None, None, None],
     }
 )
-MADE = ["effect_size_agent", "standard_error_agent", "effect_d_agent", "n_eff"]
+MADE = ["effect_size_agent", "std_error_agent", "effect_d_agent", "n_eff"]
 
 
 def close(values):
@@ -54,14 +54,14 @@ def test_each_kind_of_test_has_its_effect():
     assert made.columns == [
         *TESTS.columns,
         "n_eff",
-        *(f"{name}_{side}" for name in ("effect_size", "standard_error", "effect_d")
+        *(f"{name}_{side}" for name in ("effect_size", "std_error", "effect_d")
           for side in ("human", "agent")),
     ]  # fmt: skip
     assert made["effect_size_agent"].to_list() == close(
         [1.0, 0.5, 1.0, math.atanh(0.5), 0.0, 1.0, 0.8, None]
     )
     of_groups = (0.25 + 1 / 32) ** 0.5
-    assert made["standard_error_agent"].to_list() == close(
+    assert made["std_error_agent"].to_list() == close(
         [of_groups, (1 / 16 + 1 / 128) ** 0.5, of_groups, 0.2, 1.0, of_groups, 0.08, None]
     )
     assert made["effect_d_agent"].to_list() == close(
@@ -73,7 +73,7 @@ def test_each_kind_of_test_has_its_effect():
 
 def test_the_original_has_the_other_sign_and_error_of_ranks():
     ranks = with_effect_sizes(TESTS, rules="reference").collect().row(5, named=True)
-    assert (ranks["effect_size_agent"], ranks["standard_error_agent"]) == (-1.0, 0.0)
+    assert (ranks["effect_size_agent"], ranks["std_error_agent"]) == (-1.0, 0.0)
 
 
 def test_values_that_are_there_stay_and_nulls_are_filled_in():
@@ -83,7 +83,7 @@ def test_values_that_are_there_stay_and_nulls_are_filled_in():
     made = with_effect_sizes(given).collect()
     assert made[0, "effect_size_agent"] == made[0, "effect_d_agent"] == 0.3
     assert made[0, "n_eff"] == 5
-    assert made[0, "standard_error_agent"] == pytest.approx((0.25 + 0.09 / 32) ** 0.5)
+    assert made[0, "std_error_agent"] == pytest.approx((0.25 + 0.09 / 32) ** 0.5)
     assert made[1, "effect_size_agent"] == 0.5
 
 
@@ -214,5 +214,5 @@ def test_an_empty_group_has_no_odds_and_ranks_keep_their_error_at_the_ends():
     assert table.select(log_odds_ratio()).to_series().is_null().to_list() == [True, False]
     assert table.select(log_odds_ratio(rules="reference")).to_series().null_count() == 0
     ends = pl.DataFrame({"rank_biserial": [1.0, 1.1], "n1": [20, 20], "n2": [20, 20]})
-    made = ends.select(rank_biserial_standard_error()).to_series().to_list()
+    made = ends.select(rank_biserial_std_error()).to_series().to_list()
     assert made == [pytest.approx(0.33541019662496846), None]

@@ -25,7 +25,7 @@ from evalframe.replication.sample import sample_tests
 TESTS = sample_tests()
 MADE = ["log_bayes_factor_human", "bayes_factor_agent", "pi_human", "pi_agent", "pas"]
 WAYS = [f"pi_{way}_{side}" for side in ("human", "agent") for way in ("plus", "minus", "zero")]
-EFFECTS = ["effect_d_human", "effect_d_agent", "standard_error_agent", "n_eff"]
+EFFECTS = ["effect_d_human", "effect_d_agent", "std_error_agent", "n_eff"]
 
 
 def made(rules="documented", **columns):

@@ -15,7 +15,7 @@ from replication.file_data import RUNS, lines, results_of, table_of
 def test_the_summary_by_hand(tmp_path):
     tests = table_of(domain=["Judgement", "Belonging", "Belonging", "Belonging"])
     results = result_tables(tests, runs=RUNS)
-    summary = benchmark_summary(results, generated_at="2026-01-30T00:00:00")
+    summary = benchmark_summary(results, created_at="2026-01-30T00:00:00")
     assert list(summary["metadata"]) == ["generated_at", "version", "format", "pooling"]
     model = summary["models"]["m"]
     assert list(model["summary"]) == [

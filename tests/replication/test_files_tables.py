@@ -177,8 +177,8 @@ def test_runs_and_arguments_that_break_theirs():
             result_tables(table_of(), titles=titles)
     with pytest.raises(ParameterError, match=r"titles\['s'\] must be a text, but is 3"):
         result_tables(table_of(), titles={"s": 3})
-    with pytest.raises(ParameterError, match="generated_at has half of a character"):
-        benchmark_summary(results_of(), generated_at=chr(0xD800))
+    with pytest.raises(ParameterError, match="created_at has half of a character"):
+        benchmark_summary(results_of(), created_at=chr(0xD800))
     with pytest.raises(ParameterError, match=r"rules must be one of .* Did you mean 'documented'"):
         result_tables(table_of(), rules="documentd")
     with pytest.raises(ParameterError, match="rule of findings must be one of"):

@@ -78,7 +78,7 @@ def test_the_same_tables_make_the_same_files(tmp_path):
         made.append({p.relative_to(folder): p.read_bytes() for p in paths})
     assert made[0] == made[1]
     folder = tmp_path / "a"
-    write_results(table_of(), folder, generated_at="now", overwrite=True)
+    write_results(table_of(), folder, created_at="now", overwrite=True)
     for name in ("benchmark_summary.json", "simple_results.json"):
         assert json.loads((folder / name).read_text())["metadata"]["generated_at"] == "now"
 

@@ -58,23 +58,23 @@ def effects_of(family, **rules):
         made[side] = {
             "t_test": lambda side=side, n1=n1, n2=n2, size=size: (
                 effects.cohens_d_t(f"t_{side}", n1, n2, independent="independent", **rules),
-                effects.cohens_d_standard_error(size, n1, n2, **rules),
+                effects.cohens_d_std_error(size, n1, n2, **rules),
             ),
             "correlation": lambda side=side, n=n: (
                 effects.fisher_z(f"r_{side}", **rules),
-                effects.fisher_z_standard_error(f"r_{side}", n, **rules),
+                effects.fisher_z_std_error(f"r_{side}", n, **rules),
             ),
             "chi_square": lambda cells=cells: (
                 effects.log_odds_ratio(*cells, **rules),
-                effects.log_odds_ratio_standard_error(*cells, **rules),
+                effects.log_odds_ratio_std_error(*cells, **rules),
             ),
             "mann_whitney": lambda side=side, n1=n1, n2=n2, size=size: (
                 effects.rank_biserial(f"u_{side}", n1, n2, **rules),
-                effects.rank_biserial_standard_error(size, n1, n2, **rules),
+                effects.rank_biserial_std_error(size, n1, n2, **rules),
             ),
             "binomial": lambda side=side, n=n, size=size: (
                 effects.proportion(f"k_{side}", n, **rules),
-                effects.proportion_standard_error(size, n, **rules),
+                effects.proportion_std_error(size, n, **rules),
             ),
         }[family]()
     return made

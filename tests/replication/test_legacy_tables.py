@@ -174,11 +174,10 @@ def test_tests_with_unusable_weights_or_results_are_counted():
 @pytest.mark.parametrize(
     ("by", "text"),
     [
-        ("n_tests", "by names 'n_tests', which the result has already"),
-        (["model", "study_id"], "by names 'study_id', which the result has already"),
-        (["model", "model"], "by must name different columns"),
-        (3, "by must be the name of a column, or several, got 3"),
-        ([pl.col("model")], "by must be the name of a column, or several"),
+        ("n_tests", "the result has a column 'n_tests' of its own"),
+        (["model", "study_id"], "the result has a column 'study_id' of its own"),
+        (["model", "model"], "keys must have different names"),
+        (3, "expected a column name or a Polars expression, got 3"),
     ],
 )
 def test_group_keys_that_are_none(by, text):
@@ -250,7 +249,7 @@ def test_documented_fields():
         *("p_value_human", "p_value_agent", "is_significant_human", "is_significant_agent"),
         *("direction_agent", "direction_match", "n_eff", "z_difference"),
         *(f"{e}_{s}" for e in ("effect_size", "effect_d", "effect_r") for s in ("human", "agent")),
-        *("standard_error_human", "standard_error_agent", "replication_consistency"),
+        *("std_error_human", "std_error_agent", "replication_consistency"),
     }
 
 

@@ -249,3 +249,16 @@ def test_a_comparison_has_the_p_value_of_its_interval():
     assert found["expanded"]["p_value"] > found["percentile"]["p_value"]
     for name, row in found.items():
         assert (row["p_value"] > 0.05) == (row["lower"] <= 0 <= row["upper"]), name
+
+
+def test_differences_are_not_corrected():
+    assert bootstrap(interval="expanded_bca").of_differences == bootstrap(interval="expanded")
+    assert bootstrap(interval="bca").of_differences == bootstrap(interval="bca")
+    rng = np.random.default_rng(1)
+    rows = pl.DataFrame({"person": [*range(12)] * 2, "mode": ["a"] * 12 + ["b"] * 12})
+    rows = rows.with_columns(loss=pl.Series(rng.random(24)))
+    made = [
+        ef.compare(rows, ef.selective_risk(), between="mode", resample=bootstrap(interval=name))
+        for name in EXPANDED
+    ]
+    assert made[0].collect().equals(made[1].collect())

@@ -253,7 +253,7 @@ def test_identities(items):
         binary=pl.col("loss").is_in([0.0, 1.0]).all(),
         distinct=pl.col("confidence").drop_nulls().is_duplicated().any().not_(),
     )
-    normalized = {"aurc n": ef.aurc_normalized(), "augrc n": ef.augrc_normalized()}
+    normalized = {"aurc n": ef.aurc_normalised(), "augrc n": ef.augrc_normalised()}
     made = wide(items, **ALL_AREAS, **normalized).join(known, on="case")
     n, cmax, first, last = (pl.col(name) for name in ("n", "cmax", "first", "last"))
     total, among, torch, rectangle, _ = (
@@ -289,7 +289,7 @@ def test_identities(items):
 def test_augrc_from_failure_auroc(peers, items):
     binary = [case for case in peers["cases"] if "augrc_from_failure_auroc" in case]
     expected = gather(binary, augrc=read("augrc_from_failure_auroc", "augrc"))
-    assert_agree(wide(items, augrc=ef.augrc_normalized()), expected, 1e-12)
+    assert_agree(wide(items, augrc=ef.augrc_normalised()), expected, 1e-12)
 
 
 WORKED = {  # table at the end of section 22: AURC and AUGRC, ties in plateaus

@@ -101,7 +101,7 @@ def test_signed_zeros_are_one_plateau():
 def test_areas_reward_abstention_and_normalized_forms_do_not():
     always_wrong = table(*[(i, 1.0, i / 10) for i in range(10)])
     half_abstains = always_wrong.with_columns(loss=pl.when(pl.col("participant_id") >= 5).then(1.0))
-    metrics = [ef.aurc(), ef.augrc(), ef.aurc_normalized(), ef.augrc_normalized()]
+    metrics = [ef.aurc(), ef.augrc(), ef.aurc_normalised(), ef.augrc_normalised()]
     assert always_wrong.select(metrics).row(0) == pytest.approx((1.0, 0.5, 1.0, 0.5))
     assert half_abstains.select(metrics).row(0) == pytest.approx((0.5, 0.125, 1.0, 0.5))
     silent = always_wrong.with_columns(loss=pl.lit(None, dtype=pl.Float64))

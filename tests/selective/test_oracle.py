@@ -68,8 +68,8 @@ def test_coverage_among_predicted_items():
     assert value(items, ef.risk_at(1.0)()) is None
     assert value(items, ef.achieved_coverage_at(0.3, **share)()) == 0.5
     assert value(items, ef.coverage_at_risk(0.1, **share)()) == 0.5
-    assert value(items, ef.aurc_at(1.0, **share)()) == value(items, ef.aurc_normalized())
-    assert value(items, ef.augrc_at(1.0, **share)()) == value(items, ef.augrc_normalized())
+    assert value(items, ef.aurc_at(1.0, **share)()) == value(items, ef.aurc_normalised())
+    assert value(items, ef.augrc_at(1.0, **share)()) == value(items, ef.augrc_normalised())
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

@@ -113,7 +113,7 @@ def test_the_identities_hold_for_the_package_on_the_counts_of_run_13() -> None:
     alone = items.filter(pl.col("loss").is_not_null())
     cmax = items.select(ef.coverage("loss")).item()
     for (area, normalized), power in zip(
-        ((ef.aurc, ef.aurc_normalized), (ef.augrc, ef.augrc_normalized)),
+        ((ef.aurc, ef.aurc_normalised), (ef.augrc, ef.augrc_normalised)),
         itertools.count(1),
     ):
         over = items.select(area()).item() / cmax**power

@@ -133,7 +133,7 @@ WITH_ID = b'{"experiments": [{"results": {"results": [{"participant_id": %s}]}}]
         (b'{"experiments": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"run_metadata": {"run_id": "caf\xe9"}}', "byte 32 is not UTF-8 text"),
         (b'{"run_metadata": {"run_id": %s}}' % LARGE, "an integer has more than 4,300 digits"),
-        (WITH_ID % b'"caf\xe9"', "results of the experiment: byte 24 is not UTF-8 text"),
+        (WITH_ID % b'"caf\xe9"', "byte 65 is not UTF-8 text"),
         (WITH_ID % LARGE, "results of the experiment: an integer has more than 4,300 digits"),
     ],
 )

@@ -181,14 +181,17 @@ def test_rounds_overwrite_each_other_in_the_original_alone():
 def test_weights_are_named():
     sizes = ROUNDS.with_columns(sample_size=pl.Series([10, 20, 20, 70]))
     scores = {
-        weight: leaderboard(sizes, weight=weight).select("weight", "score").collect().row(0)
-        for weight in ("segment", "question", "sample_size")
+        weighting: leaderboard(sizes, weighting=weighting)
+        .select("weighting", "score")
+        .collect()
+        .row(0)
+        for weighting in ("segment", "question", "sample_size")
     }
     assert scores["segment"] == ("segment", pytest.approx(0.6))
     assert scores["question"] == ("question", pytest.approx((0.2 + 0.75 + 0.8) / 3))
     assert scores["sample_size"] == ("sample_size", pytest.approx((2 + 14 + 63) / 100))
     unknown = sizes.with_columns(sample_size=pl.Series([None, 20, 20, 20]))
-    found = leaderboard(unknown, weight="sample_size").collect()
+    found = leaderboard(unknown, weighting="sample_size").collect()
     assert found.select("score", "n_segments").row(0) == (pytest.approx(0.8), 2)
 
 
@@ -284,9 +287,9 @@ def test_it_stays_lazy(tmp_path):
     ("change", "error", "message"),
     [
         ({"level": "overal"}, ParameterError, "level must be one of .* Did you mean 'overall'"),
-        ({"weight": "n"}, ParameterError, "weight must be one of"),
+        ({"weighting": "n"}, ParameterError, "weighting must be one of"),
         ({"rules": "old"}, ParameterError, "rules must be one of .* got 'old'"),
-        ({"weight": "sample_size"}, MissingColumnsError, "needs column 'sample_size'"),
+        ({"weighting": "sample_size"}, MissingColumnsError, "needs column 'sample_size'"),
         ({"by": pl.col("round").alias("rank")}, ParameterError, "a column 'rank' of its own"),
     ],
 )

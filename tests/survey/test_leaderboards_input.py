@@ -68,13 +68,13 @@ def test_unknown_amounts_of_context():
 
 
 def test_segments_of_unknown_size_are_left_out_with_their_items():
-    found = leaderboard(SCORED, weight="sample_size").collect()
+    found = leaderboard(SCORED, weighting="sample_size").collect()
     assert found.select("model", "score", "n_segments", "n_items").rows() == [
         ("a", 0.75, 1, 1),
         ("b", 0.25, 1, 1),
     ]
     none = SCORED.with_columns(sample_size=pl.Series([-3.0, 0.0, math.nan]))
-    found = leaderboard(none, weight="sample_size").collect()
+    found = leaderboard(none, weighting="sample_size").collect()
     assert found.select("score", "n_segments", "n_items").rows() == [(None, 0, 0)] * 2
 
 

@@ -67,8 +67,8 @@ def test_over_segments_as_evaluate(interval, weighted):
         sample_size=pl.col("segment_id").rank("dense").cast(pl.Float64) * 10
     )
     method = ef.Bootstrap(cluster="segment_id", n=200, seed=1, interval=interval)
-    weight = "sample_size" if weighted else "segment"
-    found = leaderboard(rows, weight=weight, resample=method).collect().sort("model")
+    weighting = "sample_size" if weighted else "segment"
+    found = leaderboard(rows, weighting=weighting, resample=method).collect().sort("model")
     metric = mean_score(weight="sample_size") if weighted else mean_score()
     wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method).collect()
     for name, other in (("score", "estimate"), ("std_error",) * 2, ("lower",) * 2, ("upper",) * 2):
@@ -143,8 +143,8 @@ def test_repeated_items_weigh_no_more_where_questions_do():
     few = rows["segment_id"] == SEGMENTS[0]
     repeated = pl.concat([rows.filter(~few), *(half.filter(few) for half in halves)])
     method = ef.Bootstrap(cluster="question_id", n=50)
-    expected = leaderboard(rows, weight="question", resample=method).collect()
-    found = leaderboard(repeated, weight="question", resample=method).collect()
+    expected = leaderboard(rows, weighting="question", resample=method).collect()
+    found = leaderboard(repeated, weighting="question", resample=method).collect()
     for name in ("score", "std_error", "lower", "upper"):
         assert found[name].to_list() == pytest.approx(expected[name].to_list(), abs=1e-12)
 
@@ -209,7 +209,7 @@ def test_a_single_cluster_says_nothing():
 def test_weighting_by_question_resamples_questions_whole():
     rows, method = table(holes=0), ef.Bootstrap(cluster="question_id", n=50)
     segment = leaderboard(rows, resample=method).collect()
-    question = leaderboard(rows, weight="question", resample=method).collect()
+    question = leaderboard(rows, weighting="question", resample=method).collect()
     for name in ("score", "lower", "upper"):
         assert segment[name].to_list() == pytest.approx(question[name].to_list(), abs=1e-12)
 

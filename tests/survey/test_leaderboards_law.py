@@ -113,7 +113,7 @@ def test_repeated_items_of_a_segment_are_averaged(rows):
 
 def test_segments_count_alike_within_a_question():
     # The segment that was asked twice counts as the other does.
-    found = leaderboard(frame(TWICE), weight="question").collect()
+    found = leaderboard(frame(TWICE), weighting="question").collect()
     assert found["score"].item() == pytest.approx((0.45 + 0.5) / 2)
 
 

@@ -256,3 +256,12 @@ def test_prose_with_numbers_is_no_answer(texts):
     filled = [text or "Nothing." for text in texts]
     assert {status for _, status in read(*((t, 2, None, YES_NO) for t in filled))} == {"unparsed"}
     assert {status for _, status in read(*((t, 2, None, None) for t in filled))} == {"unparsed"}
+
+
+@pytest.mark.parametrize("rules", ["documented", "reference"])
+def test_text_before_a_bracket_is_cut_between_characters(rules):
+    said = ["é" * 40 + "x" * more + "\n[60, 40]" for more in range(4)]
+    rows = pl.DataFrame({"response": said, "n_options": 2})
+    parsed = ef.survey.parse(rows, rules=rules).collect()
+    assert parsed["predicted"].to_list() == [[60.0, 40.0]] * 4
+    assert parsed["status"].to_list() == ["ok"] * 4

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.state import Axis
+    from evalframe.core.state import Axis, State
 
 _CHUNK = 1 << 20
 
@@ -67,10 +67,10 @@ class Block:
         sums: dict[str, pl.Expr] = {}
         for bound, (_, axis_number) in zip(self.bounds, self.uses, strict=True):
             state = bound.metric.state(bound.columns, bound.params)
-            plain |= state.sums
+            plain |= _counted(state.sums, state)
             if state.axes:
                 axis = state.axes[axis_number]
-                level, sums = _level(axis), sums | {**axis.sums}
+                level, sums = _level(axis), sums | _counted(axis.sums, state)
         plain.pop(N_MISSING)
         return Sums(level, plain, sums, others=(N_MISSING, N))
 
@@ -114,6 +114,13 @@ class Block:
 def _level(axis: Axis) -> pl.Expr:
     """The level of each row, null where it stands at none; adding 0 makes 0.0 of -0.0."""
     return pl.when(axis.where).then(axis.level.cast(pl.Float64) + 0.0)
+
+
+def _counted(sums: Mapping[str, pl.Expr], state: State) -> dict[str, pl.Expr]:
+    """The sums, of which masses without weights become the number of rows, to be read once."""
+    valid = pl.lit(value=True) if state.valid is None else state.valid
+    ones = pl.when(valid).then(pl.lit(1.0).cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
+    return {n: state.sums[N] if expr.meta.eq(ones) else expr for n, expr in sums.items()}
 
 
 def chunks(starts: Ints, rows: int = _CHUNK) -> list[tuple[int, int]]:

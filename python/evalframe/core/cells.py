@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from evalframe.core.segments import Floats, Ints
 
-_FEW, _PER_ROW = 1 << 23, 4
-"""Cells of a table, at most: in all, and for each row."""
+_FEW, _PER_ROW = 1 << 23, 16
+"""Cells of a table, at most: in all, and for each of the rows that are tried first."""
 
 _DECIMALS = 6
 
-_HEAD = 1 << 15
+_HEAD = 1 << 17
 """Rows that are tried first; fewer are not worth the trouble."""
 
 _KEYS = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Enum)
@@ -67,14 +67,15 @@ def added_up(
         return None
     if all(sums.level is None for sums in wanted):
         return None
-    count = frame.select(pl.len()).collect().item()
-    if count < _HEAD:
-        return None
-    columns, most = _Columns(), min(_FEW, _PER_ROW * count)
-    tried, made = ([_Table(sums, columns, most) for sums in wanted] for _ in range(2))
+    columns = _Columns()
+    tried = [_Table(sums, columns, _PER_ROW * _HEAD) for sums in wanted]
+    made = [_Table(sums, columns, _FEW) for sums in wanted]
     rows = frame.select(**keys, **columns.exprs)
+    head = rows.head(_HEAD).collect()
+    if len(head) < _HEAD:
+        return None
     try:
-        _added_up([rows.head(_HEAD).collect()], [*keys], tried)
+        _added_up([head], [*keys], tried)
         tried.clear()
         batches = rows.collect_batches(maintain_order=False, engine="streaming")
         return _added_up(batches, [*keys], made)

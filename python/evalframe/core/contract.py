@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import reprlib
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,31 +17,12 @@ from polars import selectors
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing
+from evalframe.core.kinds import Kind, misfit, unlike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalframe.core.typing import Frame
-
-Kind: TypeAlias = Literal[
-    "number",
-    "integer",
-    "string",
-    "boolean",
-    "key",
-    "value",
-    "integers",
-    "numbers",
-    "texts",
-    "values",
-    "groups",
-    "any",
-]
-"""What a column may hold.
-
-A key is an integer or a string; a value a number, string or boolean; integers, numbers, texts and
-values are lists, groups are lists of lists of texts.
-"""
 
 ROW, BROKEN_RULES = "row", "broken_rules"
 """The two columns that a quarantined row gains."""
@@ -59,6 +39,17 @@ class Rule:
         holds: True where the row is good; null counts as good.
         columns: The columns it speaks of; a table that lacks one is not asked.
         remedy: What to do about rows that break it, as an imperative without a full stop.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> in_time = ef.Rule("seconds < 60", pl.col("seconds") < 60, ("seconds",), "drop late rows")
+        >>> runs = ef.Contract("runs", (ef.Column("seconds"),), rules=(in_time,))
+        >>> ef.validate(pl.DataFrame({"seconds": [12.0, 75.0]}), runs)
+        Traceback (most recent call last):
+        evalframe.core.errors.ContractError: runs: 1 rule broken (rows are numbered from 0).
+          seconds < 60: not so in 1 of 2 rows
+            row 1: seconds=75.0
+            Remedy: drop late rows.
     """
 
     name: str
@@ -85,6 +76,16 @@ class Column:
         finite: Whether NaN and infinity are bad data.
         where: Another column; rows in which that one is null are not checked.
         meaning: What the column says, in a few words, for messages.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> scores = ef.Contract("scores", (ef.Column("score", "number", nullable=True),))
+        >>> ef.validate(pl.DataFrame({"score": [0.5, None, float("nan")]}), scores)
+        Traceback (most recent call last):
+        evalframe.core.errors.ContractError: scores: 1 rule broken (rows are numbered from 0).
+          score is finite: not so in 1 of 3 rows
+            row 2: score=nan
+            Remedy: replace NaN and infinity in 'score' by numbers or null or drop these rows.
     """
 
     name: str
@@ -125,6 +126,16 @@ class Contract:
         rules: Conditions on rows beyond those the columns imply.
         key: Columns that together identify a row.
         alike: Pairs of columns that are compared: both numbers, both strings or both booleans.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = ef.Contract("items", (ef.Column("item", "key"),), key=("item",))
+        >>> print(ef.validate(pl.DataFrame({"item": [1, 2], "note": ["", "late"]}), items))
+        items: all 2 rows accepted
+        >>> ef.validate(pl.DataFrame({"items": [1, 2]}), items)
+        Traceback (most recent call last):
+        evalframe.core.errors.MissingColumnsError: items needs column 'item'; the table has
+        ['items']. Did you mean 'items'? Name the column to use, or rename it.
     """
 
     table: str
@@ -150,8 +161,11 @@ class Contract:
         if missing := needed - schema.keys():
             raise MissingColumnsError.of(self.table, missing, schema)
         faults = [
-            *(_misfit(column, schema[column.name]) for column in self._in(schema)),
-            *(_unlike(pair, schema) for pair in self.alike if schema.keys() >= {*pair}),
+            *(
+                misfit(column.name, column.kind, column.meaning, schema[column.name])
+                for column in self._in(schema)
+            ),
+            *(unlike(pair, schema) for pair in self.alike if schema.keys() >= {*pair}),
         ]
         if told := [f"{self.table}: {fault}" for fault in faults if fault]:
             raise ContractError("\n".join(told))
@@ -194,6 +208,19 @@ class Report:
         breaches: One row per broken rule: `rule`, `columns`, `rows`, `remedy`.
         valid: The accepted rows, lazily, in input order, with all their columns.
         quarantine: The file of rejected rows, or None if none was asked for.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> import tempfile
+        >>> items = ef.Contract("items", (ef.Column("item", "key"),))
+        >>> rows = pl.DataFrame({"item": ["a", None]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/rejected.parquet"
+        ...     found = ef.validate(rows, items, on_invalid="quarantine", quarantine=path)
+        ...     print(found.rows, found.rejected, found.valid.collect()["item"].to_list())
+        ...     print(pl.read_parquet(path).row(0, named=True))
+        2 1 ['a']
+        {'item': None, 'row': 1, 'broken_rules': ['item is present']}
     """
 
     table: str
@@ -245,15 +272,18 @@ def validate(
         ContractError: Wrong types, no rows, or (unless quarantined) rows that break a rule.
         OutputError: The quarantine file cannot be written.
 
-    >>> items = Contract("items", (Column("item", "key"), Column("score", "number")), key=("item",))
-    >>> print(validate(pl.DataFrame({"item": ["a", "b"], "score": [0.5, 1.0]}), items))
-    items: all 2 rows accepted
-    >>> validate(pl.DataFrame({"item": ["a", "a"], "score": [0.5, 1.0]}), items)
-    Traceback (most recent call last):
-    evalframe.core.errors.ContractError: items: 1 rule broken (rows are numbered from 0).
-      item is unique: not so in 1 of 2 rows
-        row 1: item='a' (as row 0)
-        Remedy: drop the repeats, or name the further column that tells these rows apart.
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> columns = (ef.Column("item", "key"), ef.Column("score", "number"))
+        >>> items = ef.Contract("items", columns, key=("item",))
+        >>> print(ef.validate(pl.DataFrame({"item": ["a", "b"], "score": [0.5, 1.0]}), items))
+        items: all 2 rows accepted
+        >>> ef.validate(pl.DataFrame({"item": ["a", "a"], "score": [0.5, 1.0]}), items)
+        Traceback (most recent call last):
+        evalframe.core.errors.ContractError: items: 1 rule broken (rows are numbered from 0).
+          item is unique: not so in 1 of 2 rows
+            row 1: item='a' (as row 0)
+            Remedy: drop the repeats, or name the further column that tells these rows apart.
     """
     if (on_invalid == "quarantine") != (quarantine is not None):
         raise ParameterError(
@@ -354,60 +384,3 @@ def _as_table(breaches: _Breaches) -> pl.DataFrame:
     schema = {"rule": pl.String(), "columns": texts, "rows": pl.Int64(), "remedy": pl.String()}
     rows = [(rule.name, list(rule.columns), n, rule.remedy) for rule, n in breaches]
     return pl.DataFrame(rows, schema=pl.Schema(schema), orient="row")
-
-
-# What a kind is in words, the families of types it takes, and what to cast others to.
-_KINDS: dict[Kind, tuple[str, tuple[str, ...], str]] = {
-    "number": ("a number", ("integer", "fraction"), "Float64"),
-    "integer": ("an integer", ("integer",), "Int64"),
-    "string": ("a string", ("string",), "String"),
-    "boolean": ("a boolean", ("boolean",), "Boolean"),
-    "key": ("an integer or a string", ("integer", "string"), "Int64"),
-    "value": ("a single value", ("integer", "fraction", "string", "boolean"), "String"),
-    "integers": ("a list of integers", ("integers", "list(null)"), "List(pl.Int64)"),
-    "numbers": ("a list of numbers", ("integers", "numbers", "list(null)"), "List(pl.Float64)"),
-    "values": (
-        "a list of values",
-        ("integers", "numbers", "list(string)", "list(boolean)", "list(null)"),
-        "List(pl.String)",
-    ),
-    "texts": ("a list of texts", ("list(string)", "list(null)"), "List(pl.String)"),
-    "groups": (
-        "a list of lists of texts",
-        ("list(list(string))", "list(list(null))", "list(null)"),
-        "List(pl.List(pl.String))",
-    ),
-    "any": ("anything", (), ""),
-}
-
-
-def _family(dtype: pl.DataType) -> str:
-    if dtype.is_numeric():
-        return "integer" if dtype.is_integer() else "fraction"
-    if isinstance(dtype, pl.List) and dtype.inner.is_numeric():
-        return "integers" if dtype.inner.is_integer() else "numbers"
-    text = isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
-    return "string" if text else str(dtype).lower()
-
-
-def _misfit(column: Column, dtype: pl.DataType) -> str | None:
-    kinds = (column.kind,) if isinstance(column.kind, str) else column.kind
-    words, families, casts = zip(*(_KINDS[kind] for kind in kinds), strict=True)
-    if dtype == pl.Object:
-        return f"column {column.name!r} holds Python objects; make numbers or texts of them"
-    if "any" in kinds or _family(dtype) in ("null", *chain.from_iterable(families)):
-        return None
-    meaning = f" ({column.meaning})" if column.meaning else ""
-    remedy = f"frame.with_columns(pl.col({column.name!r}).cast(pl.{casts[0]}))"
-    found = f"column {column.name!r}{meaning} is {dtype}, not {' or '.join(words)}"
-    return f"{found}. Cast it: {remedy}."
-
-
-def _unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:
-    """Why two columns cannot be compared, or None."""
-    left, right = (_family(schema[name]).replace("fraction", "integer") for name in pair)
-    if left == right or "null" in (left, right):
-        return None
-    a, b = pair
-    found = f"columns {a!r} and {b!r} are compared, but are {schema[a]} and {schema[b]}"
-    return f"{found}. Cast one: frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))."

@@ -10,7 +10,17 @@ if TYPE_CHECKING:
 
 
 class EvalframeError(Exception):
-    """Base of every error that evalframe raises on purpose."""
+    """Base of every error that evalframe raises on purpose.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> try:
+        ...     ef.evaluate(pl.DataFrame({"los": [0.5]}), ef.selective_risk())
+        ... except ef.EvalframeError as error:
+        ...     print(error)
+        metric 'selective_risk' needs column 'loss'; the table has ['los']. Did you mean 'los'?
+        Name the column to use, or rename it.
+    """
 
 
 class ParameterError(EvalframeError, ValueError):

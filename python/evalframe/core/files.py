@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -53,9 +54,9 @@ def replacing_all(paths: Sequence[Path], *, make_folder: bool = False) -> Iterat
     """The same for several files: all are written before the first is replaced.
 
     Two processes do not mix theirs: a folder is locked while files in it are replaced. Each file
-    is the old or the new one at every moment; but a process that is killed within the
-    microseconds between the first and the last leaves files of both in one folder, since there is
-    no one step for several.
+    is the old or the new one at every moment. No system replaces several files in one step: who is
+    killed (not interrupted) within the moment between the first and the last leaves some of each,
+    and perhaps a hidden file of a name on its way.
 
     Args:
         paths: The files.
@@ -100,8 +101,9 @@ def together(*, within: Path | None = None) -> Iterator[list[Unfinished]]:
     inside, limit = _WRITTEN.set(written), _WITHIN.set(within)
     try:
         yield written
-        with _telling([file.target for file in written]):
-            _take_names(written)
+        with _telling([file.target for file in written]), ThreadPoolExecutor(1) as aside:
+            # An interrupt reaches the main thread only, which then waits for this one.
+            aside.submit(_take_names, written).result()
     finally:
         _WRITTEN.reset(inside)
         _WITHIN.reset(limit)
@@ -161,6 +163,8 @@ def _take_names(written: Sequence[Unfinished]) -> None:
     with ExitStack() as locks:
         for folder in folders:
             locks.enter_context(locked(folder))
+        for file in written:
+            file.approach()
         for file in written:
             file.take_name()
 

@@ -31,6 +31,9 @@ BLOCK = ":block"
 CLUSTER = ":cluster"
 _VERSION = 1
 
+_WAITING = 1 << 22
+"""Rows of states that are in memory beside their sum, about."""
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -114,30 +117,52 @@ def merged(states: Sequence[Frame]) -> pl.LazyFrame:
     """
     if not states:
         raise ParameterError("there are no states to merge")
-    lazies = [tables.lazy(state) for state in states]
-    headers = [_read_header(state) for state in lazies]
-    # A shard without rows has no header at all, or lacks some blocks.
-    told = [(number, header) for number, header in enumerate(headers) if header is not None]
-    for number, header in told:
-        if header != told[0][1]:
+    whole = _Sum()
+    for number, state in enumerate(states):
+        whole.add(number, tables.lazy(state).collect())
+    return whole.table().lazy()
+
+
+class _Sum:
+    """A running sum of states, of which a few wait to be added up together."""
+
+    def __init__(self) -> None:
+        self._header: dict[str, Any] | None = None
+        self._told_by = 0
+        self._least = 0
+        self._parts: list[pl.DataFrame] = []
+
+    def add(self, number: int, state: pl.DataFrame) -> None:
+        """One more state.
+
+        Raises:
+            ParameterError: It holds other metrics, keys or clusters than the others.
+        """
+        header = _read_header(state.lazy())
+        # A shard without rows has no header at all, or lacks some blocks.
+        if header is not None and self._header is None:
+            self._header, self._told_by = header, number
+        elif header is not None and header != self._header:
             raise ParameterError(
-                f"state {number} holds other metrics, keys or clusters than state {told[0][0]}; "
-                "merge states that were made by the same partial(...)"
+                f"state {number} holds other metrics, keys or clusters than state "
+                f"{self._told_by}; merge states that were made by the same partial(...)"
             )
-    _check_alike(lazies, told[0][1] if told else None)
-    whole = pl.concat(lazies, how="diagonal_relaxed")
-    schema = whole.collect_schema()
-    names = schema.names()
-    groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
+        self._parts.append(state)
+        if sum(map(len, self._parts)) > max(_WAITING, 2 * self._least):
+            self._parts = [self.table()]
+            self._least = len(self._parts[0])
 
-    def compute() -> pl.DataFrame:
-        parts = []
-        for place in range(len(told[0][1]["blocks"]) if told else 0):
-            rows = whole.filter(_is_marked(place))
-            parts.append(_added_up(rows, groups, sums))
-        return _one_table(parts, told[0][1], groups, sums) if told else whole.collect()
-
-    return pl.defer(compute, schema=pl.Schema(schema))
+    def table(self) -> pl.DataFrame:
+        """The sum of all states."""
+        _check_alike(self._parts, self._header)
+        whole = pl.concat(self._parts, how="diagonal_relaxed")
+        if self._header is None:
+            return whole
+        names = whole.columns
+        groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
+        rows = [whole.lazy().filter(_is_marked(k)) for k in range(len(self._header["blocks"]))]
+        parts = [_added_up(part, groups, sums) for part in rows]
+        return _one_table(parts, self._header, groups, sums)
 
 
 def _added_up(rows: pl.LazyFrame, groups: Sequence[str], sums: Sequence[str]) -> pl.DataFrame:
@@ -153,10 +178,10 @@ def _added_up(rows: pl.LazyFrame, groups: Sequence[str], sums: Sequence[str]) ->
     return rows.group_by(*groups, LEVEL).agg(pl.col(used).sum()).collect()
 
 
-def _check_alike(states: Sequence[pl.LazyFrame], header: dict[str, Any] | None) -> None:
+def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:
     """Raise where a key or the cluster is text in one state and something else in another."""
     named = [] if header is None else [*header["by"], header["cluster"]]
-    schemas = [state.collect_schema() for state in states]
+    schemas = [state.schema for state in states]
     for name in named:
         found = {schema[name] for schema in schemas if name in schema}
         text = {dtype for dtype in found if dtype in (pl.String, pl.Categorical, pl.Enum)}
@@ -173,7 +198,7 @@ def opened(state: Frame) -> Opened:
     Raises:
         ParameterError: It is no state table, or of another version.
     """
-    lazy = tables.lazy(state)
+    lazy = tables.lazy(state).collect().lazy()
     header = _read_header(lazy)
     if header is None:
         raise ParameterError("the state has no rows, and so does not say what it is a state of")

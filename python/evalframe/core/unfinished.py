@@ -43,6 +43,9 @@ class Unfinished:
         if self.target.exists():
             shutil.copymode(self.target, self.path)
 
+    def approach(self) -> None:
+        """Be ready to become the target in one step."""
+
     def take_name(self) -> None:
         """Become the target."""
         self.path.replace(self.target)
@@ -57,22 +60,26 @@ class Unnamed(Unfinished):
     """A file without a name, which vanishes with the process however that ends."""
 
     descriptor: int
+    beside: Path
+
+    def approach(self) -> None:
+        """Have a name, if the target is there: Linux replaces files by named ones only."""
+        if self.target.exists():
+            self._link(self.beside)
 
     def take_name(self) -> None:
-        """Become the target; a file that is there is replaced, for which Linux wants two steps."""
-        try:
-            self._link(self.target)
-        except FileExistsError:
-            beside = _beside(self.target)
-            try:
-                self._link(beside)
-                beside.replace(self.target)
-            finally:
-                beside.unlink(missing_ok=True)
+        """Become the target."""
+        if not self.beside.exists():
+            with suppress(FileExistsError):
+                self._link(self.target)
+                return
+            self._link(self.beside)
+        self.beside.replace(self.target)
 
     def discard(self) -> None:
         """Leave nothing, unless it is the target by now."""
         os.close(self.descriptor)
+        self.beside.unlink(missing_ok=True)
 
     def _link(self, name: Path) -> None:
         # With a folder named, even one that an absolute path ignores, Python calls linkat, which
@@ -90,7 +97,8 @@ def unfinished(target: Path) -> Unfinished:
     folder = target.parent if target.parent.is_dir() else target.parent.parent
     descriptor = _without_name(folder)
     if descriptor is not None:
-        return Unnamed(target, DESCRIPTORS / str(descriptor), descriptor)
+        path = DESCRIPTORS / str(descriptor)
+        return Unnamed(target, path, descriptor, _beside(target))
     path = _beside(folder / target.name)
     path.touch(exist_ok=False)
     return Unfinished(target, path)

@@ -110,7 +110,7 @@ Examples:
   evalframe survey data/survey_responses.parquet --truth data/survey.parquet \\
       -o tables
   evalframe survey answers/ --truth 'rounds/*.json' -o overall.md \\
-      --weight question --bootstrap 2000 --cluster question_id
+      --weighting question --bootstrap 2000 --cluster question_id
   evalframe survey --from-runs results/ --versions latest --rules reference -o tables
 
 \b

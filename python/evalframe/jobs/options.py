@@ -53,7 +53,12 @@ def resampling(cluster: str, text: str = "Resampled together.") -> Callable[[Com
             "--bootstrap", "n", type=int, help="How many cluster resamples.  [default: none]"
         ),
         click.option("--seed", type=int, help="Of the resamples.  [default: 42]"),
-        click.option("--interval", type=click.Choice(INTERVALS), help="[default: percentile]"),
+        click.option(
+            "--interval",
+            type=click.Choice(INTERVALS),
+            help="With few clusters most others are too short; percentile is that of published "
+            "results.  [default: expanded_bca]",
+        ),
         click.option(
             "--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"
         ),

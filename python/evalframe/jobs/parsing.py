@@ -70,7 +70,7 @@ def parse(document: Mapping[str, Any]) -> Job:
         (('model',), 'abs_norm', None)
         >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
         Traceback (most recent call last):
-        evalframe.core.errors.InputError: Expected `int`, got `str` - at `$.bootstrap.n`
+        evalframe.core.errors.InputError: bootstrap.n must be a whole number, got a text
     """
     if "family" not in document:
         raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
@@ -96,7 +96,7 @@ _CHOICES = {
     "$.answers": ANSWER_TEXTS,
     "$.metric": METRIC_NAMES,
     "$.rules": RULES,
-    "$.weight": WEIGHTINGS,
+    "$.weighting": WEIGHTINGS,
     "$.baselines": BASELINES,
     "$.versions": VERSIONS,
     "$.finding_rule": FINDING_RULES,
@@ -106,17 +106,39 @@ _CHOICES = {
 }
 
 
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "datetime": "a date with a time",
+    "date": "a date",
+    "time": "a time",
+    "list": "a list",
+    "dict": "a table",
+    "NoneType": "nothing",
+}
+"""What msgspec calls the kinds of values, in words."""
+
+
 def _explained(message: str, family: str) -> EvalframeError:
     """What msgspec found, with the names that would have been allowed."""
     what, _, place = message.partition(" - at ")
     place = place.strip("`") or "$"
     table = place.removeprefix("$").removeprefix(".") or "job"
-    if found := re.fullmatch(r"Object contains unknown field `(.*)`", what):
+    if found := re.fullmatch(r"(?s)Object contains unknown field `(.*)`", what):
         fields = _TABLES.get(place, FAMILIES[family]).__struct_fields__
         return UnknownNameError.of(f"entry of {table}", found[1], fields)
     if found := re.fullmatch(r"Object missing required field `(.*)`", what):
         return InputError(f"{table} lacks its entry {found[1]!r}")
-    if found := re.fullmatch(r"Invalid (?:enum )?value '(.*)'", what):
+    if found := re.fullmatch(r"(?s)Invalid (?:enum )?value '(.*)'", what):
         entry = re.sub(r"\[.*\]$", "", place)
         return UnknownNameError.of(entry.removeprefix("$."), found[1], _CHOICES[entry])
-    return InputError(message)
+    if found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", what):
+        wanted = [_WORDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null"]
+        entry = table.replace("[...]", ": each")
+        got = _WORDS.get(found[2], found[2])
+        return InputError(f"{entry} must be {' or '.join(wanted)}, got {got}")
+    return InputError(f"{table}: {what}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import evalframe as ef
     from evalframe.resample.methods import Progress
 
-Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca"]
+Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 OnInvalid: TypeAlias = Literal["raise", "quarantine"]
 
@@ -28,7 +28,7 @@ class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     n: int
     seed: int = 42
-    interval: Interval = "percentile"
+    interval: Interval = "expanded_bca"
     level: float = 0.95
     cluster: str | None = None
     draws: Draws = "reference"

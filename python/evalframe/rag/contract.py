@@ -12,7 +12,7 @@ from evalframe.rag.answers import aliases, answer_groups
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.contract import Kind
+    from evalframe.core.kinds import Kind
 
 ANSWERS: tuple[Kind, ...] = ("string", "texts", "groups")
 """What a column of answers may hold."""
@@ -45,9 +45,10 @@ def instances_contract(
         negative: Documents that do not: lists of texts.
         positive_wrong: Documents that give the fake answer: lists of texts, null for other data.
 
-    >>> contract = instances_contract()
-    >>> [column.name for column in contract.columns], contract.key
-    (['dataset', 'id', 'query', 'answers'], ('dataset', 'id'))
+    Examples:
+        >>> contract = instances_contract()
+        >>> [column.name for column in contract.columns], contract.key
+        (['dataset', 'id', 'query', 'answers'], ('dataset', 'id'))
     """
     columns = [Column(dataset, "string"), Column(id, "key")]
     columns += [Column(query, "string")] if query else []
@@ -107,9 +108,10 @@ def responses_contract(
         factlabel: Whether an error was flagged: 1, 0 or null.
         by: Further columns that tell runs apart; null is a value like any other.
 
-    >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
-    >>> contract.key
-    ('model', 'dataset', 'noise_rate', 'passage_num', 'temperature', 'id')
+    Examples:
+        >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
+        >>> contract.key
+        ('model', 'dataset', 'noise_rate', 'passage_num', 'temperature', 'id')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     columns = [Column(name, "string") for name in (model, dataset) if name]

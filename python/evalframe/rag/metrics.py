@@ -103,6 +103,9 @@ def all_rate(
         Float64 in [0, 1], null where no response has a label and a noise rate. An empty label is
         not counted; the original fails over one at a noise rate of 1.
 
+    Raises:
+        ParameterError: The tolerance is negative or NaN.
+
     References:
         RGB 65ec39e, `all_rate`.
 

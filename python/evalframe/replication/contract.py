@@ -67,9 +67,10 @@ def replication_contract(
         test_id: The test within its finding; None for a table of one test each.
         by: Further columns that tell runs apart; null is a value like any other.
 
-    >>> contract = replication_contract(sub_study_id=None, by="temperature")
-    >>> contract.key
-    ('model', 'study_id', 'finding_id', 'test_id', 'temperature')
+    Examples:
+        >>> contract = replication_contract(sub_study_id=None, by="temperature")
+        >>> contract.key
+        ('model', 'study_id', 'finding_id', 'test_id', 'temperature')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     columns = _keys(model, sub_study_id, test_id)
@@ -116,8 +117,9 @@ def responses_contract(
         weight: How often the participant counts: whole numbers of 0 or more.
         by: Further columns that tell runs apart; null is a value like any other.
 
-    >>> responses_contract(model=None, test_id=None).key
-    ('study_id', 'sub_study_id', 'finding_id', 'participant_id', 'condition')
+    Examples:
+        >>> responses_contract(model=None, test_id=None).key
+        ('study_id', 'sub_study_id', 'finding_id', 'participant_id', 'condition')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     columns = _keys(model, sub_study_id, test_id)
@@ -147,9 +149,10 @@ def designs_contract(
         sub_study_id: As in `replication_contract`.
         test_id: Likewise.
 
-    >>> [rule.name for rule in designs_contract().rules][2:5]
-    ['samples are independent, paired or one', 'two samples have two conditions',
-     'several samples have two conditions or more']
+    Examples:
+        >>> [rule.name for rule in designs_contract().rules][2:5]
+        ['samples are independent, paired or one', 'two samples have two conditions',
+         'several samples have two conditions or more']
     """
     kind = kind_of_test("test_type")
     samples = pl.col("samples").fill_null("independent")

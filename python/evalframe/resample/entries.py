@@ -62,6 +62,16 @@ class Entries(NamedTuple):
             self.ranks[name][chosen] = limits
 
 
+    def of(self, chosen: Ints) -> Entries:
+        """What is said of some of the entries."""
+        spread = {
+            name: intervals.Spread(*(values[chosen] for values in told))
+            for name, told in self.spread.items()
+        }
+        ranks = {name: limits[chosen] for name, limits in self.ranks.items()}
+        return Entries(spread, self.counts[chosen], ranks)
+
+
 def unknown(names: Sequence[str], entries: int, *, ranked: bool) -> Entries:
     """Entries of which nothing is known."""
 
@@ -94,12 +104,12 @@ def entry_spreads(
         table: One row for each entry, with the estimates by name.
         entry: The column of the rows with the number of the entry.
         cluster: What is drawn; within strata what `pools.within` gives.
-        boards: The board of each entry; by default all are of one.
+        boards: The board of each entry, some of which has two clusters; by default all are of one.
         ranking: By what entries are ranked.
         counted: Which sums of a cluster say that it counts as one of its entry; by default all.
 
     Raises:
-        ParameterError: No board has two clusters, or one of them is null.
+        ParameterError: There are no two clusters, or one of them is null.
     """
     bounds = [metric.bound for metric in metrics]
     names = [bound.name for bound in bounds]
@@ -110,7 +120,8 @@ def entry_spreads(
     made = unknown(names, len(table), ranked=ranking is not None)
     known = table.select(pl.col(names).cast(pl.Float64).fill_null(float("nan"))).to_numpy().T
     board = np.zeros(len(table), dtype=np.int64) if boards is None else boards
-    for pool in pools(method, tables, Boards(pl.Series(BOARD, board)), counted):
+    shared = Boards(pl.Series(BOARD, board), enough=boards is not None)
+    for pool in pools(method, tables, shared, counted):
         here = pool.groups.to_numpy()
         found = estimated(method, pool, blocks, bounds, known[:, here])
         spread = {

@@ -108,15 +108,17 @@ def replicates(
     values = np.full((len(exprs), each, groups), np.nan)
     nulls = np.ones(values.shape, dtype=np.bool_)
     progress = method.progress or reporter("bootstrap")
+    # Poisson weights belong to clusters, so that groups with other clusters share a table of them.
+    mixed = method.draws == "poisson" and not jackknife
     clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
     sizes = clusters.group_by(GROUP).agg(CLUSTER, pl.len().alias("size")).sort("size", GROUP)
-    if method.draws == "poisson":
+    if mixed:
         sizes = sizes.with_columns(pl.lit(0).alias("size"))
     done, total = 0, each * len(sizes)
     for (_,), pool in sizes.group_by("size", maintain_order=True):
         own = rows.join(pool.select(GROUP), on=GROUP)
         numbered = pool.select(GROUP, CLUSTER).explode(CLUSTER)
-        if method.draws == "poisson":
+        if mixed:
             ids = numbered[CLUSTER].unique().sort()
             numbered = numbered.with_columns(
                 (pl.col(CLUSTER).rank("dense") - 1).cast(pl.Int64).alias(":place")

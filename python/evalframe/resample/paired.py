@@ -95,6 +95,7 @@ def paired_spread(
         ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
             shares a cluster, unless they are matched otherwise.
     """
+    method = method.of_differences
     *by, side = keys
     tables, on = flat(tables)
     present = pl.concat([table.select(*keys, *on) for table in tables]).unique()
@@ -137,7 +138,7 @@ def _boards(
     if not together:
         return Boards(pair)
     drawn = pl.concat([table.select(pl.lit(0, pl.Int64).alias(BOARD), *on) for table in tables])
-    return Boards(pair * 0, drawn.unique())
+    return Boards(pair * 0, drawn)
 
 
 def _pairs(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:

@@ -38,10 +38,12 @@ class Boards:
     Attributes:
         of: The number of the board of each group.
         clusters: `BOARD` and cluster of what is drawn, where that is more than the groups have.
+        enough: Whether the caller knows that some board has two clusters, here or elsewhere.
     """
 
     of: pl.Series
     clusters: pl.DataFrame | None = None
+    enough: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,10 @@ def pools(
     )  # fmt: skip
     drawn = cells.select(BOARD, *on).unique()
     if boards is not None and boards.clusters is not None:
-        drawn = boards.clusters
+        drawn = boards.clusters.unique()
     sizes = cells.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups"))
+    if boards is None or not boards.enough:
+        check_enough(method, drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
     for run in _runs(method, drawn, on):
         mine = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
@@ -178,7 +182,6 @@ def _runs(method: Method, drawn: pl.DataFrame, on: list[str]) -> Iterator[_Run]:
         return
     cluster = on[0]
     drawn = drawn.with_columns(pl.len().over(BOARD).alias(_ALIKE)).sort(BOARD, cluster)
-    check_enough(method, drawn[_ALIKE], drawn[cluster])
     place = pl.col(cluster).rank("dense").cast(pl.Int64) - 1
     if isinstance(method, Bootstrap) and method.draws == "poisson":
         drawn = drawn.with_columns(place.alias(_PLACE))

@@ -134,7 +134,7 @@ def augrc(
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
-def aurc_normalized(
+def aurc_normalised(
     loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
 ) -> State:
     """AURC divided by Cmax: the mean selective risk over the coverages that are reached.
@@ -142,25 +142,35 @@ def aurc_normalized(
     It does not reward abstention as the area itself does, and equals `aurc` in the convention
     `trapezoid_predicted`.
 
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+
     Returns:
         Float64, null where nothing is predicted.
 
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [1.0, None], "confidence": [0.9, 0.8]})
-        >>> items.select(ef.aurc(), ef.aurc_normalized()).row(0)
+        >>> items.select(ef.aurc(), ef.aurc_normalised()).row(0)
         (0.5, 1.0)
     """
     return _area(aurc_rule("trapezoid_predicted"), loss, confidence, weight)
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
-def augrc_normalized(
+def augrc_normalised(
     loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
 ) -> State:
     """AUGRC divided by the square of Cmax, its scale-free form.
 
     Equals `augrc` in the convention `trapezoid_predicted`.
+
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
 
     Returns:
         Float64, null where nothing is predicted.
@@ -168,7 +178,7 @@ def augrc_normalized(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [1.0, None], "confidence": [0.9, 0.8]})
-        >>> items.select(ef.augrc(), ef.augrc_normalized()).row(0)
+        >>> items.select(ef.augrc(), ef.augrc_normalised()).row(0)
         (0.125, 0.5)
     """
     return _area(augrc_rule("trapezoid_predicted"), loss, confidence, weight)

@@ -102,6 +102,21 @@ def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: boo
 
     Raises:
         OutputError: A number is infinite or NaN, or the folder is missing or cannot be written to.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "artifact.json"
+        ...     write_artifact({"schema_version": "1", "inputs": []}, path)
+        ...     print(path.read_text(), end="")
+        {
+          "schema_version": "1",
+          "inputs": []
+        }
+        >>> write_artifact({"cmax": math.nan}, path)
+        Traceback (most recent call last):
+        evalframe.core.errors.OutputError: the artifact holds NaN in cmax, which JSON lacks; correct
+        what it comes from, or leave it out
     """
     for key, number in _not_finite(document) if strict else ():
         found = "NaN" if math.isnan(number) else "an infinite number"

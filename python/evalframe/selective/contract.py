@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Kind, Rule
+from evalframe.core.contract import Column, Contract, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from evalframe.core.kinds import Kind
 
 
 def items_contract(
@@ -47,11 +49,12 @@ def items_contract(
             no item.
         answers: What prediction and label hold: `"number"` for a loss that subtracts them.
 
-    >>> items = items_contract(confidence="token_msp", by="model")
-    >>> [column.name for column in items.columns]
-    ['participant_id', 'item', 'prediction', 'label', 'token_msp', 'model']
-    >>> items.key
-    ('model', 'participant_id', 'item')
+    Examples:
+        >>> items = items_contract(confidence="token_msp", by="model")
+        >>> [column.name for column in items.columns]
+        ['participant_id', 'item', 'prediction', 'label', 'token_msp', 'model']
+        >>> items.key
+        ('model', 'participant_id', 'item')
     """
     by, confidence = _names(by), _names(confidence)
     if key is None:

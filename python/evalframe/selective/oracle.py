@@ -280,6 +280,11 @@ def achievable_gain_pct(
 ) -> State:
     """How much of AURC the convex hull would save, in percent.
 
+    Args:
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+
     Returns:
         Float64 in percent, 0.0 where AURC is 0 (as its source does).
 

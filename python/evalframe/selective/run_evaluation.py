@@ -99,6 +99,16 @@ class RunEvaluation:
         curves: `input`, `confidence`, then the columns of `rc_curve`.
         deltas: Of two runs `confidence` and the columns of `ef.compare`, second minus first (None
             for one run); without resampling its intervals are empty.
+
+    Examples:
+        >>> from evalframe.selective import open_run
+        >>> from evalframe.selective.sample import sample_document
+        >>> run = open_run(sample_document(participants=10), mode="few_shot")
+        >>> settings = RunSettings(variants=("verbalized", "token_msp"), n=0)
+        >>> evaluation = evaluate_runs(run, settings=settings)
+        >>> areas = evaluation.result.filter(pl.col("metric") == "aurc")
+        >>> areas.select("confidence", "n", pl.col("estimate").round(4)).rows()
+        [('verbalized', 72, 0.033), ('token_msp', 72, 0.0283)]
     """
 
     runs: tuple[Run, ...]
@@ -339,7 +349,8 @@ def _deltas(
         for name in settings.variants
         for metric in _of(name, [aurc("loss", name), augrc("loss", name), coverage("loss")])
     ]
-    method = settings.bootstrap or Bootstrap(cluster=PARTICIPANT, n=1, rules="reference")
+    none = Bootstrap(cluster=PARTICIPANT, n=1, interval="percentile", rules="reference")
+    method = settings.bootstrap or none
     method = replace(method, progress=progress)
     made = _named(compare(left, metrics, other=right, resample=method).collect())
     if settings.bootstrap is not None:

@@ -45,6 +45,17 @@ class RunSettings:
 
     Raises:
         ParameterError: A setting lies outside its domain.
+
+    Examples:
+        >>> settings = RunSettings(variants=("verbalized",), coverage_grid=(0.5, 0.9), n=2000)
+        >>> settings.loss, settings.bootstrap.cluster
+        ('abs_norm', 'participant_id')
+        >>> settings.signals()
+        ['verbalized_confidence']
+        >>> RunSettings(coverage_grid=(50,))
+        Traceback (most recent call last):
+        evalframe.core.errors.ParameterError: a coverage of the grid must lie in (0, 1], got
+        50.0; 0.5 means half of all items
     """
 
     variants: tuple[str, ...] = ("llm", "total_evidence")
@@ -101,7 +112,13 @@ class RunSettings:
         """The resampling, if there is any."""
         if not self.n:
             return None
-        return Bootstrap(cluster=PARTICIPANT, n=self.n, seed=self.seed, rules=self.rules)
+        return Bootstrap(
+            cluster=PARTICIPANT,
+            n=self.n,
+            seed=self.seed,
+            interval="percentile",
+            rules=self.rules,
+        )
 
 
 def _listed(name: str, value: Any) -> list[Any]:

@@ -176,6 +176,12 @@ def true_positives(
 ) -> State:
     """Number of positive rows predicted positive.
 
+    Args:
+        prediction: Predicted class; null is an abstention.
+        label: True class.
+        weight: How often each row counts.
+        positive: The positive class; every other one is negative. Booleans are 1 and 0.
+
     Returns:
         Float64 (a sum of weights), null where nothing is predicted.
 
@@ -198,6 +204,12 @@ def false_positives(
     positive: str | int | float | bool = True,
 ) -> State:
     """Number of negative rows predicted positive.
+
+    Args:
+        prediction: Predicted class; null is an abstention.
+        label: True class.
+        weight: How often each row counts.
+        positive: The positive class; every other one is negative. Booleans are 1 and 0.
 
     Returns:
         Float64 (a sum of weights), null where nothing is predicted.
@@ -222,6 +234,12 @@ def true_negatives(
 ) -> State:
     """Number of negative rows predicted negative.
 
+    Args:
+        prediction: Predicted class; null is an abstention.
+        label: True class.
+        weight: How often each row counts.
+        positive: The positive class; every other one is negative. Booleans are 1 and 0.
+
     Returns:
         Float64 (a sum of weights), null where nothing is predicted.
 
@@ -244,6 +262,12 @@ def false_negatives(
     positive: str | int | float | bool = True,
 ) -> State:
     """Number of positive rows predicted negative; abstentions are none.
+
+    Args:
+        prediction: Predicted class; null is an abstention.
+        label: True class.
+        weight: How often each row counts.
+        positive: The positive class; every other one is negative. Booleans are 1 and 0.
 
     Returns:
         Float64 (a sum of weights), null where nothing is predicted.

@@ -92,11 +92,12 @@ def signals_contract(
         rules: Whose demands on values.
         shown: Further columns that tell a reader of messages which row is meant.
 
-    >>> for rule in signals_contract("token_msp").rules:
-    ...     print(rule.name)
-    token_msp is present, for token_msp
-    token_msp is a number (NaN: no such key, or no number there), for token_msp
-    token_msp is finite, for token_msp
+    Examples:
+        >>> for rule in signals_contract("token_msp").rules:
+        ...     print(rule.name)
+        token_msp is present, for token_msp
+        token_msp is a number (NaN: no such key, or no number there), for token_msp
+        token_msp is finite, for token_msp
     """
     return _contract(_needs(variants, calibration, rules), where, shown)
 

@@ -51,8 +51,9 @@ def survey_contract(
     Raises:
         ParameterError: An unknown unit.
 
-    >>> survey_contract(round=None, share="percent", unit="percent").key
-    ('segment_id', 'question_id', 'option_index')
+    Examples:
+        >>> survey_contract(round=None, share="percent", unit="percent").key
+        ('segment_id', 'question_id', 'option_index')
     """
     if unit not in ("share", "percent"):
         raise ParameterError(f"unit must be 'share' or 'percent', got {unit!r}")
@@ -115,9 +116,10 @@ def distributions_contract(
         n_options: Number of the options; None for a table without it.
         sample_size: Respondents, a whole number; null if not known. None for a table without it.
 
-    >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
-    ['actual has numbers only', 'actual is not negative', 'actual sums to 1 or to 100',
-     'a question has the same options in all segments']
+    Examples:
+        >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
+        ['actual has numbers only', 'actual is not negative', 'actual sums to 1 or to 100',
+         'a question has the same options in all segments']
     """
     distribution = [name for name in (round, segment_id, question_id) if name]
     question = [name for name in (round, question_id) if name]
@@ -191,8 +193,9 @@ def predictions_contract(
         weight: How often each row counts, 0 or more.
         by: Further columns that tell runs apart; null is a value like any other.
 
-    >>> predictions_contract(context_count="context_count", by="temperature").key
-    ('model', 'round', 'segment_id', 'question_id', 'context_count', 'temperature')
+    Examples:
+        >>> predictions_contract(context_count="context_count", by="temperature").key
+        ('model', 'round', 'segment_id', 'question_id', 'context_count', 'temperature')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     keys = [name for name in (model, round, segment_id, question_id) if name]

@@ -223,7 +223,7 @@ def clusters_add_up(
     """
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
-    method = Bootstrap(cluster=cluster, n=1, rules="reference")
+    method = Bootstrap(cluster=cluster, n=1, interval="percentile", rules="reference")
     state = partial(rows, exprs, by=by, cluster=cluster)
     routes: dict[str, Frame] = {
         "evaluate": evaluate(rows, exprs, by=by),
@@ -252,7 +252,7 @@ def replicates_resample_rows(
     """
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
-    method = Bootstrap(cluster=cluster, n=n, rules="reference")
+    method = Bootstrap(cluster=cluster, n=n, interval="percentile", rules="reference")
     bounds, others = tables.split(exprs)
     plain = [*(bound.expr for bound in bounds), *others]
     routes: dict[str, Frame] = {

@@ -66,7 +66,7 @@ _PREDICTIONS = options(
         "[default: documented]",
     ),
     click.option(
-        "--weight",
+        "--weighting",
         type=click.Choice(WEIGHTINGS),
         help="What counts alike, or by its respondents, overall and in categories.  [default: "
         "segment]",

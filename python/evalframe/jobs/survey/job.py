@@ -55,7 +55,7 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         metric: How answers are scored; by default by the scores that the table has, or else
             `METRIC`.
         rules: `documented`, or `reference` for the original's numbers.
-        weight: What counts alike in the overall and the category leaderboards.
+        weighting: What counts alike in the overall and the category leaderboards.
         by: Columns to group by; each group has leaderboards of its own.
         baselines: Scored beside the models, if there is a survey; by default `USUAL`.
         key: Columns that identify a row; by default `by`, `KEYS` and `RUNS`, as far as the table
@@ -73,7 +73,7 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
     truth: str | None = None
     metric: MetricName | None = None
     rules: Rules = "documented"
-    weight: Weighting = "segment"
+    weighting: Weighting = "segment"
     by: tuple[str, ...] = ()
     baselines: tuple[Baseline, ...] | None = None
     versions: Versions = "all"

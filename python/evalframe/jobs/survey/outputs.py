@@ -51,7 +51,7 @@ def groups_of(job: SurveyJob) -> list[pl.Expr]:
 def overall(job: SurveyJob, scores: pl.DataFrame, resample: ef.Bootstrap | None) -> pl.DataFrame:
     """The overall leaderboard, with intervals if they are asked for."""
     return ef.survey.leaderboard(
-        scores, by=groups_of(job), weight=job.weight, rules=job.rules, resample=resample
+        scores, by=groups_of(job), weighting=job.weighting, rules=job.rules, resample=resample
     ).collect()
 
 
@@ -78,12 +78,12 @@ def tables_of(
         scores, by=groups_of(job), rules=job.rules, attributes=attributes
     )
     tables |= _of_the_best(job, scores, attributes)
-    if job.weight != "segment" or resample is not None:
+    if job.weighting != "segment" or resample is not None:
         tables["category"] = ef.survey.leaderboard(
             scores,
             "category",
             by=groups_of(job),
-            weight=job.weight,
+            weighting=job.weighting,
             rules=job.rules,
             attributes=attributes,
             resample=resample,

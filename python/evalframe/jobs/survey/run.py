@@ -161,7 +161,7 @@ def _notes(job: SurveyJob, opened: Opened, truth: Truth | None, models: pl.DataF
     """What the numbers are, and what is not among them."""
     stored = opened.value == "score"
     metric = "the scores of the table" if stored else job.metric or METRIC
-    notes = [f"Score: {metric}; {_ALIKE[job.weight]}."]
+    notes = [f"Score: {metric}; {_ALIKE[job.weighting]}."]
     if failed := models["score"].null_count():
         notes.append(f"{failed:,} of {len(models):,} items have no score and are left out.")
     if "context_count" in models.columns and models["context_count"].drop_nulls().n_unique() > 1:

@@ -64,6 +64,13 @@ def log_bayes_factor_bound(
 
     Raises:
         ParameterError: Unknown rules.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_bound
+        >>> tests = pl.DataFrame({"p": [0.5, 0.05, 1e-307]})
+        >>> tests.select(log_bayes_factor_bound("p").round(3)).to_series().to_list()
+        [0.0, 0.899, 699.333]
     """
     return BOUND.factor([p], rules).log("log_bayes_factor_bound")
 
@@ -121,5 +128,13 @@ def log_bayes_factor_directional_bound(
 
     Raises:
         ParameterError: Unknown rules.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_directional_bound
+        >>> tests = pl.DataFrame({"p": [0.5, 0.01, 0.01], "agrees": [True, True, False]})
+        >>> bounds = tests.select(log_bayes_factor_directional_bound("p", "agrees"))
+        >>> bounds.to_series().round(3).to_list()
+        [-0.693, 1.385, -2.303]
     """
     return DIRECTIONAL_BOUND.factor([p, agrees], rules).log("log_bayes_factor_directional_bound")

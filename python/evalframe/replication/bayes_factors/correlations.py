@@ -73,5 +73,12 @@ def log_bayes_factor_r(
 
     Raises:
         ParameterError: Unknown rules, or a scale that is none.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_r
+        >>> tests = pl.DataFrame({"r": [0.0, 0.9], "n": [30, 1000]})
+        >>> tests.select(log_bayes_factor_r("r", "n").round(3)).to_series().to_list()
+        [-1.638, 824.376]
     """
     return R.factor([r, n], rules, scale).log("log_bayes_factor_r")

@@ -69,6 +69,13 @@ def log_bayes_factor_chi2(
 
     Raises:
         ParameterError: Unknown rules.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_chi2
+        >>> tests = pl.DataFrame({"chi2": [7.88077, 2000.0], "df": [2, 1], "n": [27, 2500]})
+        >>> tests.select(log_bayes_factor_chi2("chi2", "df", "n").round(3)).to_series().to_list()
+        [0.645, 996.088]
     """
     return CHI2.factor([chi2, df, n], rules).log("log_bayes_factor_chi2")
 
@@ -130,5 +137,12 @@ def log_bayes_factor_binomial(
 
     Raises:
         ParameterError: Unknown rules.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_binomial
+        >>> tests = pl.DataFrame({"k": [7, 2000], "n": [7, 2000], "p0": [0.5, 0.5]})
+        >>> tests.select(log_bayes_factor_binomial("k", "n", "p0").round(3)).to_series().to_list()
+        [2.773, 1378.693]
     """
     return BINOMIAL.factor([k, n, p0], rules).log("log_bayes_factor_binomial")

@@ -150,5 +150,12 @@ def log_bayes_factor_u(
 
     Raises:
         ParameterError: Unknown rules, or a scale that is none.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_u
+        >>> tests = pl.DataFrame({"u": [120, 0], "n1": [20, 2000], "n2": [20, 2000]})
+        >>> tests.select(log_bayes_factor_u("u", "n1", "n2").round(3)).to_series().to_list()
+        [0.63, 1113.888]
     """
     return U.factor([u, n1, n2], rules, scale).log("log_bayes_factor_u")

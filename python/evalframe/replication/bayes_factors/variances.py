@@ -77,6 +77,13 @@ def log_bayes_factor_f(
 
     Raises:
         ParameterError: Unknown rules, or a scale that is none.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_f
+        >>> tests = pl.DataFrame({"f": [12.8, 9e3], "df1": [1, 1], "df2": [78, 778], "n": [80, 780]})
+        >>> tests.select(log_bayes_factor_f("f", "df1", "df2", "n").round(3)).to_series().to_list()
+        [3.796, 979.174]
     """
     return F.factor([f, df1, df2, n], rules, scale).log("log_bayes_factor_f")
 
@@ -143,5 +150,13 @@ def log_bayes_factor_variance_ratio(
 
     Raises:
         ParameterError: Unknown rules.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import log_bayes_factor_variance_ratio
+        >>> tests = pl.DataFrame({"f": [0.2, 500.0], "df1": [10, 400], "df2": [15, 400]})
+        >>> bounds = tests.select(log_bayes_factor_variance_ratio("f", "df1", "df2"))
+        >>> bounds.to_series().round(3).to_list()
+        [1.81, 961.803]
     """
     return VARIANCE_RATIO.factor([f, df1, df2], rules).log("log_bayes_factor_variance_ratio")

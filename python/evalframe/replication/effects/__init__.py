@@ -20,41 +20,41 @@ null. `rules="reference"` gives the numbers of HumanStudy-Bench (HEAD of Februar
 """
 
 from evalframe.replication.effects.conversions import effect_d, effect_r
-from evalframe.replication.effects.correlations import fisher_z, fisher_z_standard_error
+from evalframe.replication.effects.correlations import fisher_z, fisher_z_std_error
 from evalframe.replication.effects.differences import (
     cohens_d_f,
-    cohens_d_standard_error,
+    cohens_d_std_error,
     cohens_d_t,
 )
 from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.odds import log_odds_ratio, log_odds_ratio_standard_error
+from evalframe.replication.effects.odds import log_odds_ratio, log_odds_ratio_std_error
 from evalframe.replication.effects.proportions import (
     proportion,
     proportion_difference,
-    proportion_difference_standard_error,
-    proportion_standard_error,
+    proportion_difference_std_error,
+    proportion_std_error,
 )
-from evalframe.replication.effects.ranks import rank_biserial, rank_biserial_standard_error
+from evalframe.replication.effects.ranks import rank_biserial, rank_biserial_std_error
 from evalframe.replication.effects.sample_sizes import n_eff
 from evalframe.replication.effects.table import with_effect_sizes
 
 __all__ = [
     "cohens_d_f",
-    "cohens_d_standard_error",
+    "cohens_d_std_error",
     "cohens_d_t",
     "effect_d",
     "effect_r",
     "fisher_z",
-    "fisher_z_standard_error",
+    "fisher_z_std_error",
     "kind_of_test",
     "log_odds_ratio",
-    "log_odds_ratio_standard_error",
+    "log_odds_ratio_std_error",
     "n_eff",
     "proportion",
     "proportion_difference",
-    "proportion_difference_standard_error",
-    "proportion_standard_error",
+    "proportion_difference_std_error",
+    "proportion_std_error",
     "rank_biserial",
-    "rank_biserial_standard_error",
+    "rank_biserial_std_error",
     "with_effect_sizes",
 ]

@@ -43,7 +43,7 @@ def fisher_z(r: IntoExpr = "r", *, rules: Rules = "documented") -> pl.Expr:
     return z_of_r(number(r, rules), rules).alias("fisher_z")
 
 
-def fisher_z_standard_error(
+def fisher_z_std_error(
     r: IntoExpr = "r", n: IntoExpr = "n", *, rules: Rules = "documented"
 ) -> pl.Expr:
     """The standard error of Fisher's z: 1 / sqrt(n - 3), whatever the correlation.
@@ -55,7 +55,7 @@ def fisher_z_standard_error(
             r does not matter.
 
     Returns:
-        Float64, named `fisher_z_standard_error`. Null where n is null or NaN; documented also where
+        Float64, named `fisher_z_std_error`. Null where n is null or NaN; documented also where
         n is 3 or less or infinite, or r is null, NaN, or not inside (-1, 1), where z is infinite.
 
     Raises:
@@ -66,14 +66,14 @@ def fisher_z_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import fisher_z_standard_error
+        >>> from evalframe.replication.effects import fisher_z_std_error
         >>> tests = pl.DataFrame({"r": [0.5, 0.5], "n": [19, 3]})
-        >>> tests.select(fisher_z_standard_error()).to_series().to_list()
+        >>> tests.select(fisher_z_std_error()).to_series().to_list()
         [0.25, None]
     """
     check_rules(rules)
     error = z_error(number(r, rules), number(n, rules), rules)
-    return error.alias("fisher_z_standard_error")
+    return error.alias("fisher_z_std_error")
 
 
 def z_of_r(r: pl.Expr, rules: Rules) -> pl.Expr:

@@ -109,7 +109,7 @@ def cohens_d_f(
     return standardised(t, first, second, two, rules).alias("cohens_d")
 
 
-def cohens_d_standard_error(
+def cohens_d_std_error(
     d: IntoExpr = "cohens_d",
     n1: IntoExpr = "n1",
     n2: IntoExpr | None = None,
@@ -130,7 +130,7 @@ def cohens_d_standard_error(
         rules: `reference`: infinite where `n1` is 0 or less, and that of one sample where `n2` is.
 
     Returns:
-        Float64, named `cohens_d_standard_error`. Null where an input is null or NaN, or two groups
+        Float64, named `cohens_d_std_error`. Null where an input is null or NaN, or two groups
         lack `n2`; documented also where d is infinite or a size is not above 0.
 
     Raises:
@@ -142,16 +142,16 @@ def cohens_d_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import cohens_d_standard_error
+        >>> from evalframe.replication.effects import cohens_d_std_error
         >>> tests = pl.DataFrame({"cohens_d": [0.0, 0.0], "n1": [8, 4], "n2": [8, None]})
-        >>> tests.select(cohens_d_standard_error(n2="n2")).to_series().to_list()
+        >>> tests.select(cohens_d_std_error(n2="n2")).to_series().to_list()
         [0.5, 0.5]
     """
     check_rules(rules)
     effect, first, second = (number(column, rules) for column in (d, n1, n2))
     two = has_groups(second, independent)
     error = standardised_error(effect, first, second, two, rules)
-    return error.alias("cohens_d_standard_error")
+    return error.alias("cohens_d_std_error")
 
 
 def has_groups(n2: pl.Expr, independent: IntoExpr | None) -> pl.Expr:

@@ -57,7 +57,7 @@ def log_odds_ratio(
     return log_ratio(cells, rules).alias("log_odds_ratio")
 
 
-def log_odds_ratio_standard_error(
+def log_odds_ratio_std_error(
     a: IntoExpr = "a",
     b: IntoExpr = "b",
     c: IntoExpr = "c",
@@ -75,7 +75,7 @@ def log_odds_ratio_standard_error(
         rules: As for `log_odds_ratio`.
 
     Returns:
-        Float64, named `log_odds_ratio_standard_error`. Null where `log_odds_ratio` is.
+        Float64, named `log_odds_ratio_std_error`. Null where `log_odds_ratio` is.
 
     Raises:
         ParameterError: Unknown rules.
@@ -85,14 +85,14 @@ def log_odds_ratio_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import log_odds_ratio_standard_error
+        >>> from evalframe.replication.effects import log_odds_ratio_std_error
         >>> table = pl.DataFrame({"a": [4], "b": [4], "c": [4], "d": [4]})
-        >>> table.select(log_odds_ratio_standard_error()).item()
+        >>> table.select(log_odds_ratio_std_error()).item()
         1.0
     """
     check_rules(rules)
     cells = [number(cell, rules) for cell in (a, b, c, d)]
-    return log_ratio_error(cells, rules).alias("log_odds_ratio_standard_error")
+    return log_ratio_error(cells, rules).alias("log_odds_ratio_std_error")
 
 
 def log_ratio(cells: Sequence[pl.Expr], rules: Rules) -> pl.Expr:

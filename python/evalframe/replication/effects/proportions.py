@@ -42,7 +42,7 @@ def proportion(k: IntoExpr = "k", n: IntoExpr = "n", *, rules: Rules = "document
     return share_of(number(k, rules), number(n, rules), rules).alias("proportion")
 
 
-def proportion_standard_error(
+def proportion_std_error(
     p: IntoExpr = "proportion", n: IntoExpr = "n", *, rules: Rules = "documented"
 ) -> pl.Expr:
     """The standard error of a proportion, sqrt(p (1 - p) / n): 0 where p is 0 or 1.
@@ -53,7 +53,7 @@ def proportion_standard_error(
         rules: `reference`: 0 where n is 0 or less.
 
     Returns:
-        Float64, named `proportion_standard_error`. Null where an input is null or NaN, or p is
+        Float64, named `proportion_std_error`. Null where an input is null or NaN, or p is
         outside [0, 1]; documented also where n is not above 0.
 
     Raises:
@@ -64,14 +64,14 @@ def proportion_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion_standard_error
+        >>> from evalframe.replication.effects import proportion_std_error
         >>> counts = pl.DataFrame({"proportion": [0.5, 1.0], "n": [25, 25]})
-        >>> counts.select(proportion_standard_error()).to_series().to_list()
+        >>> counts.select(proportion_std_error()).to_series().to_list()
         [0.1, 0.0]
     """
     check_rules(rules)
     error = share_error(number(p, rules), number(n, rules), rules)
-    return error.alias("proportion_standard_error")
+    return error.alias("proportion_std_error")
 
 
 def proportion_difference(
@@ -110,7 +110,7 @@ def proportion_difference(
     return difference.fill_nan(None).alias("proportion_difference")
 
 
-def proportion_difference_standard_error(
+def proportion_difference_std_error(
     p1: IntoExpr = "p1",
     n1: IntoExpr = "n1",
     p2: IntoExpr = "p2",
@@ -130,7 +130,7 @@ def proportion_difference_standard_error(
         rules: `reference`: infinite where a size is 0 or less.
 
     Returns:
-        Float64, named `proportion_difference_standard_error`. Null where an input is null or NaN,
+        Float64, named `proportion_difference_std_error`. Null where an input is null or NaN,
         or a proportion is outside [0, 1]; documented also where a size is not above 0.
 
     Raises:
@@ -141,9 +141,9 @@ def proportion_difference_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion_difference_standard_error
+        >>> from evalframe.replication.effects import proportion_difference_std_error
         >>> shares = pl.DataFrame({"p1": [0.5], "n1": [25], "p2": [1.0], "n2": [30]})
-        >>> shares.select(proportion_difference_standard_error()).item()
+        >>> shares.select(proportion_difference_std_error()).item()
         0.1
     """
     check_rules(rules)
@@ -152,7 +152,7 @@ def proportion_difference_standard_error(
     if rules == "reference":
         empty = (size <= 0) | (other <= 0)
         error = pl.when(empty).then(pl.lit(float("inf"))).otherwise(error)
-    return error.fill_nan(None).alias("proportion_difference_standard_error")
+    return error.fill_nan(None).alias("proportion_difference_std_error")
 
 
 def share_of(k: pl.Expr, n: pl.Expr, rules: Rules) -> pl.Expr:

@@ -55,7 +55,7 @@ def rank_biserial(
     return r_of_u(value, first, second, rules).alias("rank_biserial")
 
 
-def rank_biserial_standard_error(
+def rank_biserial_std_error(
     r: IntoExpr = "rank_biserial",
     n1: IntoExpr = "n1",
     n2: IntoExpr = "n2",
@@ -76,7 +76,7 @@ def rank_biserial_standard_error(
             where n1 + n2 is 1 or less.
 
     Returns:
-        Float64, named `rank_biserial_standard_error`. Null where an input is null or NaN, or r is
+        Float64, named `rank_biserial_std_error`. Null where an input is null or NaN, or r is
         outside [-1, 1]; documented also where a size is not above 0 or infinite.
 
     Raises:
@@ -87,14 +87,14 @@ def rank_biserial_standard_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import rank_biserial_standard_error
+        >>> from evalframe.replication.effects import rank_biserial_std_error
         >>> tests = pl.DataFrame({"rank_biserial": [0.0], "n1": [8], "n2": [8]})
-        >>> tests.select(rank_biserial_standard_error()).item()
+        >>> tests.select(rank_biserial_std_error()).item()
         0.5
     """
     check_rules(rules)
     value, first, second = (number(column, rules) for column in (r, n1, n2))
-    return rank_error(value, first, second, rules).alias("rank_biserial_standard_error")
+    return rank_error(value, first, second, rules).alias("rank_biserial_std_error")
 
 
 def r_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, rules: Rules) -> pl.Expr:

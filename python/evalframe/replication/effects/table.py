@@ -37,7 +37,7 @@ _READ = (
     *("stat", "n1", "n2", "n_total", "n", "k", "df1", "df2", "direction"),
     *("a", "b", "c", "d"),
 )
-_NUMBERS = (*_READ, "independent", "effect_size", "standard_error", "effect_d")
+_NUMBERS = (*_READ, "independent", "effect_size", "std_error", "effect_d")
 _ASIDE = "not ours "
 
 
@@ -65,7 +65,7 @@ def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFr
         rules: `documented`, or `reference` for the original's numbers.
 
     Returns:
-        The tests, in their order, with `effect_size_human`, `standard_error_human` (of the effect
+        The tests, in their order, with `effect_size_human`, `std_error_human` (of the effect
         size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null where the
         test has no type or none with an effect size, as a p-value, or statistics are missing or
         impossible; `n_eff` is never null. Lazy.
@@ -135,7 +135,7 @@ def with_effects_of_kind(tests: pl.LazyFrame, kind: pl.Expr, rules: Rules) -> pl
         {_KIND: kind, _NAMED: named} | human.numbers() | agent.numbers(),
         human.groups() | agent.groups(),
         {"n_eff": agent.n_eff()} | human.effect_size() | agent.effect_size(),
-        human.standard_error() | agent.standard_error(),
+        human.std_error() | agent.std_error(),
         {
             f"effect_d_{side}": d_of_kind(
                 pl.col(_NAMED), number(f"effect_size_{side}", "documented"), rules
@@ -205,12 +205,12 @@ class Statistics:
             binomial=share_of(pl.coalesce(self["k"], stat), self._trials(), rules),
         )
 
-    def standard_error(self) -> dict[str, pl.Expr]:
+    def std_error(self) -> dict[str, pl.Expr]:
         """The standard error of the effect size that the table has now."""
         rules, effect = self._rules, number(f"effect_size_{self._side}", self._rules)
         d = standardised_error(effect, *self._groups, rules)
         return self._by_kind(
-            "standard_error",
+            "std_error",
             t=d,
             f=d,
             correlation=z_error(effect.tanh(), self._pairs(), rules),

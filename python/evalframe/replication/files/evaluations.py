@@ -46,6 +46,15 @@ class Evaluations:
             (`raw_failure_rate`, `raw_failed`, ...), what older versions add (`score_se`,
             `bootstrap_iterations`, ...), `n_tests`, `unread` (List(String): keys of the file that
             are not read) and `file`.
+
+    Examples:
+        >>> from evalframe.replication.files import read_evaluation
+        >>> document = {"score": 0.75, "test_results": [{"finding_id": "F1", "pas": 0.8}]}
+        >>> found = read_evaluation(document, model="m", study_id="two-maps")
+        >>> found.runs.select("model", "study_id", "score", "n_tests").row(0)
+        ('m', 'two-maps', 0.75, 1)
+        >>> found.tests.select("finding_id", "test_id", "pas").row(0)
+        ('F1', '0', 0.8)
     """
 
     tests: pl.DataFrame

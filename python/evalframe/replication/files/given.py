@@ -20,7 +20,7 @@ from evalframe.replication.legacy.consistency import consistency
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalframe.core.contract import Kind
+    from evalframe.core.kinds import Kind
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
 

@@ -39,7 +39,7 @@ def write_results(
     empty: Empty | None = None,
     rules: Rules = "documented",
     version: Version = "head",
-    generated_at: str | None = None,
+    created_at: str | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
     """Write tests, and the scores that follow from them, as the files of the original.
@@ -62,7 +62,7 @@ def write_results(
         rules: `documented`, or `reference` for the original's numbers, and without the columns of
             PAS that only its documentation has.
         version: Of the summary, `head` or `legacy`; see `benchmark_summary`.
-        generated_at: When, for the documents to say; by default they say nothing.
+        created_at: When, for the documents to say; by default they say nothing.
         overwrite: Whether files that are there may be replaced.
 
     Returns:
@@ -105,8 +105,8 @@ def write_results(
     )
     root = in_folder(folder)
     texts = _texts_of_runs(results, root, rules)
-    texts |= summary_texts(results, root, version, generated_at)
-    texts |= simple_texts(results, root, generated_at)
+    texts |= summary_texts(results, root, version, created_at)
+    texts |= simple_texts(results, root, created_at)
     return write_texts(texts, overwrite=overwrite)
 
 

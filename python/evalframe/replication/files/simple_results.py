@@ -35,12 +35,12 @@ _FINDING_COLUMNS = [
 _FINDING_DECIMALS = 6
 
 
-def simple_results(results: Results, *, generated_at: str | None = None) -> dict[str, Any]:
+def simple_results(results: Results, *, created_at: str | None = None) -> dict[str, Any]:
     """The content of `simple_results.json`.
 
     Args:
         results: As `result_tables` or `read_results` gives them.
-        generated_at: When, for the document to say; by default it says nothing, so that the same
+        created_at: When, for the document to say; by default it says nothing, so that the same
             results make the same file.
 
     Returns:
@@ -73,7 +73,7 @@ def simple_results(results: Results, *, generated_at: str | None = None) -> dict
             "studies": studies[key].to_dicts() if key in studies else [],
             "findings": findings[key].to_dicts() if key in findings else [],
         }
-    head = metadata({"format": FORMAT}, generated_at, results.pooling)
+    head = metadata({"format": FORMAT}, created_at, results.pooling)
     return {"metadata": head, "configs": configs}
 
 
@@ -81,7 +81,7 @@ def write_simple_results(
     results: Results,
     folder: str | Path,
     *,
-    generated_at: str | None = None,
+    created_at: str | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
     """Write `simple_results.json`, `simple_studies.csv` and `simple_findings.csv`.
@@ -92,7 +92,7 @@ def write_simple_results(
     Args:
         results: As `result_tables` or `read_results` gives them.
         folder: Where to; it must be there.
-        generated_at: As for `simple_results`.
+        created_at: As for `simple_results`.
         overwrite: Whether files that are there may be replaced.
 
     Returns:
@@ -113,11 +113,11 @@ def write_simple_results(
         config,study_id,finding_idx,sub_study_id,finding_id,finding_score,n_tests
         m,s,0,,F1,0.800000,1
     """
-    texts = simple_texts(results, in_folder(folder), generated_at)
+    texts = simple_texts(results, in_folder(folder), created_at)
     return write_texts(texts, overwrite=overwrite)
 
 
-def simple_texts(results: Results, folder: Path, generated_at: str | None) -> dict[Path, str]:
+def simple_texts(results: Results, folder: Path, created_at: str | None) -> dict[Path, str]:
     """The text of each file."""
     config = pl.col("model").alias("config")
     title = pl.col("title").str.replace_all(",", ";", literal=True)
@@ -126,9 +126,7 @@ def simple_texts(results: Results, folder: Path, generated_at: str | None) -> di
     # An empty text is quoted, unlike null.
     findings = findings.with_columns(pl.col("sub_study_id", "finding_id").replace({"": None}))
     return {
-        folder / "simple_results.json": json_text(
-            simple_results(results, generated_at=generated_at)
-        ),
+        folder / "simple_results.json": json_text(simple_results(results, created_at=created_at)),
         folder / "simple_studies.csv": csv_text(studies).removesuffix("\n"),
         folder / "simple_findings.csv": csv_text(findings, decimals=_FINDING_DECIMALS).removesuffix(
             "\n"

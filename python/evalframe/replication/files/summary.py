@@ -35,7 +35,7 @@ _TITLE_IN_CSV = 50
 
 
 def benchmark_summary(
-    results: Results, *, version: Version = "head", generated_at: str | None = None
+    results: Results, *, version: Version = "head", created_at: str | None = None
 ) -> dict[str, Any]:
     """The content of `benchmark_summary.json`.
 
@@ -46,7 +46,7 @@ def benchmark_summary(
             `pas_domain` and by study). `legacy`: as its earlier versions, with PAS, replication
             rates, strict ECS, findings and tests. By the original's rules `head` has no PAS, and
             `average_pas_raw` of `legacy` is the mean of 2 PAS - 1, as there.
-        generated_at: When, for the document to say; by default it says nothing, so that the same
+        created_at: When, for the document to say; by default it says nothing, so that the same
             results make the same file, up to the last digits of sums, which threads add up in no
             fixed order.
 
@@ -71,7 +71,7 @@ def benchmark_summary(
     _, pooling = tests_and_pooling(results)
     said = {"version": "1.0", "format": _FORMATS[version]}
     models = legacy_models(results) if version == "legacy" else _models(results, pooling)
-    return {"metadata": metadata(said, generated_at, pooling), "models": models}
+    return {"metadata": metadata(said, created_at, pooling), "models": models}
 
 
 def write_benchmark_summary(
@@ -79,7 +79,7 @@ def write_benchmark_summary(
     folder: str | Path,
     *,
     version: Version = "head",
-    generated_at: str | None = None,
+    created_at: str | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
     """Write `benchmark_summary.json` and `benchmark_summary.csv`.
@@ -93,7 +93,7 @@ def write_benchmark_summary(
         results: As `result_tables` gives them.
         folder: Where to; it must be there.
         version: As for `benchmark_summary`.
-        generated_at: As for `benchmark_summary`.
+        created_at: As for `benchmark_summary`.
         overwrite: Whether files that are there may be replaced.
 
     Returns:
@@ -115,15 +115,15 @@ def write_benchmark_summary(
         model,study_id,title,ecs_corr,status,n_participants,test_count,total_tokens,total_cost,pas_raw
         m,s,N/A,,fail,0,1,,,0.8000
     """
-    texts = summary_texts(results, in_folder(folder), version, generated_at)
+    texts = summary_texts(results, in_folder(folder), version, created_at)
     return write_texts(texts, overwrite=overwrite)
 
 
 def summary_texts(
-    results: Results, folder: Path, version: Version, generated_at: str | None
+    results: Results, folder: Path, version: Version, created_at: str | None
 ) -> dict[Path, str]:
     """The text of each file."""
-    document = benchmark_summary(results, version=version, generated_at=generated_at)
+    document = benchmark_summary(results, version=version, created_at=created_at)
     return {
         folder / "benchmark_summary.json": json_text(document),
         folder / "benchmark_summary.csv": csv_text(_table(results)).removesuffix("\n"),

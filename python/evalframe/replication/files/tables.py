@@ -52,6 +52,14 @@ class Pooling:
         finding_rule: From tests to findings.
         study_rule: From findings to studies.
         finding_key: What tells findings apart, `composite` or `finding_id`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.files import result_tables
+        >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": "f", "pas": [0.8]})
+        >>> result_tables(tests, rules="reference").pooling
+        Pooling(rules='reference', finding_rule='weighted_mean', study_rule='mean_z',
+                finding_key='composite')
     """
 
     rules: Rules
@@ -77,6 +85,18 @@ class Results:
             without). By model, study and `finding_idx`.
         tests: The tests in their order, with all columns that files hold.
         pooling: How scores were pooled; None if that is not known.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.files import result_tables
+        >>> tests = pl.DataFrame(
+        ...     {"model": "m", "study_id": ["s", "t"], "finding_id": ["f", "f"], "pas": [0.8, 0.6]}
+        ... )
+        >>> results = result_tables(tests)
+        >>> results.studies.select("study_id", "pas", "n_tests").rows()
+        [('s', 0.8, 1), ('t', 0.6, 1)]
+        >>> results.models.select("model", pl.col("pas").round(3), "n_studies").row(0)
+        ('m', 0.7, 2)
     """
 
     models: pl.DataFrame

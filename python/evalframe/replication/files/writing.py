@@ -69,15 +69,15 @@ def nested(row: Row, fields: Iterable[Field]) -> Row:
     return made
 
 
-def metadata(said: Row, generated_at: str | None, pooling: Pooling | None) -> Row:
+def metadata(said: Row, created_at: str | None, pooling: Pooling | None) -> Row:
     """The head of a document: when it was made (if that is told), what it is, how it was pooled.
 
     Raises:
-        ParameterError: `generated_at` is no text that can be written.
+        ParameterError: `created_at` is no text that can be written.
     """
-    if generated_at is not None:
-        check_text("generated_at", generated_at)
-    made = said if generated_at is None else {"generated_at": generated_at} | said
+    if created_at is not None:
+        check_text("created_at", created_at)
+    made = said if created_at is None else {"generated_at": created_at} | said
     return made if pooling is None else made | {"pooling": asdict(pooling)}
 
 

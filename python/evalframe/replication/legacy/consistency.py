@@ -20,9 +20,9 @@ _INFINITY = math.inf
 
 def z_difference(
     effect_human: IntoExpr = "effect_size_human",
-    standard_error_human: IntoExpr = "standard_error_human",
+    std_error_human: IntoExpr = "std_error_human",
     effect_agent: IntoExpr = "effect_size_agent",
-    standard_error_agent: IntoExpr = "standard_error_agent",
+    std_error_agent: IntoExpr = "std_error_agent",
     *,
     rules: Rules = "documented",
 ) -> pl.Expr:
@@ -32,9 +32,9 @@ def z_difference(
 
     Args:
         effect_human: Effect of the human side.
-        standard_error_human: Its standard error.
+        std_error_human: Its standard error.
         effect_agent: Effect of the agent's side, in the same unit.
-        standard_error_agent: Its standard error.
+        std_error_agent: Its standard error.
         rules: `reference`: an infinite standard error gives 0, and effects that differ with
             standard errors of 0 give plus infinity, also where the agent's is lower.
 
@@ -58,7 +58,7 @@ def z_difference(
     check_rules(rules)
     human, error, agent, other = (
         number(column, rules)
-        for column in (effect_human, standard_error_human, effect_agent, standard_error_agent)
+        for column in (effect_human, std_error_human, effect_agent, std_error_agent)
     )
     gap, variance = agent - human, error**2 + other**2
     apart = _INFINITY if rules == "reference" else gap.sign() * _INFINITY

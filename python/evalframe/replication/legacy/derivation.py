@@ -24,7 +24,7 @@ KIND, SIDE, SURE = ":kind_of_test", ":side", ":sure"
 
 _STATED = ("stat", "df1", "df2", "n1", "n2")
 _NUMBERS = (*_STATED, "df", "n_total", "n", "k", "p0", "a", "b", "c", "d")
-_MADE = ("p_value", "effect_size", "standard_error")
+_MADE = ("p_value", "effect_size", "std_error")
 
 
 class Given:

@@ -60,7 +60,7 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
     Returns:
         The tests, in their order, with `p_value_human`, `p_value_agent`, `is_significant_human`,
         `is_significant_agent`, `direction_human`, `direction_agent`, `direction_match`,
-        `effect_size_human`, `standard_error_human`, `effect_d_human`, `effect_r_human`, the same of
+        `effect_size_human`, `std_error_human`, `effect_d_human`, `effect_r_human`, the same of
         `agent`, `n_eff`, `z_difference` and `replication_consistency`. Null where it is not known;
         by the original's rules what is not known is not significant, and a consistency of 0. Lazy.
 
@@ -129,7 +129,7 @@ def replication_fields(tests: Frame, *, rules: Rules = "documented") -> pl.LazyF
 def _original_effects(given: Given, side: Side) -> list[pl.Expr]:
     """Effects and standard errors of which the original's derivation has forms of its own."""
     stat, n1, n2, n = (given[f"{name}_{side}"] for name in ("stat", "n1", "n2", "n"))
-    effect, error = (given[f"{name}_{side}"] for name in ("effect_size", "standard_error"))
+    effect, error = (given[f"{name}_{side}"] for name in ("effect_size", "std_error"))
     kind = pl.col(KIND)
     total, pairs = n1 + n2, n1 * n2
     if side == "human":
@@ -141,7 +141,7 @@ def _original_effects(given: Given, side: Side) -> list[pl.Expr]:
     return [
         pl.coalesce(effect, pl.when(kind == "rank").then(ranks)).alias(f"effect_size_{side}"),
         pl.coalesce(error, pl.when(kind == "rank").then(of_ranks), of_nobody).alias(
-            f"standard_error_{side}"
+            f"std_error_{side}"
         ),
     ]
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice, check_rules
+from evalframe.replication.agreement.given import keys_of
 from evalframe.replication.effects.numbers import number
-from evalframe.replication.legacy.groups import group_keys
 from evalframe.replication.legacy.strict_ecs import FindingKey
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
 
 RateLevel: TypeAlias = Literal["finding", "study", "model"]
 
@@ -92,7 +91,7 @@ def replication_rates(
     tests: Frame,
     level: RateLevel = "model",
     *,
-    by: str | Sequence[str] = ("model",),
+    by: By = None,
     replicated: IntoExpr = "replicated",
     test_weight: IntoExpr | None = None,
     finding_weight: IntoExpr | None = None,
@@ -109,7 +108,7 @@ def replication_rates(
         tests: One row per test, with `study_id`, `sub_study_id` (unless the key is `finding_id`)
             and `finding_id`.
         level: `finding`, `study` or `model`.
-        by: Group keys, as the model.
+        by: Group keys; by default `model` if the table has one.
         replicated: Boolean, see `replicated`.
         test_weight: Weight of the test in its finding; by default, and where it is null, 1.
         finding_weight: Weight of the finding in its study, the same for all its tests (the largest
@@ -151,24 +150,28 @@ def replication_rates(
     check_choice("level", level, RateLevel)
     check_choice("finding_key", finding_key, FindingKey)
     sub_study = ["sub_study_id"] if finding_key == "composite" else []
-    groups = group_keys(by, ["study_id", *sub_study, "finding_id", *_MADE])
-    study = [*groups, "study_id"]
-    finding = [*study, *sub_study, "finding_id"]
+    of_study = ["study_id", *sub_study, "finding_id"]
+    lazy = tests.lazy()
+    schema = lazy.collect_schema()
+    keys = keys_of(by, schema, [*of_study, *_MADE])
+    study = [*keys.inner, "study_id"]
+    finding = [*keys.inner, *of_study]
     found = number(replicated, "reference")
     weight, importance = (
         number(given, "reference").fill_null(1.0) for given in (test_weight, finding_weight)
     )
-    lazy = tests.lazy()
-    present = lazy.collect_schema().names()
-    read = {name for expr in (found, weight, importance) for name in expr.meta.root_names()}
-    if missing := {*finding, *read} - {*present}:
-        raise MissingColumnsError.of("replication_rates", missing, present)
+    read = columns_read([*keys.exprs, found, weight, importance])
+    if missing := {*of_study, *read} - {*schema}:
+        raise MissingColumnsError.of("replication_rates", missing, schema)
     if rules == "reference":
         found = found.fill_null(0.0)
     else:
         found = pl.when(_usable(weight) & _usable(importance)).then(found)
     lazy = lazy.with_columns(
-        found.alias(":found"), weight.alias(":weight"), importance.alias(":importance")
+        *keys.select(),
+        found.alias(":found"),
+        weight.alias(":weight"),
+        importance.alias(":importance"),
     )
     rate, counts = pl.col("replication_rate"), pl.col("n_tests", "n_missing").sum()
     findings = lazy.group_by(finding).agg(
@@ -178,23 +181,25 @@ def replication_rates(
         pl.col(":found").null_count().cast(pl.Int64).alias("n_missing"),
     )
     if level == "finding":
-        return findings.drop(":importance").sort(finding, nulls_last=True)
+        findings = findings.drop(":importance").sort(finding, nulls_last=True)
+        return findings.rename(keys.restore())
     studies = (
         findings.group_by(study)
         .agg(_weighted(rate, pl.col(":importance")).alias("replication_rate"), counts)
         .select(*study, rate, (rate >= _PASS).alias("passes"), "n_tests", "n_missing")
     )
     if level == "study":
-        return studies.sort(study, nulls_last=True)
+        return studies.sort(study, nulls_last=True).rename(keys.restore())
     of_model = [
         rate.mean(),
         pl.col("passes").mean().alias("pass_rate"),
         rate.count().cast(pl.Int64).alias("n_studies"),
         counts,
     ]
-    if not groups:
+    if not keys.inner:
         return studies.select(of_model)
-    return studies.group_by(groups).agg(of_model).sort(groups, nulls_last=True)
+    models = studies.group_by(keys.inner).agg(of_model).sort(keys.inner, nulls_last=True)
+    return models.rename(keys.restore())
 
 
 def _usable(weight: pl.Expr) -> pl.Expr:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice, check_rules
+from evalframe.replication.agreement.given import keys_of
 from evalframe.replication.effects.numbers import number
-from evalframe.replication.legacy.groups import group_keys
 from evalframe.replication.legacy.tails import (
     TWO_SIDED,
     chi2_p_value,
@@ -20,11 +20,10 @@ from evalframe.replication.legacy.tails import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
 
 FindingConsistencyRule: TypeAlias = Literal["joint", "root_mean_square"]
 StudyConsistencyRule: TypeAlias = Literal["stouffer", "mean"]
@@ -142,7 +141,7 @@ def strict_ecs(
     tests: Frame,
     level: StrictLevel = "study",
     *,
-    by: str | Sequence[str] = ("model",),
+    by: By = None,
     z: IntoExpr = "z_difference",
     finding_key: FindingKey = "composite",
     finding_rule: FindingConsistencyRule = "joint",
@@ -158,7 +157,7 @@ def strict_ecs(
         tests: One row per test, with `study_id`, `sub_study_id` (unless the key is `finding_id`),
             `finding_id` and the z-difference.
         level: `finding`, `study` or `overall`.
-        by: Group keys, as the model.
+        by: Group keys; by default `model` if the table has one.
         z: The z-difference of each test.
         finding_key: `composite`: findings of different sub-studies are different. `finding_id`:
             they are the same where they have the same name.
@@ -197,22 +196,25 @@ def strict_ecs(
     check_choice("level", level, StrictLevel)
     check_choice("finding_key", finding_key, FindingKey)
     sub_study = ["sub_study_id"] if finding_key == "composite" else []
-    keys = ["study_id", *sub_study, "finding_id"]
-    groups = group_keys(by, [*keys, *_MADE])
+    finding = ["study_id", *sub_study, "finding_id"]
     lazy = tests.lazy()
-    value = as_expr(z)
-    present = lazy.collect_schema().names()
-    if missing := {*groups, *keys, *value.meta.root_names()} - {*present}:
-        raise MissingColumnsError.of("strict_ecs", missing, present)
+    schema, value = lazy.collect_schema(), as_expr(z)
+    keys = keys_of(by, schema, [*finding, *_MADE])
+    if missing := {*finding, *columns_read([*keys.exprs, value])} - {*schema}:
+        raise MissingColumnsError.of("strict_ecs", missing, schema)
     known = _known(value, rules)
-    findings = lazy.group_by([*groups, *keys]).agg(
-        finding_consistency(value, rule=finding_rule, rules=rules).alias("ecs_strict"),
-        n_tests=known.count().cast(pl.Int64),
-        n_missing=known.null_count().cast(pl.Int64),
+    findings = (
+        lazy.with_columns(keys.select())
+        .group_by([*keys.inner, *finding])
+        .agg(
+            finding_consistency(value, rule=finding_rule, rules=rules).alias("ecs_strict"),
+            n_tests=known.count().cast(pl.Int64),
+            n_missing=known.null_count().cast(pl.Int64),
+        )
     )
     if level == "finding":
-        return findings.sort([*groups, *keys], nulls_last=True)
-    shown = [*groups, *(["study_id"] if level == "study" else [])]
+        return findings.sort([*keys.inner, *finding], nulls_last=True).rename(keys.restore())
+    shown = [*keys.inner, *(["study_id"] if level == "study" else [])]
     pooled = [
         study_consistency("ecs_strict", rule=study_rule, rules=rules).alias("ecs_strict"),
         (pl.col("n_tests") > 0).sum().cast(pl.Int64).alias("n_findings"),
@@ -220,7 +222,8 @@ def strict_ecs(
     ]
     if not shown:
         return findings.select(pooled)
-    return findings.group_by(shown).agg(pooled).sort(shown, nulls_last=True)
+    made = findings.group_by(shown).agg(pooled).sort(shown, nulls_last=True)
+    return made.rename(keys.restore())
 
 
 def _known(z: IntoExpr, rules: Rules) -> pl.Expr:

@@ -74,7 +74,7 @@ def model_differences(
     Returns:
         by..., `metric` (`pas`, ...), `left`, `right` (models in order), `estimate_left`,
         `estimate_right` (over shared studies), `delta` (right minus left), `std_error`, `lower`,
-        `upper` (of delta), `p_value` (two-sided, that delta is 0, by inverting the percentile
+        `upper` (of delta), `p_value` (two-sided, that delta is 0, by inverting the
         interval), `p_adjusted`, `n_clusters` (Int64, shared studies in which both have the score)
         and `drop_rate`: as `ef.compare` gives them. Null where undefined: no shared study, or no
         cluster that could have been another. Sorted. Lazy; the bootstrap is computed at once.

@@ -32,6 +32,7 @@ def scores_with_spreads(
     pipeline: Pipeline, responses: Frame, design: Frame, by: By, resample: Bootstrap
 ) -> pl.DataFrame:
     """The scores of all groups with their uncertainty; arguments as in `participant_intervals`."""
+    resample = resample.of_differences
     points = pipeline.scores(participant_statistics(responses, design, by=by), [])
     chunks = replicate_scores(pipeline, responses, design, by, resample)
     drawn = _drawn(resample, points, pipeline, chunks)
@@ -44,7 +45,7 @@ def scores_with_spreads(
         made = intervals.without_lone(resample, made, clusters)
         bias[name] = _bias(point, drawn[name], made)
         spread[name] = made
-        if resample.interval == "percentile" and resample.rules == "documented":
+        if resample.interval in ("percentile", "expanded") and resample.rules == "documented":
             spread[name] = _moved(made, bias[name], SCORES[name])
     return with_spreads(resample, points, spread, clusters, bias)
 

@@ -59,7 +59,8 @@ def participant_intervals(
             is of posteriors, Bayes factors or statistics (the first of these counts),
             `effect_d_human`, `domain`, `test_weight`, `finding_weight`. Of a table that holds
             `by`, each group has a human side of its own.
-        resample: `ef.Bootstrap(cluster="participant_id")`; not with BCa intervals. With its
+        resample: `ef.Bootstrap(cluster="participant_id")`; not with `bca` intervals, and
+            `expanded_bca` is `expanded` here, as no participant is left out. With its
             `rules="reference"` percentile intervals are not moved.
         level: `model`; `domain` or `study` within it.
         by: Who was tested.
@@ -119,7 +120,7 @@ def participant_intervals(
     if resample.interval == "bca":
         raise ParameterError(
             "participant_intervals has no BCa intervals, which would leave out every participant "
-            "once; choose percentile, basic or normal"
+            "once; choose expanded, percentile, basic or normal"
         )
     pipeline = Pipeline.of(
         *(tests, by, level, finding_rule, study_rule, finding_key, empty, weighting),

@@ -46,9 +46,7 @@ def with_scores(rows: pl.DataFrame, pooled: Mapping[str, Pooling]) -> pl.LazyFra
 
 def means(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:
     """The plain means of studies, by score."""
-    return [
-        _metric(name, {"value": f":{name}", "mass": f":{name}:mass"}, _mean) for name in pooled
-    ]
+    return [_metric(name, {"value": f":{name}", "mass": f":{name}:mass"}, _mean) for name in pooled]
 
 
 def means_of_studies(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:

@@ -46,7 +46,7 @@ def preferred_std_error(
         [(0.1, 'bootstrap'), (0.2, 'stored')]
     """
     given = {"repeat": repeat, "bootstrap": bootstrap, "stored": stored}
-    known = {name: _standard_error(column) for name, column in given.items() if column is not None}
+    known = {name: _std_error(column) for name, column in given.items() if column is not None}
     if not known:
         raise ParameterError(f"name a column of standard errors: {', '.join(given)}")
     methods = (pl.when(error.is_not_null()).then(pl.lit(name)) for name, error in known.items())
@@ -56,6 +56,6 @@ def preferred_std_error(
     ).alias("preferred_std_error")
 
 
-def _standard_error(column: IntoExpr) -> pl.Expr:
+def _std_error(column: IntoExpr) -> pl.Expr:
     error = as_expr(column).cast(pl.Float64)
     return pl.when(error.is_finite() & (error >= 0)).then(error)

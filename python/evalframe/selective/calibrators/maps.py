@@ -26,7 +26,17 @@ EDGE = 1e-6
 
 
 class Calibrator(Protocol):
-    """What every calibrator is: a named method, its features, and a map of their columns."""
+    """What every calibrator is: a named method, its features, and a map of their columns.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective import Temperature
+        >>> calibrator: Calibrator = Temperature(2.0)
+        >>> calibrator.method, calibrator.features
+        ('temperature_scaling', ('confidence',))
+        >>> pl.select(calibrator.apply(pl.lit(0.9))).item()
+        0.75
+    """
 
     @property
     def method(self) -> str:

@@ -21,7 +21,21 @@ if TYPE_CHECKING:
 
 
 class RunWarning(UserWarning):
-    """Something in a run document that is read as it is, and may not be what was meant."""
+    """Something in a run document that is read as it is, and may not be what was meant.
+
+    Examples:
+        >>> import json, warnings
+        >>> from evalframe.selective import open_run
+        >>> from evalframe.selective.sample import sample_document
+        >>> document = json.loads(sample_document(participants=2))
+        >>> document["experiments"] *= 2
+        >>> with warnings.catch_warnings(record=True) as told:
+        ...     warnings.simplefilter("always")
+        ...     run = open_run(document, mode="few_shot")
+        >>> print(told[0].category.__name__, told[0].message)
+        RunWarning run document has 2 experiments of mode 'few_shot'; the first is read. Give the
+        others a mode of their own to read them.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +53,13 @@ class Run:
         git_commit: Likewise.
         mode: What the results say; None if only the provenance names a mode.
         path: The file; None for a document in memory.
+
+    Examples:
+        >>> from evalframe.selective import open_run
+        >>> from evalframe.selective.sample import sample_document
+        >>> run = open_run(sample_document(participants=10), mode="few_shot")
+        >>> run.items.height, len(run.included), run.failed.to_list()
+        (72, 9, [308])
     """
 
     items: pl.DataFrame

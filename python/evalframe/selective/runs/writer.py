@@ -107,10 +107,29 @@ def encode_run(
 ) -> bytes:
     """The run document itself, as `write_run` writes it.
 
+    Args:
+        items: The table, or several by their modes.
+        mode: The mode of a single table.
+        signals: Columns to write as signals; by default all others.
+        failed: Ids of participants who failed; by mode if there are several tables.
+        run_id: What to call the run.
+        git_commit: The version of the program that made it.
+
+    Returns:
+        JSON, as UTF-8.
+
     Raises:
         ContractError: The table is no item table, or not in order.
         MissingColumnsError: A column is absent.
         ParameterError: As for `write_run`.
+
+    Examples:
+        >>> from evalframe.selective import open_run
+        >>> from evalframe.selective.sample import sample_document
+        >>> items = open_run(sample_document(participants=2), mode="few_shot").items
+        >>> again = open_run(encode_run(items, mode="few_shot", failed=[999]))
+        >>> again.items.height, again.failed.to_list()
+        (16, [999])
     """
     import msgspec
 

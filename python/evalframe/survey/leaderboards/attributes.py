@@ -130,6 +130,19 @@ def category_leaders(
 
     References:
         dtef-app 52d79c0, segment-type leaders.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import category_leaders
+        >>> scored = pl.DataFrame(
+        ...     {
+        ...         "model": ["a", "b", "a", "b"],
+        ...         "segment_id": ["gender:male", "gender:male", "country:kenya", "country:kenya"],
+        ...         "score": [0.75, 0.5, 0.25, 0.5],
+        ...     }
+        ... )
+        >>> category_leaders(scored).collect().rows()
+        [('country', 'b', 0.5, 1), ('gender', 'a', 0.75, 1)]
     """
     rows = scored_rows("category_leaders", scored, by, rules, taken=("best_score",))
     table = leaders(rows, kept_segments(rows), attributes)
@@ -161,6 +174,15 @@ def segment_overview(scored: Frame, *, by: By = None, rules: Rules = "documented
 
     References:
         dtef-app 52d79c0, segment rows.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey.leaderboards import segment_overview
+        >>> scored = pl.DataFrame(
+        ...     {"model": ["a", "b"], "segment_id": ["gender:male"] * 2, "score": [0.75, 0.5]}
+        ... )
+        >>> segment_overview(scored).collect().rows()
+        [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
     rows = scored_rows("segment_overview", scored, by, rules, taken=_TAKEN)
     table = overview(rows, kept_segments(rows))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
-from evalframe.survey.leaderboards.rows import ROW, is_baseline, scored_rows, settled
+from evalframe.survey.leaderboards.rows import ROW, is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_rows, kept_segments
 from evalframe.survey.surveys.names import CATEGORIES
 

@@ -57,7 +57,7 @@ def leaderboard(
     level: Level = "overall",
     *,
     by: By = None,
-    weight: Weighting = "segment",
+    weighting: Weighting = "segment",
     rules: Rules = "documented",
     baselines: bool = True,
     attributes: Frame | None = None,
@@ -76,7 +76,7 @@ def leaderboard(
             for. Prompts about several questions (a null one) are in no table of questions.
         level: `overall`, or a leaderboard for each `segment`, `category` or `question`.
         by: Group keys; each group has leaderboards of its own.
-        weight: What counts alike overall and in a category: each `segment` (as in the original,
+        weighting: What counts alike overall and in a category: each `segment` (as in the original,
             where countries thereby dominate), each `question` (items to questions to models), or
             each respondent (`sample_size`: segments weigh by it, and those of unknown size, or of
             none above 0, are left out). Within a segment all items weigh the same; within a
@@ -94,7 +94,7 @@ def leaderboard(
 
     Returns:
         by..., then `category`, `segment_id` or `question_id` (with `round`), `rank` (Int64),
-        `model`, `score` (Float64, null where no item has one), `weight` (String, the one asked
+        `model`, `score` (Float64, null where no item has one), `weighting` (String, the one asked
         for), `n_segments` and `n_items` (Int64, with a score), `sd_segments` (population standard
         deviation of segment scores), `best_score`, `worst_score`, their difference `gap`, and
         overall and in categories `best_segment` and `worst_segment` with their rounds; without
@@ -140,10 +140,12 @@ def leaderboard(
         └──────┴───────┴───────┴────────────┴─────┘
     """
     check_choice("level", level, Level)
-    check_choice("weight", weight, Weighting)
+    check_choice("weighting", weighting, Weighting)
     of_segments = level in ("overall", "category")
-    needs = ["question_id"] if level == "question" or (weight == "question" and of_segments) else []
-    needs += ["sample_size"] if weight == "sample_size" and level != "segment" else []
+    needs = (
+        ["question_id"] if level == "question" or (weighting == "question" and of_segments) else []
+    )
+    needs += ["sample_size"] if weighting == "sample_size" and level != "segment" else []
     extra = {} if resample is None else {CLUSTER: _cluster(resample)}
     rows = scored_rows(
         "leaderboard",
@@ -155,17 +157,17 @@ def leaderboard(
         baselines=baselines,
         extra=extra,
     )
-    if level == "question" or weight == "question":
+    if level == "question" or weighting == "question":
         rows = rows.checked(scored)
     kept = kept_segments(rows)
-    table = board(rows, kept, level, weight, attributes)
+    table = board(rows, kept, level, weighting, attributes)
     if resample is None:
         return table.rename(rows.keys.restore())
     from evalframe.survey.leaderboards.replicates import with_spread
 
-    detail = details(rows, kept, level, weight, attributes)
+    detail = details(rows, kept, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
-    spread = with_spread(resample, table.collect(), detail, group, unit_of(rows, level, weight))
+    spread = with_spread(resample, table.collect(), detail, group, unit_of(rows, level, weighting))
     return spread.lazy().rename(rows.keys.restore())
 
 
@@ -179,11 +181,11 @@ def level_keys(rows: Rows, level: Level) -> list[str]:
     }[level]
 
 
-def unit_of(rows: Rows, level: Level, weight: Weighting) -> list[str] | None:
+def unit_of(rows: Rows, level: Level, weighting: Weighting) -> list[str] | None:
     """What is averaged last; None for items."""
     if level == "segment":
         return None
-    if level != "question" and weight == "question":
+    if level != "question" and weighting == "question":
         return rows.question
     return rows.segment
 
@@ -192,7 +194,7 @@ def board(
     rows: Rows,
     kept: pl.LazyFrame,
     level: Level,
-    weight: Weighting,
+    weighting: Weighting,
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
     """The leaderboard without uncertainty, under internal names of the keys.
@@ -201,35 +203,35 @@ def board(
         rows: Scored predictions.
         kept: The runs that count.
         level: Of the leaderboard.
-        weight: What counts alike.
+        weighting: What counts alike.
         attributes: Attributes of segments.
     """
     group = [*rows.keys.inner, *level_keys(rows, level)]
     entry = [*group, "model"]
     if level == "question":
-        units = _by_question(rows, kept, weight)
+        units = _by_question(rows, kept, weighting)
     else:
         units = kept if level != "category" else with_category(rows, kept, attributes)
-        size = pl.col("sample_size") if weight == "sample_size" else pl.lit(1.0)
+        size = pl.col("sample_size") if weighting == "sample_size" else pl.lit(1.0)
         units = units.with_columns(size.alias(SIZE))
     if level == "segment":
         table = units
     else:
         ends = _ends(rows) if level != "question" else {}
         table = rows.decoded(units.group_by(entry).agg(**_summary(rows), **ends))
-    if level != "question" and weight == "question" and level != "segment":
-        items = details(rows, kept, level, weight, attributes)
+    if level != "question" and weighting == "question" and level != "segment":
+        items = details(rows, kept, level, weighting, attributes)
         score = (pl.col("score") * pl.col(MASS)).sum() / pl.col(MASS).sum()
         questions = items.group_by([*entry, *rows.question]).agg(score=score)
         means = questions.group_by(entry).agg(pl.col("score").mean())
         table = table.drop("score").join(means, on=entry, how="left", nulls_equal=True)
-    shown = ["rank", "model", "score", "weight"]
+    shown = ["rank", "model", "score", "weighting"]
     shown += ["n_segments"] * (level != "segment") + ["n_items"]
     if level != "segment":
         shown += ["sd_segments", *(name for name in _ENDS if _is_shown(rows, level, name)), "gap"]
         table = table.with_columns(gap=pl.col("best_score") - pl.col("worst_score"))
     rate = [parse_rate()] if "status" in rows.columns else []
-    named = table.with_columns(*rate, weight=pl.lit(weight))
+    named = table.with_columns(*rate, weighting=pl.lit(weighting))
     shown += ["parse_rate"] * len(rate)
     return _ranked(rows, named, group).select(*group, *shown)
 
@@ -238,7 +240,7 @@ def details(
     rows: Rows,
     kept: pl.LazyFrame,
     level: Level,
-    weight: Weighting,
+    weighting: Weighting,
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
     """The items behind a leaderboard, each with what it belongs to, its `:size` and `:mass`.
@@ -247,9 +249,9 @@ def details(
     """
     items = kept_rows(rows, kept).filter(pl.col("score").is_not_null())
     size, mass = pl.lit(1.0), pl.lit(1.0)
-    if weight == "sample_size" and level != "segment":
+    if weighting == "sample_size" and level != "segment":
         size = pl.col("sample_size")
-    if weight == "question" and level != "segment":
+    if weighting == "question" and level != "segment":
         items = items.filter(pl.col("question_id").is_not_null())
         mass = mass if rows.unrepeated else 1.0 / pl.len().over(rows.asked)
     elif level == "question":
@@ -296,11 +298,11 @@ def named_attributes(
     return table.select(texts, category=pl.col("attribute").cast(pl.String)).unique(), on
 
 
-def _by_question(rows: Rows, kept: pl.LazyFrame, weight: Weighting) -> pl.LazyFrame:
+def _by_question(rows: Rows, kept: pl.LazyFrame, weighting: Weighting) -> pl.LazyFrame:
     """The score of each question in each segment, repeated ones averaged."""
     items = kept_rows(rows, kept).filter(pl.col("question_id").is_not_null())
     known = pl.col("score").is_not_null()
-    size = pl.when(known).then("sample_size") if weight == "sample_size" else pl.lit(1.0)
+    size = pl.when(known).then("sample_size") if weighting == "sample_size" else pl.lit(1.0)
     made = {"n_items": known.cast(pl.Int64), SIZE: size}
     if "status" in rows.columns:
         status = pl.col("status")
@@ -311,7 +313,7 @@ def _by_question(rows: Rows, kept: pl.LazyFrame, weight: Weighting) -> pl.LazyFr
         return units
     counts = [name for name in (N_OK, N_ATTEMPTED, "n_items") if name in made]
     first = [pl.col(ROW).min()] if rows.rules == "reference" else []
-    sizes = pl.col(SIZE).mean() if weight == "sample_size" else pl.lit(1.0).alias(SIZE)
+    sizes = pl.col(SIZE).mean() if weighting == "sample_size" else pl.lit(1.0).alias(SIZE)
     means = [pl.col("score").mean(), sizes]
     return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), *first)
 

@@ -121,7 +121,7 @@ def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame
 
 
 def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.DataFrame) -> Entries:
-    """What is known of all entries: leaderboards of whole units, and those of units that are cut."""
+    """What is known of the entries of leaderboards, of whole units and of units that are cut."""
     made = unknown(["score"], len(table), ranked=True)
     for (whole,), part in cells.group_by(_WHOLE):
         found = entry_spreads(
@@ -134,7 +134,8 @@ def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.Dat
             boards=boards,
             ranking=Ranking("score", boards),
         )
-        made.join(found, part[_ENTRY].unique().sort().to_numpy())
+        here = part[_ENTRY].unique().to_numpy()
+        made.join(found.of(here), here)
     return made
 
 

@@ -49,7 +49,7 @@ _USED = (
 _TAKEN = (
     *_USED,
     "category",
-    "weight",
+    "weighting",
     "rank",
     "gap",
     "n_segments",
@@ -206,8 +206,15 @@ def deviation(score: pl.Expr) -> pl.Expr:
 def is_baseline(model: IntoExpr = "model") -> pl.Expr:
     """Whether a model is none, but a baseline such as `baseline:uniform`.
 
-    >>> pl.select(is_baseline(pl.lit("baseline:uniform"))).item()
-    True
+    Args:
+        model: Names of models.
+
+    Returns:
+        Boolean, under the name of the column; null where there is no name.
+
+    Examples:
+        >>> pl.select(is_baseline(pl.lit("baseline:uniform"))).item()
+        True
     """
     return as_expr(model).cast(pl.String).str.starts_with("baseline:")
 

@@ -23,6 +23,15 @@ class Curation:
         ranking: Every question with `votes` (how many models ranked it) and `mean_rank` (from 0;
             the number of questions if none did), by votes, then by rank.
         unknown: Ids in the votes that are no questions; they are passed over.
+
+    Examples:
+        >>> from evalframe.survey.prompting import curate
+        >>> ranked = [["c", "b"], ["b", "z"]]
+        >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=ranked)
+        >>> votes.question_ids, votes.n_ranked, votes.unknown
+        (['c', 'b'], 2, ['z'])
+        >>> votes.ranking.rows()
+        [('b', 2, 0.5), ('c', 1, 0.0), ('a', 0, 3.0)]
     """
 
     question_ids: list[str]

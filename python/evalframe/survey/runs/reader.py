@@ -92,6 +92,19 @@ class RunResults:
         items: One row per prompt and model of the runs that are counted, see `read_runs`.
         labels: `segment_id` and `segment_label`, as first seen.
         attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
+
+    Examples:
+        >>> from evalframe.survey.runs import open_runs
+        >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}}}
+        >>> run = {
+        ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
+        ...     "evaluationResults": {"llmCoverageScores": cells},
+        ... }
+        >>> found = open_runs([run, {"config": {"tags": ["other"]}}])
+        >>> found.runs.select("run_id", "round", "use").rows()
+        [(0, 'gd1', 'counted'), (1, None, 'not_dtef')]
+        >>> found.items.select("question_id", "model", "score").rows()
+        [('q1', 'm', 0.75)]
     """
 
     runs: pl.DataFrame

@@ -75,8 +75,15 @@ def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
 def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
     """Ids of segments, with those of old names replaced: `country:t-rkiye` is `country:turkey`.
 
-    >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
-    'country:turkey'
+    Args:
+        segment_id: Ids of segments.
+
+    Returns:
+        String, under the name of the column; null where there is no id.
+
+    Examples:
+        >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
+        'country:turkey'
     """
     return as_expr(segment_id).cast(pl.String).replace(_IDS)
 
@@ -84,8 +91,15 @@ def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
 def canonical_value(value: IntoExpr) -> pl.Expr:
     """Values and labels of segments, with old names replaced: `Türkiye` is `Turkey`.
 
-    >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
-    'Turkey'
+    Args:
+        value: Values, or labels.
+
+    Returns:
+        String, under the name of the column; null where there is none.
+
+    Examples:
+        >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
+        'Turkey'
     """
     return as_expr(value).cast(pl.String).replace(_VALUES)
 

@@ -54,6 +54,17 @@ class SurveyReport:
         questions: How many there are.
         segments: Likewise.
         responses: Likewise, one per question and segment.
+
+    Examples:
+        >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
+        >>> answer = {"questionId": "q", "distribution": [60, 30]}
+        >>> segment = {"id": "gender:male", "label": "Men", "sampleSize": 50, "responses": [answer]}
+        >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
+        >>> report = validate({**survey, "segments": [segment]})
+        >>> report.valid, report.questions
+        (False, 1)
+        >>> report.errors.select("path", "message").row(0)
+        ('segments[0].responses[0].distribution', 'sums to 90, not to 99 to 101')
     """
 
     errors: pl.DataFrame
