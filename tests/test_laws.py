@@ -288,7 +288,7 @@ def test_a_broken_law_names_the_metric_the_group_and_both_numbers():
     last = ef.metric(direction="none", range=(0, 10), name="last_item")(_last)
     items = pl.DataFrame({"model": ["a", "a", "b"], "loss": [0.25, 0.75, 0.5]})
     message = (
-        "integer weights repeat rows: estimate of 'last_item' in the group model='a' is 1.0 by"
+        "integer weights repeat rows: estimate of 'last_item' in the group model='b' is 2.0 by"
     )
     with pytest.raises(AssertionError, match=message):
         check_laws(last(), items, by="model")

@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-from evalframe.evaluation import AnyMetric, By, as_exprs
+from evalframe.evaluation import AnyMetric, By, as_exprs, cluster_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -161,7 +161,9 @@ def paired_method(
         raise ParameterError(f"compare resamples by ef.Bootstrap, got {type(resample).__name__}")
     if pair_on is not None:
         resample = replace(resample, cluster=pair_on)
-    return resample, as_expr(resample.cluster)
+    cluster = cluster_of(resample)
+    assert cluster is not None
+    return resample, cluster
 
 
 def _sides(

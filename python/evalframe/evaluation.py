@@ -185,6 +185,9 @@ def partial(
 def merge(*shards: Frame) -> pl.LazyFrame:
     """The sum of states of shards of the same metrics, in any order.
 
+    They are read one after the other, now, so that of many shards a few are in memory at a time:
+    give the lazy result of `partial`, or a scan of the file that it was written to.
+
     Args:
         *shards: What `partial` or `merge` returned, or its Parquet files read back.
 
@@ -223,6 +226,7 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
+    from evalframe.resample.methods import Bootstrap
 
     parts = states.opened(state)
     order = [bound.name for bound in parts.bounds]
@@ -244,6 +248,10 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
 
         return pl.defer(compute, schema=tables.result_schema(tables.lazy(state), parts.keys))
     wanted = cluster_of(resample)
+    if isinstance(resample, Bootstrap) and resample.within is not None:
+        raise ParameterError(
+            "a state keeps clusters apart, but not what they are drawn within; evaluate the records"
+        )
     name = None if wanted is None else wanted.meta.output_name()
     if parts.cluster is None or name != parts.cluster:
         raise ParameterError(
@@ -288,19 +296,23 @@ def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
 
 
 def cluster_of(method: Method) -> pl.Expr | None:
-    """What the method takes as independent; None for single rows.
+    """What the method takes as independent, with its stratum if it has one; None for single rows.
 
     Raises:
         ParameterError: It is no method of uncertainty.
     """
     from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
+    from evalframe.resample.strata import within
 
     if not isinstance(method, Bootstrap | Jackknife | Linearized):
         raise ParameterError(
             f"resample must be ef.Bootstrap(...), ef.Jackknife(...) or ef.Linearized(...), "
             f"got {method!r}"
         )
-    return None if method.cluster is None else as_expr(method.cluster)
+    cluster = None if method.cluster is None else as_expr(method.cluster)
+    if cluster is not None and isinstance(method, Bootstrap) and method.within is not None:
+        return within(as_expr(method.within), cluster)
+    return cluster
 
 
 def _spread(

@@ -150,7 +150,7 @@ def test_provenance(selective: Any, folder: Path) -> None:
     assert str(folder) not in text, "no path of this machine"
     assert record["polars"] == pl.__version__
     assert record["job"]["bootstrap"] == {
-        "n": 20, "seed": 42, "interval": "percentile", "level": 0.95,
+        "n": 20, "seed": 42, "interval": "expanded_bca", "level": 0.95,
         "cluster": None, "draws": "reference",
     }  # fmt: skip
     assert record["metrics"][-1] == {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -171,7 +173,8 @@ def reached(frame):
 
 
 def test_common_coverage_is_the_smallest_that_a_system_reaches():
-    found = compared(metrics=["aurc", "augrc", "risk"])
+    percentile = replace(METHOD, interval="percentile")
+    found = compared(metrics=["aurc", "augrc", "risk"], resample=percentile)
     assert found["metric"].to_list() == ["aurc_at_common", "augrc_at_common", "risk_at_common"]
     cmax = reached(BOTH)
     assert cmax["careful"] < cmax["bold"]
@@ -217,7 +220,8 @@ def test_every_replicate_covers_the_same_range():
         )
         deltas.append(np.subtract(careful, bold))
     assert 50 < short < 150
-    found = compared(metrics=["aurc", "augrc", "risk"])
+    percentile = replace(METHOD, interval="percentile")
+    found = compared(metrics=["aurc", "augrc", "risk"], resample=percentile)
     low, high = np.quantile(deltas, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(found["lower"], low, rtol=1e-10, atol=1e-14)
     np.testing.assert_allclose(found["upper"], high, rtol=1e-10, atol=1e-14)

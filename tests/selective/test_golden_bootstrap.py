@@ -50,7 +50,7 @@ def metrics(confidence, names):
 
 def reference(case, **more):
     given = {"n": case["n_resamples"], "seed": case["seed"], "rules": "reference"}
-    return ef.Bootstrap(cluster="participant_id", **given | more)
+    return ef.Bootstrap(cluster="participant_id", interval="percentile", **given | more)
 
 
 def assert_agree(result, expected, columns, points):
@@ -91,7 +91,9 @@ def test_paired(bootstraps):
 
 def test_draws(bootstraps):
     for check in bootstraps["resample_index_check"]:
-        method = ef.Bootstrap(cluster="participant_id", n=3, seed=check["seed"])
+        method = ef.Bootstrap(
+            cluster="participant_id", n=3, seed=check["seed"], interval="percentile"
+        )
         together = next(indices(method, check["n"], chunk=3))
         one_by_one = np.concatenate(list(indices(method, check["n"], chunk=1)))
         assert np.array_equal(together, one_by_one)
@@ -102,7 +104,7 @@ def test_draws(bootstraps):
 def test_first_replicates(bootstraps, participants):
     """The first 20 replicates are plain metrics of resampled tables."""
     wanted = bootstraps["first_20_replicates"]
-    method = ef.Bootstrap(cluster="participant_id", n=20, seed=42)
+    method = ef.Bootstrap(cluster="participant_id", n=20, seed=42, interval="percentile")
     ids = participants["participant_id"].unique().sort().to_numpy()
     drawn = pl.DataFrame(
         [
@@ -144,7 +146,9 @@ def test_another_generator_stays_within_monte_carlo_error(bootstraps, participan
     slack = 2 if draws == "poisson" else 1
     for case in bootstraps["other_rng_reference"]:
         expected = case["expected"]
-        method = ef.Bootstrap(cluster="participant_id", n=2000, seed=5, draws=draws)
+        method = ef.Bootstrap(
+            cluster="participant_id", n=2000, seed=5, draws=draws, interval="percentile"
+        )
         result = ef.evaluate(participants, metrics(case["variant"], expected), resample=method)
         assert_within(result, expected, "2000", slack)
 
@@ -154,7 +158,9 @@ def test_paired_with_another_generator(bootstraps, draws):
     reference = bootstraps["paired_other_rng_reference"]
     (case,) = (case for case in bootstraps["paired"] if case["id"] == reference["id"])
     left, right = (items_of(case[side], case["loss"]) for side in ("left", "right"))
-    method = ef.Bootstrap(cluster="participant_id", n=1000, seed=5, draws=draws)
+    method = ef.Bootstrap(
+        cluster="participant_id", n=1000, seed=5, draws=draws, interval="percentile"
+    )
     asked = metrics("confidence", reference["expected"])
     result = ef.compare(left, asked, other=right, resample=method)
     assert_within(result, reference["expected"], "1000", 2 if draws == "poisson" else 1)

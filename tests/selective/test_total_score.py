@@ -11,7 +11,6 @@ from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
     ParameterError,
-    UnknownNameError,
 )
 from evalframe.selective.total_score import TOTALS, total_scores
 
@@ -131,7 +130,7 @@ def test_a_prediction_that_is_nan_is_refused():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"mode": "totals"}, UnknownNameError, "Did you mean 'total'"),
+        ({"mode": "totals"}, ParameterError, "Did you mean 'total'"),
         ({"min_coverage": 1.5}, ParameterError, r"must lie in \[0, 1\], got 1.5"),
         ({"min_coverage": math.nan}, ParameterError, "got nan"),
         ({"n_items": 0}, ParameterError, "n_items must be at least 1, got 0"),

@@ -262,6 +262,6 @@ def test_prose_with_numbers_is_no_answer(texts):
 def test_text_before_a_bracket_is_cut_between_characters(rules):
     said = ["é" * 40 + "x" * more + "\n[60, 40]" for more in range(4)]
     rows = pl.DataFrame({"response": said, "n_options": 2})
-    parsed = ef.survey.parse(rows, rules=rules).collect()
+    parsed = parse(rows, rules=rules).collect()
     assert parsed["predicted"].to_list() == [[60.0, 40.0]] * 4
     assert parsed["status"].to_list() == ["ok"] * 4

@@ -42,14 +42,14 @@ class Rule:
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> in_time = ef.Rule("seconds < 60", pl.col("seconds") < 60, ("seconds",), "drop late rows")
+        >>> in_time = ef.Rule("seconds < 60", pl.col("seconds") < 60, ("seconds",), "drop it")
         >>> runs = ef.Contract("runs", (ef.Column("seconds"),), rules=(in_time,))
         >>> ef.validate(pl.DataFrame({"seconds": [12.0, 75.0]}), runs)
         Traceback (most recent call last):
         evalframe.core.errors.ContractError: runs: 1 rule broken (rows are numbered from 0).
           seconds < 60: not so in 1 of 2 rows
             row 1: seconds=75.0
-            Remedy: drop late rows.
+            Remedy: drop it.
     """
 
     name: str

@@ -93,7 +93,8 @@ def _one_table(
         )
         for place, part in enumerate(parts)
     ]
-    whole = pl.concat([*marked, pl.DataFrame(schema={LEVEL: pl.Float64})], how="diagonal")
+    numbers = pl.DataFrame(schema=dict.fromkeys([LEVEL, *sums], pl.Float64()))
+    whole = pl.concat([*marked, numbers], how="diagonal")
     return whole.select(*groups, BLOCK, LEVEL, *sums)
 
 

@@ -2,7 +2,8 @@
 
 Rows become per-group totals and terms in one of two plans. *Sorted*: sort the rows once by group
 and level, then walk them in chunks; best where levels are nearly unique. *Levels*: add up rows of
-equal level first, which streams and is also the state that shards exchange; best under ties.
+equal level first, which streams and is also the state that shards exchange; best under ties. Of
+many rows whose levels are short decimals, `cells` does so for all metrics in one pass.
 """
 
 from __future__ import annotations

@@ -67,6 +67,9 @@ _SELECTIVE_FLAGS = (
 )
 
 
+_LONGEST = 5_000
+"""Characters of a message."""
+
 INTERRUPTED = 130
 """The exit code of what was interrupted."""
 
@@ -87,7 +90,7 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
                 raise
-            say(f"error: {_told(error, ctx.invoked_subcommand)}", err=True)
+            say(_shortened(f"error: {_told(error, ctx.invoked_subcommand)}"), err=True)
             ctx.exit(1)
 
 
@@ -181,6 +184,15 @@ def _interrupt(signum: int, frame: object) -> NoReturn:
 def _is_failure(error: BaseException) -> bool:
     """Whether to tell of it; a panic of Polars is no `Exception`."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _shortened(message: str) -> str:
+    """What can still be read, of a message that repeats a name of any length."""
+    left_out = len(message) - _LONGEST
+    if left_out <= 0:
+        return message
+    half = _LONGEST // 2
+    return f"{message[:half]} ... ({left_out:,} characters more) ... {message[-half:]}"
 
 
 def _told(error: BaseException, command: str | None) -> str:

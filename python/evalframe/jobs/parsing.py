@@ -52,7 +52,9 @@ def load(path: Path) -> Job:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise InputError(f"no job file {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"{path} is not a TOML job file: it is nested too deeply") from None
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} is not a TOML job file: {error}") from None
     return parse(document)
 

@@ -66,8 +66,11 @@ def path_of(entry: str, name: str, folder: Path) -> Path:
     if "\0" in name:
         raise ParameterError(f"the {entry} cannot be named {name!r}; leave out the zero character")
     path = folder / name
-    # `.` and `..` have names of their own, beside which something can stand.
-    return path if path.name.strip(".") else Path(os.path.abspath(path))  # noqa: PTH100 (as given)
+    if not path.name.strip("."):  # `.` and `..` have names of their own
+        path = Path(os.path.abspath(path))  # noqa: PTH100 (as given, links and all)
+    if not path.name:
+        raise ParameterError(f"the {entry} cannot be {name!r}; name a folder in it")
+    return path
 
 
 def targets_of(target: Target | None, tables: Sequence[str]) -> list[Path]:

@@ -61,7 +61,6 @@ class Entries(NamedTuple):
         for name, limits in other.ranks.items():
             self.ranks[name][chosen] = limits
 
-
     def of(self, chosen: Ints) -> Entries:
         """What is said of some of the entries."""
         spread = {

@@ -29,6 +29,10 @@ class Bootstrap:
 
     Attributes:
         cluster: What is drawn: participants, questions, studies; a column or an expression.
+        within: Where clusters are drawn apart: findings within their study, studies within their
+            domain. Of each as many are drawn as it has, so that it keeps its share, and one that
+            is alone there is drawn each time; equal ids in two of them are two clusters. Groups
+            that have as many clusters in one see the same draws of it.
         n: Number of replicates.
         seed: Of the generator.
         interval: From the replicates to an interval. With few clusters most are too short: of 30
@@ -70,11 +74,12 @@ class Bootstrap:
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> scores = pl.DataFrame({"user": ["a", "a", "b", "c"], "loss": [0.2, 0.4, 0.9, 0.5]})
+        >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
+        >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Bootstrap(cluster="user", n=200)
         >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
-        (0.5, 0.156, 0.3, 0.9)
+        (0.462, 0.104, 0.217, 0.74)
     """
 
     cluster: IntoExpr
@@ -84,6 +89,7 @@ class Bootstrap:
     level: float = 0.95
     draws: Draws = "reference"
     rules: Rules = "documented"
+    within: IntoExpr | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -134,11 +140,12 @@ class Jackknife:
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> scores = pl.DataFrame({"user": ["a", "a", "b", "c"], "loss": [0.2, 0.4, 0.9, 0.5]})
+        >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
+        >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Jackknife(cluster="user")
         >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
-        (0.5, 0.194, -0.334, 1.334)
+        (0.462, 0.108, 0.185, 0.74)
     """
 
     cluster: IntoExpr
@@ -166,11 +173,12 @@ class Linearized:
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> scores = pl.DataFrame({"user": ["a", "a", "b", "c"], "loss": [0.2, 0.4, 0.9, 0.5]})
+        >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
+        >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Linearized(cluster="user")
         >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
-        (0.5, 0.173, -0.245, 1.245)
+        (0.462, 0.106, 0.191, 0.734)
     """
 
     cluster: IntoExpr | None = None

@@ -130,9 +130,7 @@ def paired_spread(
     return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
 
 
-def _boards(
-    tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, together: bool
-) -> Boards:
+def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, together: bool) -> Boards:
     """Each pair a board of two groups, or all one."""
     pair = pl.int_range(2 * pairs, dtype=pl.Int64, eager=True) // 2
     if not together:

@@ -13,7 +13,14 @@ from evalframe.resample.checks import check_enough, check_known
 from evalframe.resample.contraction import CLUSTER, GROUP
 from evalframe.resample.draws import Weights
 from evalframe.resample.methods import Bootstrap, Method
-from evalframe.resample.strata import SLOT, STRATUM_SIZE, strata_of, stratified_weights
+from evalframe.resample.strata import (
+    MEMBER,
+    SLOT,
+    STRATUM,
+    STRATUM_SIZE,
+    strata_of,
+    stratified_weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +34,7 @@ BATCH = 1 << 24
 MIXED = 16
 """Groups resampled at a time where each has a few of the clusters that are drawn."""
 
-BOARD, STRATUM, MEMBER = ":board", ":stratum", ":member"
+BOARD = ":board"
 _PLACE, _ALIKE, _NEW = ":place", ":alike", ":new"
 
 
@@ -87,11 +94,6 @@ class Pool:
         kept = np.concatenate([rows @ self.owned for rows in left_out.chunks(chunk)])
         touched: Bools = kept < self.owned.sum(axis=0)
         return touched
-
-
-def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
-    """A cluster that is drawn within a stratum, for the column `:cluster`."""
-    return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
 
 
 def flat(tables: Sequence[pl.DataFrame]) -> tuple[list[pl.DataFrame], list[str]]:

@@ -23,7 +23,15 @@ SLOT = ":slot"
 STRATUM_SIZE = ":stratum_size"
 """How many clusters there are in the stratum of a cluster."""
 
+STRATUM, MEMBER = ":stratum", ":member"
+"""The fields of a cluster that is drawn within a stratum."""
+
 _GAP = "\x1f"
+
+
+def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
+    """A cluster that is drawn within a stratum, for the column `:cluster`."""
+    return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
 
 
 class Strata(NamedTuple):

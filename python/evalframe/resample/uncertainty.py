@@ -183,9 +183,7 @@ def estimated(
             left_out = draws.left_out(method, pool.clusters)
             jackknife = flattened(only_touched(all_of(left_out), pool, left_out))
         drawn = all_of(pool.drawn)
-        made = intervals.bootstrap_spread(
-            method, flat, flattened(drawn), jackknife, clusters=sizes
-        )
+        made = intervals.bootstrap_spread(method, flat, flattened(drawn), jackknife, clusters=sizes)
     elif isinstance(method, Jackknife):
         without = flattened(all_of(draws.leave_one_out(pool.clusters)))
         made = intervals.jackknife_spread(flat, without, method.level)

@@ -81,7 +81,7 @@ def log_bayes_factor_f(
     Examples:
         >>> import polars as pl
         >>> from evalframe.replication.bayes_factors import log_bayes_factor_f
-        >>> tests = pl.DataFrame({"f": [12.8, 9e3], "df1": [1, 1], "df2": [78, 778], "n": [80, 780]})
+        >>> tests = pl.DataFrame({"f": [12.8, 9e3], "df1": 1, "df2": [78, 778], "n": [80, 780]})
         >>> tests.select(log_bayes_factor_f("f", "df1", "df2", "n").round(3)).to_series().to_list()
         [3.796, 979.174]
     """

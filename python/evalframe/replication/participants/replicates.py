@@ -85,6 +85,10 @@ def resampled_statistics(
         raise ParameterError(
             f"participants are resampled by ef.Bootstrap(cluster=...), got {resample!r}"
         )
+    if resample.within is not None:
+        raise ParameterError(
+            "participants are drawn within their study; leave out `within` of the bootstrap"
+        )
     rows = rows_of(responses, design, by, side, cluster=resample.cluster)
     known = rows.design.select(TEST, *rows.tests, "test_type", KIND, *GIVEN)
     table = rows.table.join(known.lazy().select(TEST, "study_id"), on=TEST).collect()

@@ -19,7 +19,7 @@ from evalframe.replication.uncertainty.score_states import (
 from evalframe.replication.uncertainty.scores import drawn_rows, drawn_scores
 from evalframe.replication.uncertainty.spreads import ENTRY, with_entries
 from evalframe.resample.paired import Matching, Sides, paired_spread
-from evalframe.resample.pools import MEMBER, STRATUM
+from evalframe.resample.strata import MEMBER, STRATUM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

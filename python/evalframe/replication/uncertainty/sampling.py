@@ -35,6 +35,7 @@ def cluster_drawn(caller: str, method: Bootstrap) -> Cluster:
 
     if not isinstance(method, Bootstrap):
         raise ParameterError(f"{caller}: resample must be ef.Bootstrap(...), got {method!r}")
+    check_no_strata(caller, method)
     drawn = as_expr(method.cluster)
     name = drawn.meta.output_name() if drawn.meta.is_column() else str(drawn)
     if name not in CLUSTERS:
@@ -46,6 +47,19 @@ def cluster_drawn(caller: str, method: Bootstrap) -> Cluster:
     return name
 
 
+def check_no_strata(caller: str, method: Bootstrap) -> None:
+    """Raise where the caller says itself within what it draws, and the method does, too.
+
+    Raises:
+        ParameterError: The method does.
+    """
+    if method.within is not None:
+        raise ParameterError(
+            f"{caller}: studies are drawn within the domains that are asked for, findings and "
+            "participants within their study; leave out `within` of the bootstrap"
+        )
+
+
 def drawn_within(cluster: Cluster, named: Sequence[str], within: str | None) -> pl.Expr:
     """The cluster of rows, within what it is drawn.
 
@@ -54,7 +68,7 @@ def drawn_within(cluster: Cluster, named: Sequence[str], within: str | None) -> 
         named: What names a finding within a study, for a draw of findings.
         within: The column that studies are drawn within, if they are.
     """
-    from evalframe.resample.pools import within as within_strata
+    from evalframe.resample.strata import within as within_strata
 
     if cluster == "finding_id":
         texts = [pl.col(name).cast(pl.String).fill_null("") for name in named]

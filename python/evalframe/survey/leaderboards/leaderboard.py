@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
+from evalframe.evaluation import cluster_of
 from evalframe.resample.settled import ranks, settled
 from evalframe.survey.leaderboards.rows import (
     CLUSTER,
@@ -378,4 +378,6 @@ def _cluster(resample: Bootstrap) -> pl.Expr:
 
     if not isinstance(resample, Bootstrap):
         raise ParameterError(f"leaderboard: resample must be ef.Bootstrap(...), got {resample!r}")
-    return as_expr(resample.cluster)
+    cluster = cluster_of(resample)
+    assert cluster is not None
+    return cluster

@@ -127,7 +127,7 @@ def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.Dat
         found = entry_spreads(
             method,
             part.lazy(),
-            [mean_score(weight="size").alias("score") if whole else _mean_of_units()],
+            [mean_score(weight="size").alias("score") if whole else _mean_of_units(part)],
             table,
             entry=_ENTRY,
             cluster=pl.col(CLUSTER),
@@ -139,9 +139,10 @@ def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.Dat
     return made
 
 
-def _mean_of_units() -> MetricExpr:
+def _mean_of_units(cells: pl.DataFrame) -> MetricExpr:
     """The weighted mean over units of the means of each unit."""
-    roles = {"score": "score", "mass": "mass", "size": "size", "unit": _UNIT}
+    sized = cells["size"].min() != cells["size"].max()
+    roles = {"score": "score", "mass": "mass", "unit": _UNIT, "size": "size" if sized else None}
     declared = Metric(
         name="score",
         define=_by_unit,
@@ -156,19 +157,20 @@ def _mean_of_units() -> MetricExpr:
 
 
 def _by_unit(
-    score: pl.Expr, mass: pl.Expr, size: pl.Expr, unit: pl.Expr, *, weight: pl.Expr
+    score: pl.Expr, mass: pl.Expr, unit: pl.Expr, size: pl.Expr | None, *, weight: pl.Expr
 ) -> State:
-    there = own.mass > 0
+    there = pl.when(own.mass > 0)
+    sums = {"mass": weight * mass, "scores": weight * mass * score}
+    share = pl.lit(1.0)
+    if size is not None:
+        sums["sizes"] = weight * mass * size
+        share = own.sizes / own.mass
     by_unit = Axis(
         level=unit,
-        sums={
-            "mass": weight * mass,
-            "scores": weight * mass * score,
-            "sizes": weight * mass * size,
-        },
+        sums=sums,
         terms={
-            "top": pl.when(there).then(own.scores * own.sizes / own.mass**2).otherwise(0.0),
-            "bottom": pl.when(there).then(own.sizes / own.mass).otherwise(0.0),
+            "top": there.then(own.scores / own.mass * share).otherwise(0.0),
+            "bottom": there.then(share).otherwise(0.0),
         },
     )
     return State(axes=(by_unit,), finish=lambda t: ratio(t.top, t.bottom))
