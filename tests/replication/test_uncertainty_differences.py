@@ -21,8 +21,8 @@ from evalframe.replication.uncertainty import model_differences
 from evalframe.resample import paired
 from replication.score_data import drawn_tables, studied
 
-BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
-BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5)
+BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5, interval="percentile")
+BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,23 @@ def test_pairs_that_share_no_study():
     row = model_differences(studies, resample=BY_STUDY).collect().row(0, named=True)
     assert (row["n_clusters"], row["drop_rate"]) == (0, 1.0)
     assert [row[name] for name in ("delta", "p_value", "p_adjusted")] == [None] * 3
+
+
+def test_a_pair_that_shares_one_study_has_no_spread_whatever_the_draws():
+    studies = pl.DataFrame(
+        {
+            "model": ["a"] * 3 + ["b"] * 3 + ["c"] * 2,
+            "study_id": ["s1", "s2", "s3"] * 2 + ["s1", "s4"],
+            "pas": [0.1, 0.2, 0.3, 0.4, 0.6, 0.5, 0.9, 0.8],
+        }
+    )
+    for stream in ("reference", "counter", "poisson"):
+        method = ef.Bootstrap(cluster="study_id", n=25, draws=stream)
+        ours = model_differences(studies, resample=method).collect()
+        theirs = ef.compare(studies, mean_pas(), between="model", resample=method).collect()
+        for found in (ours, theirs):
+            assert found["n_clusters"].to_list() == [3, 1, 1]
+            assert found["std_error"].is_null().to_list() == [False, True, True]
 
 
 def test_equal_models_do_not_differ_by_rounding():

@@ -32,7 +32,7 @@ from evalframe.replication.uncertainty import (
 
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
 SCORES = ["pas", "pas_normalised", "ecs"]
-METHOD = ef.Bootstrap(cluster="participant_id", n=20, seed=2)
+METHOD = ef.Bootstrap(cluster="participant_id", n=20, seed=2, interval="percentile")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -21,8 +23,8 @@ from evalframe.replication.agreement import (
 from evalframe.resample import contraction, draws, uncertainty
 from replication.score_data import drawn_tables, studied
 
-BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5)
-BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5)
+BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5, interval="percentile")
+BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
 FINDING = ["sub_study_id", "finding_id"]
 NAIVE = {
     "study_id": (BY_STUDY, ["study_id"], None),
@@ -142,8 +144,8 @@ def test_pas_and_ecs_as_evaluate_gives_them(interval, stream):
 
 
 def test_poisson_draws():
-    method = ef.Bootstrap(cluster="study_id", n=300, draws="poisson")
-    alike = ef.Bootstrap(cluster="study_id", n=300)
+    alike = ef.Bootstrap(cluster="study_id", n=300, interval="percentile")
+    method = replace(alike, draws="poisson")
     tests = studied(studies=30)
     ends = ["pas_std_error", "pas_lower", "pas_upper"]
     ours, theirs = (
@@ -164,7 +166,7 @@ def test_seed_order_of_rows_and_chunks(method, monkeypatch):
     )
     for one, other in zip(first, again, strict=True):
         assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9)
-    other = ef.Bootstrap(cluster=method.cluster, n=25, seed=6)
+    other = ef.Bootstrap(cluster=method.cluster, n=25, seed=6, interval="percentile")
     moved = model_scores(tests, resample=other).collect()
     assert (moved["pas_std_error"] != first[0]["pas_std_error"]).all()
 
@@ -225,6 +227,39 @@ def test_studies_without_pas_and_models_without_any():
     assert nothing["n_clusters"].to_list() == [0, 0]
 
 
+def test_draws_within_domains_serve_every_metric():
+    tests = studied(studies=9)
+    method = replace(BY_STUDY, within="domain")
+    studies = study_scores(tests).collect()
+    found = ef.evaluate(studies, mean_pas(), by="model", resample=method).collect()
+    drawn = [
+        model_scores(table).collect()
+        for table in drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
+    ]
+    named = {"estimate": "pas", "std_error": "pas_std_error", "drop_rate": "pas_drop_rate"}
+    named |= {"lower": "pas_lower", "upper": "pas_upper"}
+    check(found.rename(named), drawn, ["model"], ["pas"])
+    assert found["n_clusters"].to_list() == [9] * 3
+    by_domain = ef.evaluate(studies, mean_pas(), by=["model", "domain"], resample=method).collect()
+    ours = domain_scores(tests, resample=BY_STUDY).collect()
+    for name in ("std_error", "lower", "upper"):
+        assert by_domain[name].to_list() == pytest.approx(ours[f"pas_{name}"].to_list(), abs=1e-12)
+    pairs = ef.compare(studies, mean_pas(), between="model", resample=method).collect()
+    assert pairs["n_clusters"].to_list() == [9] * 3
+    assert pairs["std_error"].null_count() == 0
+
+
+def test_who_is_alone_in_its_stratum_does_not_vary():
+    method = ef.Bootstrap(cluster="study_id", within="study_id", n=20)
+    with pytest.raises(ParameterError, match="at least two clusters"):
+        ef.evaluate(study_scores(studied()), mean_pas(), by="model", resample=method)
+    lone = study_scores(studied(studies=5)).with_columns(
+        part=pl.when(pl.col("model") == "m0").then("study_id").otherwise("domain")
+    )
+    found = ef.evaluate(lone, mean_pas(), by="model", resample=replace(method, within="part"))
+    assert found.collect()["std_error"].is_null().to_list() == [True, False, False]
+
+
 def test_no_keys():
     tests = studied(models=1).drop("model")
     assert model_scores(tests, resample=BY_STUDY).collect().columns[:5] == [
@@ -246,7 +281,7 @@ def test_effects_that_do_not_vary_within_a_replicate():
             "effect_d_agent": [0.2, 0.3, 0.4, 0.6, 0.8, 0.9],
         }
     )
-    method = ef.Bootstrap(cluster="study_id", n=200)
+    method = ef.Bootstrap(cluster="study_id", n=200, interval="percentile")
     found = ecs(tests, resample=method).collect()
     # Half of the replicates hold one study, twice: concordance 0, and no correlation.
     assert found["ecs_lower"].item() == 0.0
@@ -328,6 +363,23 @@ def test_tests_without_a_study_are_missing_and_not_drawn():
             r"at least two clusters",
         ),
         (lambda t: model_scores(t[:0], resample=BY_STUDY), r"nothing to resample"),
+        (
+            lambda t: ecs(t, resample=replace(BY_STUDY, within="domain")),
+            r"ecs: studies are drawn within the domains that are asked for.*leave out `within`",
+        ),
+        (
+            lambda t: ef.evaluate(
+                t, pl.col("pas").max(), resample=replace(BY_STUDY, within="domain")
+            ),
+            r"draws within 'domain' need metrics that declare a state",
+        ),
+        (
+            lambda t: ef.finish(
+                ef.partial(t, mean_pas(), cluster="study_id"),
+                resample=replace(BY_STUDY, within="domain"),
+            ),
+            r"not what they are drawn within",
+        ),
         (
             lambda t: model_scores(t.with_columns(study_id=pl.lit(None)), resample=BY_STUDY),
             r"nothing to resample: the table has no row of a study",

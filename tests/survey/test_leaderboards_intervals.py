@@ -52,7 +52,8 @@ def naive_over_questions(rows, method):
 
 
 def test_over_questions_as_a_naive_program():
-    rows, method = table(), ef.Bootstrap(cluster="question_id", n=60, seed=3)
+    rows = table()
+    method = ef.Bootstrap(cluster="question_id", n=60, seed=3, interval="percentile")
     found = leaderboard(rows, resample=method).collect()
     expected = naive_over_questions(rows, method)
     for model, lower, upper in found.select("model", "lower", "upper").iter_rows():
@@ -93,7 +94,7 @@ def test_over_whole_segments_by_any_name_as_evaluate(cluster, draws_):
 def test_over_regions_as_a_naive_program():
     region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aabbcc", strict=True)))
     rows = table(models=2).with_columns(region=region)
-    method = ef.Bootstrap(cluster="region", n=40, seed=2)
+    method = ef.Bootstrap(cluster="region", n=40, seed=2, interval="percentile")
     found = leaderboard(rows, resample=method).collect()
     regions = pl.Series(["a", "b", "c"])
     weights = np.concatenate([*draws.bootstrap_weights(method, regions).chunks(40)])
@@ -167,6 +168,17 @@ def test_every_level_has_intervals_around_its_scores(level, draws_):
     assert (found["rank_set_lower"] <= found["rank"]).all()
     assert (found["rank_set_upper"] >= found["rank"]).all()
     assert (found["rank_lower"] <= found["rank_upper"]).all()
+
+
+def test_segments_drawn_within_regions_as_evaluate():
+    region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aaabbb", strict=True)))
+    rows = table().with_columns(region=region)
+    method = ef.Bootstrap(cluster="segment_id", within="region", n=100, interval="percentile")
+    found = leaderboard(rows, resample=method).collect().sort("model")
+    segments = segment_scores(rows).with_columns(region=region)
+    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
+    for name in ("std_error", "lower", "upper"):
+        assert found[name].to_list() == pytest.approx(wanted[name].to_list(), abs=1e-12)
 
 
 def test_models_are_paired():
