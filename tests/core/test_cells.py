@@ -15,7 +15,7 @@ from evalframe.core.state import LEVEL
 
 @pytest.fixture(autouse=True)
 def few_rows_are_enough(monkeypatch):
-    monkeypatch.setattr(cells, "_HEAD", 1 << 12)
+    monkeypatch.setattr(cells, "HEAD", 1 << 12)
 
 
 LEVELLED = Sums(

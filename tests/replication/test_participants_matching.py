@@ -164,7 +164,7 @@ def test_what_can_be_no_measure_or_condition_is_refused() -> None:
     people = responses().with_columns(condition=pl.concat_list("condition"))
     refused(r"'condition' is List\(String\), not a single value", people, design())
     for name in ("conditions", "categories"):
-        told = f"design: column '{name}' is String, not a list of texts, numbers or booleans"
+        told = f"design: column '{name}' is String, not a list of values"
         refused(told, responses(), design(**{name: "x,y"}))
 
 

@@ -151,7 +151,7 @@ def test_segments_that_nobody_counted_are_left_out(aggregate: Path, counts: Path
 
 
 def test_bad_tables_are_named(tmp_path: Path, aggregate: Path, counts: Path) -> None:
-    with pytest.raises(ParameterError, match="known: question, segment"):
+    with pytest.raises(ParameterError, match="sample_sizes must be one of"):
         read_dialogues(aggregate, sample_sizes="none")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no column of a segment"):
         read_dialogues(aggregate, prefixes=["O9"])

@@ -28,7 +28,7 @@ _FEW, _PER_ROW = 1 << 23, 16
 
 _DECIMALS = 6
 
-_HEAD = 1 << 17
+HEAD = 1 << 17
 """Rows that are tried first; fewer are not worth the trouble."""
 
 _KEYS = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Enum)
@@ -68,11 +68,11 @@ def added_up(
     if all(sums.level is None for sums in wanted):
         return None
     columns = _Columns()
-    tried = [_Table(sums, columns, _PER_ROW * _HEAD) for sums in wanted]
+    tried = [_Table(sums, columns, _PER_ROW * HEAD) for sums in wanted]
     made = [_Table(sums, columns, _FEW) for sums in wanted]
     rows = frame.select(**keys, **columns.exprs)
-    head = rows.head(_HEAD).collect()
-    if len(head) < _HEAD:
+    head = rows.head(HEAD).collect()
+    if len(head) < HEAD:
         return None
     try:
         _added_up([head], [*keys], tried)

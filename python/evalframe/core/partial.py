@@ -161,22 +161,29 @@ class _Sum:
             return whole
         names = whole.columns
         groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
-        rows = [whole.lazy().filter(_is_marked(k)) for k in range(len(self._header["blocks"]))]
-        parts = [_added_up(part, groups, sums) for part in rows]
-        return _one_table(parts, self._header, groups, sums)
+        blocks = [whole.lazy().filter(_is_marked(k)) for k in range(len(self._header["blocks"]))]
+        return _one_table(_added_up(blocks, groups, sums), self._header, groups, sums)
 
 
-def _added_up(rows: pl.LazyFrame, groups: Sequence[str], sums: Sequence[str]) -> pl.DataFrame:
-    """Rows of the state of a block, added up by groups and level."""
-    there = rows.select(pl.col(LEVEL, *sums).is_not_null().any()).collect().row(0, named=True)
-    used = [name for name in sums if there[name]]
-    if there[LEVEL]:
-        keys = {name: pl.col(name) for name in groups}
-        by_level = Sums(pl.col(LEVEL), {}, {name: pl.col(name).fill_null(0.0) for name in used})
-        made = cells.added_up(rows, keys, [by_level])
-        if made is not None:
-            return made[0]
-    return rows.group_by(*groups, LEVEL).agg(pl.col(used).sum()).collect()
+def _added_up(
+    blocks: Sequence[pl.LazyFrame], groups: Sequence[str], sums: Sequence[str]
+) -> list[pl.DataFrame]:
+    """Rows of the states of blocks, added up by groups and level."""
+    there = [
+        rows.select(pl.col(LEVEL, *sums).is_not_null().any(), rows=pl.len()) for rows in blocks
+    ]
+    plans: list[pl.LazyFrame] = []
+    for rows, found in zip(blocks, pl.collect_all(there), strict=True):
+        told = found.row(0, named=True)
+        used = [name for name in sums if told[name]]
+        made = None
+        if told[LEVEL] and told["rows"] >= cells.HEAD:
+            by_level = {name: pl.col(name).fill_null(0.0) for name in used}
+            keys = {name: pl.col(name) for name in groups}
+            made = cells.added_up(rows, keys, [Sums(pl.col(LEVEL), {}, by_level)])
+        summed = rows.group_by(*groups, LEVEL).agg(pl.col(used).sum())
+        plans.append(summed if made is None else made[0].lazy())
+    return pl.collect_all(plans)
 
 
 def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:

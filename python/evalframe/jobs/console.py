@@ -204,6 +204,8 @@ def _told(error: BaseException, command: str | None) -> str:
         return message
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, UnicodeEncodeError):  # bytes on the command line that are no UTF-8
+        return f"{error.object!a} is no text; write it in UTF-8"
     if isinstance(error, MemoryError):
         return "out of memory; ask for fewer resamples, or evaluate parts of the records"
     what = str(error).partition("\n")[0]

@@ -2,14 +2,15 @@
 
 A replicate is a weighted sum of cluster states. Sums per level of all replicates are one matrix
 product where levels are few; where they are many, most clusters have nothing at most levels, and
-each entry is gathered times its weight instead. After that a replicate is a segment like any
+each entry is gathered times its weight instead; where levels hold many entries of the same few
+clusters, the product is a sparse one. After that a replicate is a segment like any
 group, and the same terms and finishes serve.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,10 @@ _DENSE = 24
 """A matrix product does this many multiplications in the time of gathering one entry."""
 
 
+_CROWDED = 4
+"""With more entries than this to a level, a sparse product is faster than gathering them."""
+
+
 @dataclass
 class _Levels:
     """A block's sums per level of the groups of a pool."""
@@ -43,6 +48,7 @@ class _Levels:
     starts: Ints
     levels: Floats
     dense: dict[str, Floats] | None
+    sparse: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         """Entries beyond the first of their level, where their runs begin, and of which levels.
@@ -70,19 +76,28 @@ class _Levels:
         first = segments.boundaries(level, by_group)
         starts = np.searchsorted(first, by_group)
         made = cls(owner, entries, first, starts, level[first], None)
+        place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
+        shape = (len(first), clusters)
         if clusters * len(first) <= _DENSE * len(owner):
-            place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
             made.dense = {}
             for name, values in entries.items():
                 matrix = np.zeros((clusters, len(first)))
                 matrix[owner, place] = values
                 made.dense[name] = matrix
+        elif len(owner) > _CROWDED * len(first):
+            from scipy import sparse
+
+            made.sparse = {
+                name: sparse.csc_array((values, (place, owner)), shape=shape)
+                for name, values in entries.items()
+            }
         return made
 
     @property
     def width(self) -> int:
         """Numbers held per replicate."""
-        return len(self.owner if self.dense is None else self.first)
+        gathers = self.dense is None and self.sparse is None
+        return len(self.owner if gathers else self.first)
 
     def sums(self, weights: Chunk, product: Floats) -> dict[str, Floats]:
         """Sums per level, replicates by levels of all groups, flattened.
@@ -94,6 +109,8 @@ class _Levels:
         if self.dense is not None:
             parts = np.split(product, len(self.dense), axis=1)
             return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
+        if self.sparse is not None:
+            return {name: _product(weights, each).ravel() for name, each in self.sparse.items()}
         # Most levels have one entry: only what is beyond a level's first entry needs adding up.
         gathered = _gathered(weights, self.owner[self.first])
         firsts = {name: values[self.first] for name, values in self.entries.items()}
@@ -111,6 +128,17 @@ class _Levels:
 def _gathered(weights: Chunk, owner: Ints) -> Floats:
     """The weights of entries by their clusters, row after row in memory."""
     return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
+
+
+def _product(weights: Chunk, matrix: Any) -> Floats:
+    """Replicates by levels, from a sparse matrix of levels by clusters."""
+    product: Floats
+    if isinstance(weights, np.ndarray):
+        product = (matrix @ np.ascontiguousarray(weights.T)).T
+    else:
+        bumped = matrix[:, weights.first : weights.first + weights.rows].toarray().T
+        product = matrix.sum(axis=1) + weights.by * bumped
+    return product
 
 
 class Contraction:

@@ -38,12 +38,12 @@ class Bootstrap:
         interval: From the replicates to an interval. With few clusters most are too short: of 30
             simulated clusters, intervals of 0.95 held the true area under a risk-coverage curve,
             which is skewed, and the true mean of a score in these shares of all worlds
-            (`python -m benchmarks truth` has all families; of 300 clusters all hold about 0.95).
+            (`python -m benchmarks truth` has all families, and 300 clusters).
 
-            `expanded_bca` (default), 0.94 and 0.94: the best calibrated. Bias-corrected by at most half a
-            standard error, accelerated by a jackknife, and as much wider as Student's t of the
-            clusters is than the normal distribution. Of differences it is `expanded`: what would
-            be corrected there is mostly noise.
+            `expanded_bca` (default), 0.94 and 0.94: the best calibrated. Bias-corrected by at most
+            half a standard error, accelerated by a jackknife, and as much wider as Student's t of
+            the clusters is than the normal distribution. Of differences it is `expanded`: what
+            would be corrected there is mostly noise.
             `expanded`, 0.93 and 0.94: percentiles, only made wider in that way.
             `percentile`, 0.91 and 0.93: quantiles of the replicates, as the selective system has
             published them; within the range of the metric, like all but the next two.

@@ -35,7 +35,7 @@ MIXED = 16
 """Groups resampled at a time where each has a few of the clusters that are drawn."""
 
 BOARD = ":board"
-_PLACE, _ALIKE, _NEW = ":place", ":alike", ":new"
+_PLACE, _ALIKE, _NEW, _KNOWN = ":place", ":alike", ":new", ":known"
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,12 @@ def pools(
     else:
         owner = pl.DataFrame({BOARD: boards.of}).with_row_index(GROUP)
         cells = cells.join(owner, on=GROUP)
-    known = cells if counted is None else cells.join(
-        tables[0].filter(counted).select(GROUP, *on), on=[GROUP, *on], how="semi"
-    )  # fmt: skip
+    if counted is None:
+        cells = cells.with_columns(pl.lit(value=True).alias(_KNOWN))
+    else:
+        known = tables[0].filter(counted).select(GROUP, *on).unique()
+        known = known.with_columns(pl.lit(value=True).alias(_KNOWN))
+        cells = cells.join(known, on=[GROUP, *on], how="left")
     drawn = cells.select(BOARD, *on).unique()
     if boards is not None and boards.clusters is not None:
         drawn = boards.clusters.unique()
@@ -146,12 +149,11 @@ def pools(
     for run in _runs(method, drawn, on):
         mine = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
-        if run.mixed and boards is None:
+        if run.mixed and len(mine) > 1:
             limit = min(limit, MIXED)
         batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
         for _, part in mine.group_by(batch.alias(":batch"), maintain_order=True):
-            here = part.select(BOARD)
-            yield _pool(run, tables, cells.join(here, on=BOARD), known.join(here, on=BOARD), on)
+            yield _pool(run, tables, cells.join(part.select(BOARD), on=BOARD), on)
 
 
 class _Run(NamedTuple):
@@ -219,9 +221,7 @@ def _chosen(weights: Weights, places: Ints) -> Weights:
     return Weights(weights.total, weights.held, chunks)
 
 
-def _pool(
-    run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, known: pl.DataFrame, on: list[str]
-) -> Pool:
+def _pool(run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, on: list[str]) -> Pool:
     groups = cells.select(BOARD, GROUP).unique().sort(BOARD, GROUP).with_row_index(_NEW)
     placed = cells.join(run.clusters, on=[BOARD, *on]).join(groups.drop(BOARD), on=GROUP)
     places, total = np.arange(run.total), run.total
@@ -240,7 +240,7 @@ def _pool(
     if len(placed) < total * len(groups):
         owned = np.zeros((total, len(groups)))
         owned[place, new] = 1.0
-    free = placed.join(known.select(GROUP, *on), on=[GROUP, *on], how="semi")
+    free = placed.filter(_KNOWN)
     counts = np.bincount(free[_NEW].to_numpy(), minlength=len(groups))
     alternatives = free.filter(pl.col(_ALIKE) > 1)[_NEW].to_numpy()
     # Where each cluster is alone in its stratum it is always drawn.

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 
+from evalframe.core.contract import Column, Contract
 from evalframe.core.errors import InputError, OutputError, did_you_mean
 from evalframe.jobs.inputs import open_items
+from evalframe.jobs.paths import reading
 from evalframe.jobs.selective.from_run import check_files
-from evalframe.report.table import Column, as_text, numbers
+from evalframe.report.table import Column as Shown
+from evalframe.report.table import as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import (
     feature,
@@ -158,8 +161,12 @@ def _opened(
                 f"calibrate needs a column {name!r}; the table has {present}."
                 f"{did_you_mean(name, present)}"
             )
+        read = [Column(name, "number", required=False) for name in sorted(needed - clusters)]
+        Contract("items", tuple(read)).check_schema(items.collect_schema())
         kept = [name for name in present if name in needed]
-        return items.select(kept).collect(), {"path": ", ".join(each.name for each in sources)}
+        named = ", ".join(each.name for each in sources)
+        with reading(named, "is it whole?"):
+            return items.select(kept).collect(), {"path": named}
     run = open_run(documents[0], mode=flags.get("mode"), signals=signals, rules=rules)
     if len(run.repeated) and rules == "documented":
         raise InputError(
@@ -218,7 +225,7 @@ def _table(trained: Trained) -> list[str]:
         for name in dict.fromkeys(name for name, _ in found)
         if any(found.get((name, when)) is not None for when in _WHEN)
     ]
-    columns = {"": Column("", [_SHOWN.get(name, name.upper()) for name in names])}
+    columns = {"": Shown("", [_SHOWN.get(name, name.upper()) for name in names])}
     for when in _WHEN:
         values = pl.Series(when, [found.get((name, when)) for name in names], dtype=pl.Float64)
         if values.null_count() < len(values):

@@ -14,7 +14,7 @@ from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, write_result
-from evalframe.jobs.paths import File, refuse_inputs
+from evalframe.jobs.paths import File, reading, refuse_inputs
 from evalframe.jobs.provenance import versions
 from evalframe.jobs.selective.job import RUN_FLAGS
 from evalframe.jobs.selective.report import metrics_report
@@ -105,7 +105,8 @@ def opened(path: str, mode: str | None, signals: Sequence[str], rules: Rules) ->
     if Path(path).suffix.lower() not in FORMATS:
         return open_run(path, mode=mode, signals=signals, rules=rules)
     items, _ = open_items([path])
-    return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
+    with reading(path, "is it whole?"):
+        return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
 
 
 def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None) -> str:

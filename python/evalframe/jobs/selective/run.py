@@ -32,9 +32,7 @@ TABLES = ("metrics", "curve")
 
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
-    metrics = [
-        resolve(job, _roles(job, confidence), place.folder) for confidence in job.confidence
-    ]
+    metrics = [resolve(job, _roles(job, confidence), place.folder) for confidence in job.confidence]
     resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
     items, sources = _opened(job, place)
     losses = _loss(job, items.collect_schema())

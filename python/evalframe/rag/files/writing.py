@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import ExitStack
@@ -138,10 +139,13 @@ def _replacing(path: Path, stack: ExitStack) -> Path:
     """
     try:
         return stack.enter_context(replacing(path))
-    except OSError as error:
+    except OutputError as error:
+        cause = error.__cause__
+        if not isinstance(cause, OSError) or cause.errno != errno.ENAMETOOLONG:
+            raise
         raise OutputError(
-            f"cannot write {str(path)!r} ({error.strerror or error}); shorten the names of model,"
-            " data set or variant"
+            f"cannot write {str(path)!r} ({cause.strerror}); shorten the names of model, data set "
+            "or variant"
         ) from error
 
 

@@ -159,18 +159,13 @@ def _mean_of_units(cells: pl.DataFrame) -> MetricExpr:
 def _by_unit(
     score: pl.Expr, mass: pl.Expr, unit: pl.Expr, size: pl.Expr | None, *, weight: pl.Expr
 ) -> State:
-    there = pl.when(own.mass > 0)
     sums = {"mass": weight * mass, "scores": weight * mass * score}
-    share = pl.lit(1.0)
+    # 0 / 0 where nothing of a unit is drawn.
+    mean = (own.scores / own.mass).fill_nan(0.0)
+    terms = {"top": mean, "bottom": (own.mass > 0).cast(pl.Float64)}
     if size is not None:
         sums["sizes"] = weight * mass * size
-        share = own.sizes / own.mass
-    by_unit = Axis(
-        level=unit,
-        sums=sums,
-        terms={
-            "top": there.then(own.scores / own.mass * share).otherwise(0.0),
-            "bottom": there.then(share).otherwise(0.0),
-        },
-    )
+        share = (own.sizes / own.mass).fill_nan(0.0)
+        terms = {"top": mean * share, "bottom": share}
+    by_unit = Axis(level=unit, sums=sums, terms=terms)
     return State(axes=(by_unit,), finish=lambda t: ratio(t.top, t.bottom))
