@@ -59,6 +59,7 @@ def written(frame, folder, draw):
     held = {".csv": (pl.List, pl.Struct, pl.Array, pl.Duration), ".jsonl": (pl.Duration,)}
     unfit = (pl.Object, *held.get(suffix, ()), *((pl.Binary,) if suffix in held else ()))
     made = made.drop(name for name, dtype in made.schema.items() if isinstance(dtype, unfit))
+    made = made if made.width else frame  # of no columns nothing can be written
     write = {".parquet": "parquet", ".csv": "csv", ".jsonl": "ndjson", ".arrow": "ipc"}[suffix]
     getattr(made, f"write_{write}")(path)
     if draw.random() < 0.25:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -94,6 +93,8 @@ def together(*, within: Path | None = None) -> Iterator[list[Unfinished]]:
         ...     [*Path(folder).iterdir()]
         []
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     if (outer := _WRITTEN.get()) is not None:
         yield outer
         return
@@ -117,9 +118,9 @@ def scratch(count: int) -> Iterator[list[Path]]:
 
     On Linux they have no names, so that even a killed process leaves nothing.
     """
-    inside = _WRITTEN.set(None)
     with ExitStack() as stack:
-        stack.callback(_WRITTEN.reset, inside)
+        stack.callback(_WRITTEN.reset, _WRITTEN.set(None))
+        stack.callback(_WITHIN.reset, _WITHIN.set(None))
         if DESCRIPTORS.is_dir():
             files = [stack.enter_context(TemporaryFile()) for _ in range(count)]
             yield [DESCRIPTORS / str(file.fileno()) for file in files]

@@ -30,7 +30,11 @@ _GAP = "\x1f"
 
 
 def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
-    """A cluster that is drawn within a stratum, for the column `:cluster`."""
+    """A cluster that is drawn within a stratum, for the column `:cluster`.
+
+    >>> pl.select(within(pl.lit(7), pl.lit("F1"))).item()
+    {':stratum': '7', ':member': 'F1'}
+    """
     return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
 
 

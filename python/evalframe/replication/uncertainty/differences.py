@@ -99,7 +99,7 @@ def model_differences(
         ... )
         >>> found = model_differences(studies, resample=ef.Bootstrap(cluster="study_id"))
         >>> found.select("left", "right", "delta", "lower", "upper", "n_clusters").collect().rows()
-        [('a', 'b', 0.25, 0.0625, 0.4375, 4)]
+        [('a', 'b', 0.25, 0.0, 0.5, 4)]
     """
     from evalframe.replication.uncertainty.compared import compared_concordance, compared_scores
     from evalframe.replication.uncertainty.sampling import cluster_drawn
