@@ -128,7 +128,7 @@ def _check_text(module: str, spec: ModuleSpec) -> None:
         raise ParameterError(f"{module} is no Python file, so it was not imported")
     try:
         tree = ast.parse(Path(spec.origin).read_bytes(), spec.origin)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{module} is not Python: {error}") from None
     names = [
         [str(node.module)] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]

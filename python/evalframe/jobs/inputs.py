@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.documents import decoded
+from evalframe.core.documents import check_parquet, decoded
 from evalframe.core.errors import InputError
 from evalframe.jobs.paths import find, reading
 
@@ -65,6 +65,8 @@ FORMATS: Mapping[str, tuple[str, Callable[..., pl.LazyFrame]]] = {
     ".feather": ("Arrow IPC", _ARROW),
 }
 _PATH = "__evalframe_path__"
+_LOOKED_THROUGH = 1 << 22
+"""Bytes of a Parquet file that is looked through before Polars reads it; more would take long."""
 _UNTYPED = ("CSV", "JSON lines")
 """Formats without a schema of their own: it is inferred from all rows, so numbers may widen."""
 
@@ -101,6 +103,8 @@ class Source:
                 scan(file.path, texts) if format in _UNTYPED else scan(file.path)
             ).with_columns(_partition(file))
             schema = table.collect_schema()
+        if format == "Parquet" and size <= _LOOKED_THROUGH:
+            check_parquet(file.path, name)
         for column in schema:
             if fault := _unusable(column):
                 raise InputError(f"{name}: {fault}; rename column {column!r}")
