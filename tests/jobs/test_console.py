@@ -62,7 +62,7 @@ def test_a_damaged_page_is_bad_input(call: Any, items: pl.DataFrame, folder: Pat
     whole[4:1200] = bytes(1196)
     Path("items.parquet").write_bytes(whole)
     done = call(*COMMAND.split(), exit_code=1)
-    assert done.stderr.startswith("error: items.parquet cannot be read (")
+    assert done.stderr.startswith("error: cannot read items.parquet as Parquet: ")
     assert "Traceback" not in done.stderr
 
 

@@ -252,13 +252,17 @@ def _header(
     }
 
 
+_PLACE = ', "block": '
+"""Between what all blocks say of the whole, and which of them a row belongs to."""
+
+
 def _marked(header: dict[str, Any], place: int) -> str:
-    return json.dumps(header | {"block": place})
+    return f"{json.dumps(header)[:-1]}{_PLACE}{place}}}"
 
 
 def _is_marked(place: int) -> pl.Expr:
     """Whether a row of a table with one header belongs to this block: its mark ends so."""
-    return pl.col(BLOCK).str.ends_with(json.dumps({"block": place})[1:])
+    return pl.col(BLOCK).str.ends_with(f"{_PLACE}{place}}}")
 
 
 def _read_header(state: pl.LazyFrame) -> dict[str, Any] | None:
@@ -267,13 +271,17 @@ def _read_header(state: pl.LazyFrame) -> dict[str, Any] | None:
         raise ParameterError(
             f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"
         )
-    marked = state.select(pl.col(BLOCK).unique().sort()).collect()[BLOCK].to_list()
-    headers: list[dict[str, Any]] = [json.loads(mark) for mark in marked]
-    for header in headers:
-        header.pop("block", None)
-        if header != headers[0]:
-            raise ParameterError("the table mixes states of different metrics, keys or clusters")
-    return headers[0] if headers else None
+    marks = state.select(pl.col(BLOCK).unique()).collect()[BLOCK].to_list()
+    wholes = {str(mark).rpartition(_PLACE)[0] for mark in marks}
+    if len(wholes) > 1:
+        raise ParameterError("the table mixes states of different metrics, keys or clusters")
+    for whole in wholes:
+        try:
+            header: dict[str, Any] = json.loads(whole + "}")
+            return header
+        except json.JSONDecodeError:
+            raise ParameterError(f"{BLOCK!r} does not say what the table is a state of") from None
+    return None
 
 
 def _bound(spec: dict[str, Any]) -> Bound:
