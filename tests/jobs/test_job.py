@@ -23,7 +23,7 @@ def test_defaults() -> None:
     assert job.loss.divisor == 3.0
     assert job.coverage_grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     assert job.bootstrap is None
-    assert parse(MINIMAL | {"bootstrap": {"n": 9}}).bootstrap == Bootstrap(n=9, seed=42)
+    assert parse(MINIMAL | {"bootstrap": {"n": 9}}).bootstrap == Bootstrap(n=9, interval="expanded_bca")
 
 
 def test_the_cluster_is_the_participant_unless_named() -> None:
@@ -88,3 +88,10 @@ def test_job_files(tmp_path: Path) -> None:
 def test_the_choices_are_those_of_the_library() -> None:
     assert get_args(methods.Interval) == settings.INTERVALS
     assert get_args(methods.Draws) == settings.DRAWS
+
+
+def test_the_interval_follows_the_rules() -> None:
+    survey = {"family": "survey", "items": ["a.csv"], "bootstrap": {"n": 9}}
+    assert parse(survey).bootstrap.interval == "expanded_bca"  # type: ignore[union-attr]
+    by_original = parse({**survey, "rules": "reference"})
+    assert by_original.bootstrap.interval == "percentile"  # type: ignore[union-attr]

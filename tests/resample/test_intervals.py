@@ -273,3 +273,10 @@ def test_a_metric_that_jumps_has_no_linearised_error():
     metrics = [ef.risk_at(0.5)(), ef.risk_at(0.4)(), ef.aurc()]
     errors = ef.evaluate(items, metrics, resample=ef.Linearized()).collect()["std_error"]
     assert [error is None for error in errors] == [True, False, False]
+
+
+def test_the_interval_follows_the_rules():
+    assert ef.Bootstrap(cluster="person").interval == "expanded_bca"
+    assert ef.Bootstrap(cluster="person", rules="reference").interval == "percentile"
+    chosen = ef.Bootstrap(cluster="person", rules="reference", interval="basic")
+    assert chosen.interval == "basic"

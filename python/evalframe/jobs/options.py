@@ -57,7 +57,7 @@ def resampling(cluster: str, text: str = "Resampled together.") -> Callable[[Com
             "--interval",
             type=click.Choice(INTERVALS),
             help="With few clusters most others are too short; percentile is that of published "
-            "results.  [default: expanded_bca]",
+            "results.  [default: expanded_bca; by --rules reference percentile]",
         ),
         click.option(
             "--level", type=float, help="Confidence level of the intervals.  [default: 0.95]"

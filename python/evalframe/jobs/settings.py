@@ -24,11 +24,14 @@ ON_INVALID: tuple[str, ...] = get_args(OnInvalid)
 
 
 class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Resampling of clusters; without a cluster column, of those of the family."""
+    """Resampling of clusters; without a cluster column, of those of the family.
+
+    Without an interval it is `expanded_bca`, or `percentile` in a job by the original's rules.
+    """
 
     n: int
     seed: int = 42
-    interval: Interval = "expanded_bca"
+    interval: Interval | None = None
     level: float = 0.95
     cluster: str | None = None
     draws: Draws = "reference"
@@ -74,6 +77,11 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ParameterError("items is empty; a job needs at least one")
         if not all(map(str.strip, self.items)):
             raise ParameterError("the name of an input is empty; name a file, glob or folder")
+        if self.bootstrap is not None and self.bootstrap.interval is None:
+            by_original = getattr(self, "rules", None) == "reference"
+            interval: Interval = "percentile" if by_original else "expanded_bca"
+            named = msgspec.structs.replace(self.bootstrap, interval=interval)
+            msgspec.structs.force_setattr(self, "bootstrap", named)
 
     @property
     def shown_level(self) -> float | None:
