@@ -136,3 +136,24 @@ def test_evaluate_and_shards_are_as_without_cells(monkeypatch):
     assert_frame_equal(here, ef.evaluate(items, metrics, by="group").collect(), rel_tol=1e-12)
     both = pl.concat([items, items.head(5)])
     assert_frame_equal(merged, ef.evaluate(both, metrics, by="group").collect(), rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [1.7e18, 1.7e18 + 256],
+        [2.0**53 + 2] * 2,
+        [1e19] * 2,
+        [1e300] * 2,
+        [math.inf] * 2,
+        [1e308, 0.5],
+        [-(2.0**51), 3.0],
+    ],
+)
+def test_levels_that_are_too_large_to_count_by(levels):
+    count = 1 << 12
+    items = pl.DataFrame({"confidence": np.repeat(levels, count), "loss": [1.0, 0.0] * count})
+    expected = items.select(ef.aurc()).item()
+    assert ef.evaluate(items, ef.aurc()).collect()["estimate"].item() == pytest.approx(expected)
+    state = ef.partial(items, ef.aurc())
+    assert ef.finish(ef.merge(state, state)).collect()["estimate"].item() == pytest.approx(expected)

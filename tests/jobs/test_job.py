@@ -23,7 +23,8 @@ def test_defaults() -> None:
     assert job.loss.divisor == 3.0
     assert job.coverage_grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     assert job.bootstrap is None
-    assert parse(MINIMAL | {"bootstrap": {"n": 9}}).bootstrap == Bootstrap(n=9, interval="expanded_bca")
+    resampled = parse(MINIMAL | {"bootstrap": {"n": 9}})
+    assert resampled.bootstrap == Bootstrap(n=9, interval="expanded_bca")
 
 
 def test_the_cluster_is_the_participant_unless_named() -> None:

@@ -177,3 +177,17 @@ def test_a_drop_without_a_clean_run_is_null_also_when_resampled():
     assert ef.rag.accuracy_drop(odd, by="model").collect()["noise_rate"].is_not_nan().all()
     with pytest.raises(ParameterError, match="'noise_rate' of its own"):
         ef.rag.accuracy_drop(alone, by="noise_rate")
+
+
+def test_a_drop_may_be_drawn_within_data_sets():
+    responses = pl.DataFrame(
+        {
+            "dataset": ["en", "zh"] * 8,
+            "id": [0, 0, 1, 1, 2, 2, 3, 3] * 2,
+            "noise_rate": [0.0] * 8 + [0.8] * 8,
+            "label": [[1]] * 8 + [[0], [1]] * 4,
+        }
+    )
+    method = ef.Bootstrap(cluster="id", within="dataset", n=20)
+    drop = ef.rag.accuracy_drop(responses, by=None, resample=method).collect()
+    assert drop.select("accuracy_drop", "lower", "upper").row(0) == (0.5, 0.5, 0.5)

@@ -280,3 +280,18 @@ def test_the_interval_follows_the_rules():
     assert ef.Bootstrap(cluster="person", rules="reference").interval == "percentile"
     chosen = ef.Bootstrap(cluster="person", rules="reference", interval="basic")
     assert chosen.interval == "basic"
+
+
+@pytest.mark.parametrize("within", [None, "side"])
+def test_no_rows_have_no_interval(within):
+    rows = pl.DataFrame(schema={"person": pl.Int64, "side": pl.String, "prediction": pl.Int64})
+    method = ef.Bootstrap(cluster="person", within=within, n=5)
+    found = ef.evaluate(rows, ef.coverage(), resample=method).collect()
+    assert found.select("lower", "upper", "n_clusters").rows() == [(None, None, 0)]
+
+
+def test_an_id_is_known_as_a_whole():
+    rows = pl.DataFrame({"set": "a", "id": [1, None, 2], "prediction": [1, None, 1]})
+    method = ef.Bootstrap(cluster=pl.struct("set", "id"), n=5)
+    with pytest.raises(ParameterError, match="null or NaN ids"):
+        ef.evaluate(rows, ef.coverage(), resample=method).collect()

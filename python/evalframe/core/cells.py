@@ -28,6 +28,9 @@ _FEW, _PER_ROW = 1 << 23, 16
 
 _DECIMALS = 6
 
+_WHOLE = 2.0**52
+"""Whole numbers beyond this are not told apart from those beside them."""
+
 HEAD = 1 << 17
 """Rows that are tried first; fewer are not worth the trouble."""
 
@@ -247,7 +250,8 @@ class _Cells:
         numbers, present = levels.to_numpy(), len(levels) - levels.null_count()
         for decimals in range(self._decimals, _DECIMALS + 1):
             scale = 10.0**decimals
-            steps = np.rint(numbers * scale)
+            with np.errstate(over="ignore"):
+                steps = np.rint(numbers * scale)
             if np.count_nonzero(steps / scale == numbers) == present:
                 break
         else:
@@ -257,7 +261,7 @@ class _Cells:
         if present:
             ends += [np.fmin.reduce(steps), np.fmax.reduce(steps)]
         first, last = (min(ends), max(ends)) if ends else (0, -1)
-        if not groups * (last - first + 2) <= self._most:  # nor if one is infinite
+        if not -_WHOLE < first <= last + 1 < _WHOLE or groups * (last - first + 2) > self._most:
             raise _TooManyError
         self._make_room(groups, int(first), int(last), finer)
         self._decimals = decimals

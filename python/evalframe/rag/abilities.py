@@ -196,13 +196,15 @@ def accuracy_drop(
         ([0.3333], [3])
     """
     from evalframe.core.tables import Keys, lazy
+    from evalframe.evaluation import cluster_of
 
     keys = Keys.of(by, taken=["noise_rate", *DROP])
     rate = pl.col("noise_rate")
     needed = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
     rows = with_outcomes(lazy(labelled), dropped, needed, "accuracy_drop")
     if resample is not None:  # the rows are read twice
-        rows = narrowed(rows, [*needed, as_expr(resample.cluster)])
+        cluster = cluster_of(resample)
+        rows = narrowed(rows, [*needed, *([] if cluster is None else [cluster])])
     rows = rows.filter(rate.is_between(0, 1)).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
     plain = rates(rows, by=[*groups, "noise_rate"], weight=weight).collect()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalframe.resample.methods import Method
 
 
@@ -16,9 +16,9 @@ def check_known(clusters: pl.Series) -> None:
     """Raise where rows belong to no cluster.
 
     Raises:
-        ParameterError: An id is null or NaN.
+        ParameterError: An id is null or NaN, or a field of it.
     """
-    if clusters.has_nulls() or (clusters.dtype.is_float() and clusters.is_nan().any()):
+    if _some_unknown(clusters):
         raise ParameterError(
             "the cluster column has null or NaN ids, and a row without a cluster cannot be "
             "resampled; fill them in or filter those rows"
@@ -41,3 +41,10 @@ def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
             "the resampling needs at least two clusters, and every group has one "
             f"(first id: {clusters[0]!r}); name a finer `cluster` column, or leave out `resample`"
         )
+
+
+def _some_unknown(clusters: pl.Series) -> bool:
+    if isinstance(clusters.dtype, pl.Struct):
+        fields = clusters.struct.unnest()
+        return clusters.has_nulls() or any(_some_unknown(field) for field in fields)
+    return clusters.has_nulls() or bool(clusters.dtype.is_float() and clusters.is_nan().any())

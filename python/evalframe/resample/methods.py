@@ -101,7 +101,7 @@ class Bootstrap:
     def __post_init__(self) -> None:
         if self.interval is None:
             object.__setattr__(self, "interval", default_interval(self.rules))
-        if not isinstance(self.n, SupportsIndex) or self.n < 1:
+        if isinstance(self.n, bool) or not isinstance(self.n, SupportsIndex) or self.n < 1:
             raise ParameterError(
                 f"n, the number of replicates, must be a whole number of at least 1, got {self.n!r}"
             )
@@ -202,5 +202,5 @@ Method: TypeAlias = Bootstrap | Jackknife | Linearized
 
 
 def _check_level(level: float) -> None:
-    if not 0 < level < 1:
+    if not isinstance(level, int | float) or not 0 < level < 1:
         raise ParameterError(f"level must lie in (0, 1), got {level!r}; 0.95 is customary")

@@ -12,7 +12,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws, intervals
-from evalframe.resample.contraction import Contraction
+from evalframe.resample.contraction import CLUSTER, Contraction
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
 from evalframe.resample.pools import Pool, number_groups, pools
 from evalframe.resample.progress import reporter
@@ -81,7 +81,8 @@ def _without_rows(
     bounds: Sequence[Bound],
 ) -> pl.DataFrame:
     """No group where there are keys; without keys one, of no cluster, in which nothing is drawn."""
-    contraction = Contraction(blocks, tables, bounds, len(groups), 1)
+    named_by_number = [table.with_columns(pl.lit(0).alias(CLUSTER)) for table in tables]
+    contraction = Contraction(blocks, named_by_number, bounds, len(groups), 1)
     points = contraction.points()
     fallback = 0.0 if method.lenient else None
     named = groups.join(pl.DataFrame({"metric": [b.name for b in bounds]}), how="cross")
