@@ -148,13 +148,13 @@ def test_shards_add_up(frame, by, weight):
     laws.shards_add_up(every(weight), frame, by=by)
 
 
-@examples(5)
+@examples(3)
 @given(EXACT, KEYS)
 def test_integer_weights_repeat_rows(frame, by):
     laws.integer_weights_repeat_rows(every(), frame, by=by)
 
 
-@examples(5)
+@examples(3)
 @given(EXACT, KEYS, st.sampled_from([None, "weight"]))
 def test_zero_weights_remove_rows(frame, by, weight):
     laws.zero_weights_remove_rows(every(weight), frame, by=by)

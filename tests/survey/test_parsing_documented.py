@@ -233,7 +233,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(ROWS)
 def test_what_counts_is_a_distribution_and_rows_do_not_matter_to_each_other(rows):
     found = read(*rows)

@@ -41,6 +41,6 @@ def yates_chi_square(
     margins = (a + b) * (c + d) * (a + c) * (b + d)
     total = a + b + c + d
     gap = ((a * d - b * c).abs() - total / 2.0).clip(0.0)
-    possible = (a >= 0) & (b >= 0) & (c >= 0) & (d >= 0)
-    statistic = pl.when(margins > 0).then(total * gap * gap / margins).otherwise(0.0)
+    statistic = pl.when(margins > 0).then(total * gap.pow(2) / margins).otherwise(0.0)
+    possible = pl.all_horizontal(count >= 0 for count in (a, b, c, d))
     return pl.when(possible).then(statistic).alias("yates_chi_square")

@@ -80,8 +80,9 @@ def arguments(columns: Mapping[str, IntoExpr], agrees: pl.Expr) -> dict[str, lis
         second = pl.when(independent.fill_null(value=True)).then(n2)
         first = pl.when(~independent.fill_null(value=False) | n2.is_not_null()).then(n1)
     if columns.keys() >= {*CELLS}:
-        cells = [known(columns[name]) for name in CELLS]
-        counted = pl.coalesce(observed, pl.sum_horizontal(cells, ignore_nulls=False))
+        cells = [columns[name] for name in CELLS]
+        known_cells = [known(cell) for cell in cells]
+        counted = pl.coalesce(observed, pl.sum_horizontal(known_cells, ignore_nulls=False))
         association = pl.coalesce(stat, yates_chi_square(*cells))
     p = _first_of(columns, "p_value", "stat", read=number)
     return {
