@@ -16,6 +16,7 @@ from evalframe.core.state import LEVEL
 @pytest.fixture(autouse=True)
 def few_rows_are_enough(monkeypatch):
     monkeypatch.setattr(cells, "HEAD", 1 << 12)
+    monkeypatch.setattr(cells, "_MANY", 0)
 
 
 LEVELLED = Sums(
@@ -157,3 +158,10 @@ def test_levels_that_are_too_large_to_count_by(levels):
     assert ef.evaluate(items, ef.aurc()).collect()["estimate"].item() == pytest.approx(expected)
     state = ef.partial(items, ef.aurc())
     assert ef.finish(ef.merge(state, state)).collect()["estimate"].item() == pytest.approx(expected)
+
+
+def test_few_cells_are_left_to_a_group_by(monkeypatch):
+    frame = rows(np.arange(1 << 13) % 1_000 / 1_000)
+    assert added_up(frame, ["key"]) is not None
+    monkeypatch.setattr(cells, "_MANY", 1 << 16)
+    assert added_up(frame, ["key"]) is None

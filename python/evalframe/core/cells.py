@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _FEW, _PER_ROW = 1 << 23, 16
 """Cells of a table, at most: in all, and for each of the rows that are tried first."""
 
+_FIRST, _MANY = 1 << 13, 1 << 16
+"""Of so many rows the largest table has so many cells; a hash table of fewer is quick."""
+
 _DECIMALS = 6
 
 _WHOLE = 2.0**52
@@ -58,7 +61,9 @@ class Sums:
 def added_up(
     frame: pl.LazyFrame, keys: Mapping[str, pl.Expr], wanted: Sequence[Sums]
 ) -> list[pl.DataFrame] | None:
-    """Additive tables of all sums, by keys and level; None if few rows or many cells are likely.
+    """Additive tables of all sums, by keys and level; None where a group-by does better.
+
+    It does where rows are few, cells few or too many, or levels no short decimals.
 
     Args:
         frame: Rows.
@@ -71,14 +76,19 @@ def added_up(
     if all(sums.level is None for sums in wanted):
         return None
     columns = _Columns()
-    tried = [_Table(sums, columns, _PER_ROW * HEAD) for sums in wanted]
-    made = [_Table(sums, columns, _FEW) for sums in wanted]
+    first, tried, made = (
+        [_Table(sums, columns, most) for sums in wanted] for most in (_FEW, _PER_ROW * HEAD, _FEW)
+    )
     rows = frame.select(**keys, **columns.exprs)
     head = rows.head(HEAD).collect()
     if len(head) < HEAD:
         return None
     try:
+        _added_up([head.head(_FIRST)], [*keys], first)
+        if max(table.cells for table in first) < _MANY:
+            return None
         _added_up([head], [*keys], tried)
+        first.clear()
         tried.clear()
         batches = rows.collect_batches(maintain_order=False, engine="streaming")
         return _added_up(batches, [*keys], made)
@@ -190,6 +200,11 @@ class _Table:
         self._others = sums.others
         self._cells = _Cells(len(sums.by_level), most)
 
+    @property
+    def cells(self) -> int:
+        """How many cells there are so far."""
+        return self._cells.count
+
     def add(self, batch: pl.DataFrame, groups: _Groups) -> None:
         """Add up rows by level."""
         if self._level is not None:
@@ -227,6 +242,12 @@ class _Cells:
         self._most = most
         self._decimals, self._first, self._last = 0, 0, -1
         self._sums = _zeros((sums, 0, 1))
+
+    @property
+    def count(self) -> int:
+        """How many cells there are so far."""
+        _, groups, steps = self._sums.shape
+        return int(groups * steps)
 
     def add(self, group: Ints, groups: int, levels: pl.Series, values: Sequence[Floats]) -> None:
         """Add rows, by number of group and level.
