@@ -38,6 +38,8 @@ HEAD = 1 << 17
 """Rows that are tried first; fewer are not worth the trouble."""
 
 _KEYS = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Enum)
+_SHORT, _RANGE = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32), 1 << 20
+"""Keys that are looked up by their place in a range, if it is that short."""
 _CODE = ":code"
 
 
@@ -141,11 +143,14 @@ class _Groups:
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
+        import numpy as np
+
         self.rows = _zeros(0)
         self.totals: dict[str, Floats] = {}
         self.numbers: Ints
         self._keys = keys
         self._known: pl.DataFrame | None = None
+        self._first, self._places = 0, np.zeros(0, dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self._known) if self._known is not None else not self._keys
@@ -166,6 +171,8 @@ class _Groups:
         if not self._keys:
             return np.zeros(len(rows), dtype=np.int64)
         keys = rows.select(self._keys)
+        if (found := self._among_places(keys)) is not None:
+            return found
         if self._known is None:
             self._known = keys.clear().with_columns(pl.lit(0, pl.Int64).alias(_CODE))
         codes = self._look_up(keys, self._known)
@@ -173,8 +180,37 @@ class _Groups:
             new = keys.filter(codes.is_null()).unique()
             place = pl.int_range(pl.len(), dtype=pl.Int64) + len(self)
             self._known = pl.concat([self._known, new.with_columns(place.alias(_CODE))])
+            self._note_places(self._known)
             codes = self._look_up(keys, self._known)
         return codes.to_numpy()
+
+    def _among_places(self, keys: pl.DataFrame) -> Ints | None:
+        """The numbers of integers that are all known, by their place in a short range."""
+        import numpy as np
+
+        column = keys.to_series()
+        if not len(self._places) or not len(column) or column.null_count():
+            return None
+        places = column.to_numpy().astype(np.int64) - self._first
+        if places.min() < 0 or places.max() >= len(self._places):
+            return None
+        found = self._places[places]
+        return found if found.min() >= 0 else None
+
+    def _note_places(self, known: pl.DataFrame) -> None:
+        """The places of one key of integers, if these lie near each other."""
+        import numpy as np
+
+        key = known.drop_nulls(self._keys).select(*self._keys, _CODE)
+        if len(self._keys) > 1 or known.dtypes[0] not in _SHORT or key.is_empty():
+            return
+        values = key.to_series().to_numpy().astype(np.int64)
+        self._first = int(values.min())
+        if int(values.max()) - self._first < _RANGE:
+            self._places = np.full(int(values.max()) - self._first + 1, -1)
+            self._places[values - self._first] = key[_CODE].to_numpy()
+        else:
+            self._places = np.zeros(0, dtype=np.int64)
 
     def _look_up(self, keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
         return keys.join(known, self._keys, "left", nulls_equal=True, maintain_order="left")[_CODE]
@@ -259,8 +295,10 @@ class _Cells:
 
         steps = self._steps(levels, groups)
         none = self._first - 1
-        column = np.fmax(steps, none) - none  # without a level it is NaN, which fmax passes over
-        cell = column.astype(np.int64) + group * self._sums.shape[2]
+        np.fmax(steps, none, out=steps)  # without a level it is NaN, which fmax passes over
+        steps -= none
+        cell = steps.astype(np.int64)
+        cell += group * self._sums.shape[2]
         for sums, more in zip(self._sums, values, strict=True):
             _add(sums.reshape(-1), cell, more)
 
@@ -272,7 +310,8 @@ class _Cells:
         for decimals in range(self._decimals, _DECIMALS + 1):
             scale = 10.0**decimals
             with np.errstate(over="ignore"):
-                steps = np.rint(numbers * scale)
+                steps = numbers * scale
+            np.rint(steps, out=steps)
             if np.count_nonzero(steps / scale == numbers) == present:
                 break
         else:
