@@ -142,19 +142,19 @@ def test_computed_roles_are_the_columns_that_they_compute(frame, weight):
     assert_frame_equal(made, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@examples(3)
+@examples(2)
 @given(EXACT, KEYS, st.sampled_from([None, "weight"]))
 def test_shards_add_up(frame, by, weight):
     laws.shards_add_up(every(weight), frame, by=by)
 
 
-@examples(3)
+@examples(2)
 @given(EXACT, KEYS)
 def test_integer_weights_repeat_rows(frame, by):
     laws.integer_weights_repeat_rows(every(), frame, by=by)
 
 
-@examples(3)
+@examples(2)
 @given(EXACT, KEYS, st.sampled_from([None, "weight"]))
 def test_zero_weights_remove_rows(frame, by, weight):
     laws.zero_weights_remove_rows(every(weight), frame, by=by)
@@ -166,7 +166,7 @@ def test_row_order_does_not_matter(frame, by, weight):
     laws.row_order_does_not_matter(every(weight), frame, by=by)
 
 
-@examples(3)
+@examples(2)
 @given(EXACT, st.sampled_from([None, "model"]), st.sampled_from([None, "person"]))
 def test_clusters_add_up(frame, by, cluster):
     laws.clusters_add_up(every(), frame, by=by, cluster=cluster)
@@ -188,7 +188,7 @@ def values(exprs, frame):
     return frame.select(exprs).row(0, named=True)
 
 
-@examples(8)
+@examples(5)
 @given(EXACT, st.sampled_from([None, "weight"]))
 def test_values_lie_in_the_range_of_their_metric(frame, weight):
     for expr, value in zip(every(weight), values(every(weight), frame).values(), strict=True):
@@ -263,7 +263,7 @@ def test_areas_scale_with_the_loss(frame, scale):
         assert after[name] == close(None if value is None else value * scale), name
 
 
-@examples(8)
+@examples(5)
 @given(frames(losses=st.one_of(st.none(), EIGHTHS), confidences=st.sampled_from([0.1, 0.5, 0.9])))
 def test_one_convention_follows_from_another(frame):
     value = values(every(), frame)
