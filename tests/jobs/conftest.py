@@ -57,3 +57,28 @@ def selective(folder: Path, call: Callable[..., Result]) -> Callable[..., pl.Dat
         return pl.read_parquet("out.parquet")
 
     return run
+
+
+@pytest.fixture
+def commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Result]
+) -> Callable[..., Callable[..., str]]:
+    """Make what runs the commands of a family, in a folder with these tables.
+
+    It gives what they print, in one line if asked.
+    """
+
+    def made(
+        family: str, *, in_one_line: bool = False, **tables: pl.DataFrame
+    ) -> Callable[..., str]:
+        for name, table in tables.items():
+            table.write_parquet(tmp_path / f"{name}.parquet")
+        monkeypatch.chdir(tmp_path)
+
+        def run(*args: str, exit_code: int = 0) -> str:
+            output = call(family, *args, exit_code=exit_code).output
+            return " ".join(output.split()) if in_one_line else output
+
+        return run
+
+    return made

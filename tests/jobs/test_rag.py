@@ -32,15 +32,9 @@ RESPONSES = sample_responses(questions=6)
 
 
 @pytest.fixture
-def rag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def rag(commands: Any) -> Any:
     """Run `evalframe rag` in a folder with `responses.parquet`."""
-    RESPONSES.write_parquet(tmp_path / "responses.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return call("rag", *args, exit_code=exit_code).output
-
-    return run
+    return commands("rag", responses=RESPONSES)
 
 
 def rates(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:

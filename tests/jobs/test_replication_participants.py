@@ -19,17 +19,9 @@ FLAGS = ("--participants", "responses.parquet", "--design", "design.parquet")
 
 
 @pytest.fixture
-def replication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def replication(commands: Any) -> Any:
     """Run `evalframe replication` in a folder with tests, responses and their design."""
-    tables = {"tests": TESTS, "human": HUMAN, "responses": RESPONSES, "design": DESIGN}
-    for name, table in tables.items():
-        table.write_parquet(tmp_path / f"{name}.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return call("replication", *args, exit_code=exit_code).output
-
-    return run
+    return commands("replication", tests=TESTS, human=HUMAN, responses=RESPONSES, design=DESIGN)
 
 
 def test_statistics_of_agents_come_from_responses(replication: Any) -> None:

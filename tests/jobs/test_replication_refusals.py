@@ -22,14 +22,9 @@ POSTERIORS = TESTS.select(
 
 
 @pytest.fixture
-def replication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def replication(commands: Any) -> Any:
     """Run `evalframe replication` in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return " ".join(call("replication", *args, exit_code=exit_code).output.split())
-
-    return run
+    return commands("replication", in_one_line=True)
 
 
 def with_first(

@@ -17,15 +17,9 @@ TESTS = sample_tests()
 
 
 @pytest.fixture
-def replication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def replication(commands: Any) -> Any:
     """Run `evalframe replication` in a folder with `tests.parquet`."""
-    TESTS.write_parquet(tmp_path / "tests.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return call("replication", *args, exit_code=exit_code).output
-
-    return run
+    return commands("replication", tests=TESTS)
 
 
 def test_results_of_the_original(replication: Any) -> None:

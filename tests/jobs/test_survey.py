@@ -37,16 +37,9 @@ bootstrap = { n = 20, seed = 3 }
 
 
 @pytest.fixture
-def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def survey(commands: Any) -> Any:
     """Run `evalframe survey` in a folder with `said.parquet` and `survey.parquet`."""
-    SURVEY.write_parquet(tmp_path / "survey.parquet")
-    RESPONSES.write_parquet(tmp_path / "said.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return call("survey", *args, exit_code=exit_code).output
-
-    return run
+    return commands("survey", survey=SURVEY, said=RESPONSES)
 
 
 SAID = ("said.parquet", "--truth", "survey.parquet")

@@ -21,15 +21,9 @@ SURVEY = sample_survey()
 
 
 @pytest.fixture
-def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def survey(commands: Any) -> Any:
     """Run `evalframe survey` in a folder with a survey."""
-    SURVEY.write_parquet(tmp_path / "survey.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return " ".join(call("survey", *args, exit_code=exit_code).output.split())
-
-    return run
+    return commands("survey", in_one_line=True, survey=SURVEY)
 
 
 def test_prompts_are_those_of_the_library(survey: Any) -> None:

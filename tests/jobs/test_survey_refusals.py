@@ -16,16 +16,9 @@ ROW = pl.int_range(pl.len())
 
 
 @pytest.fixture
-def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def survey(commands: Any) -> Any:
     """Run `evalframe survey` in a folder with a survey and with what was said about it."""
-    SURVEY.write_parquet(tmp_path / "survey.parquet")
-    RESPONSES.write_parquet(tmp_path / "said.parquet")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return " ".join(call("survey", *args, exit_code=exit_code).output.split())
-
-    return run
+    return commands("survey", in_one_line=True, survey=SURVEY, said=RESPONSES)
 
 
 def first(rows: int, column: str, value: Any) -> pl.DataFrame:

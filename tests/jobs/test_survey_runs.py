@@ -13,14 +13,9 @@ from evalframe.jobs.outputs import read_provenance
 
 
 @pytest.fixture
-def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+def survey(commands: Any) -> Any:
     """Run `evalframe survey` in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str, exit_code: int = 0) -> str:
-        return call("survey", *args, exit_code=exit_code).output
-
-    return run
+    return commands("survey")
 
 
 def run_result(segment: str, scores: dict[str, float], **dtef: Any) -> dict[str, Any]:
