@@ -1,4 +1,4 @@
-"""Cluster bootstraps, against a numpy kernel of the same areas and the matrix product itself."""
+"""Cluster bootstraps and derivatives, against a numpy kernel of the same areas and bare sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 AREAS = [
     ef.aurc(),
     ef.augrc(),
-    ef.aurc_at(0.5)(),
+    ef.aurc_at(0.5),
     ef.augrc_at(0.5)(),
     ef.aurc_optimal(),
     ef.augrc_optimal(),
@@ -50,8 +50,27 @@ def run(small: bool) -> list[Figure]:
     for metrics in (ARTIFACT, EVERYTHING):
         participants, draws = (100, 50) if small else (1_000, 1_000)
         figures.append(quantities(participants, None, draws, metrics, rounds, at_most=0.8))
-    frame = data.items(200 if small else 20_000, levels=6)
-    return [*figures, *few_levels(frame, draws, rounds)]
+    many = 200 if small else 20_000
+    figures += few_levels(data.items(many, levels=6), draws, rounds)
+    return [*figures, *(linearised(many, levels, rounds) for levels in (6, None))]
+
+
+def linearised(participants: int, levels: int | None, rounds: int) -> Figure:
+    """Errors of three models by derivatives: one pass for all clusters."""
+    frame = pl.concat(
+        data.items(participants, levels=levels).with_columns(model=pl.lit(model))
+        for model in ("a", "b", "c")
+    )
+    kind = "nearly unique levels" if levels is None else f"{levels} levels"
+    method = ef.Linearized(cluster="participant_id")
+    return against(
+        f"linearised aurc, 3 models x {participants:,} x 8, {kind}",
+        lambda: ef.evaluate(frame, ef.aurc(), by="model", resample=method).collect(),
+        lambda: frame.group_by("model", "participant_id", "confidence").agg(pl.col("loss").sum()),
+        called="group-by of clusters and levels",
+        at_most=1.0,
+        rounds=rounds,
+    )
 
 
 def quantities(

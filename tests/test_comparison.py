@@ -288,7 +288,7 @@ def test_no_shared_cluster():
         ({"between": "mode", "resample": None}, "name the clusters to pair on, such as pair_on="),
         (
             {"between": "mode", "resample": ef.Jackknife(cluster="person")},
-            "resamples by ef.Bootstrap, got J",
+            "are resampled by ef.Bootstrap, got Jackknife.* with paired=False",
         ),
         (
             {"between": "mode", "metrics": pl.col("loss").median()},

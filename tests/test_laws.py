@@ -19,7 +19,8 @@ from evalframe.core.metric import make, registered
 from evalframe.selective import conventions
 from evalframe.testing import check_laws, laws
 
-JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk")
+JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk", "threshold_at_coverage")
+JUMPS += ("threshold_at_risk",)
 
 
 def choices(metric, param):

@@ -71,6 +71,10 @@ def test_a_role_computed_from_other_rows(loss):
             "two different sums are named 'm'",
         ),
         (
+            lambda x, w: ef.State(sums={"m": w}, left_out={"m": w}, finish=lambda t: t.m),
+            "a sum and one of left_out are named 'm'",
+        ),
+        (
             lambda x, w: ef.State(
                 axes=[ef.Axis(level=x, sums={"m": w}, terms={"m": ef.at.m})],
                 finish=lambda t: t.m,
@@ -134,7 +138,7 @@ def test_a_declaration_that_says_nonsense():
         ),
         (
             lambda: ef.evaluate(ITEMS.head(1), ef.aurc(), resample=BOOTSTRAP),
-            r"needs at least two clusters, and every group has one \(first id: 1\)",
+            r"needs at least two clusters.* none has two \(first id: 1\)",
         ),
         (
             lambda: ef.evaluate(ITEMS.head(1), pl.col("loss").mean(), resample=BOOTSTRAP),
@@ -172,7 +176,7 @@ def test_a_missing_column_comes_with_the_nearest():
 def test_leaving_out_each_row_of_a_large_curve(monkeypatch):
     monkeypatch.setattr(uncertainty, "HOPELESS", 1)
     with pytest.raises(ParameterError, match=r"leaving out each of 4 clusters at .* hours of work"):
-        ef.evaluate(ITEMS, ef.aurc(), resample=ef.Linearized())
+        ef.evaluate(ITEMS, ef.aurc_achievable(), resample=ef.Linearized())
 
 
 def test_unusable_weights_are_missing():
@@ -242,3 +246,24 @@ def test_progress_shows_on_a_terminal_and_only_there(monkeypatch):
         ef.evaluate(ITEMS, ef.aurc(), resample=BOOTSTRAP)
         assert expected in stream.getvalue()
         assert bool(stream.getvalue()) == bool(expected)
+
+
+@pytest.mark.parametrize("of", [ITEMS, ITEMS.lazy()])
+def test_no_plan_of_polars_in_an_error(of):
+    """Polars raises an error of ours again, with the expression that it came from."""
+    answers = of.with_columns(label="model", prediction=pl.lit("a"))
+    for ask in (
+        lambda: answers.select(ef.precision()).lazy().collect(),
+        lambda: answers.group_by("person").agg(ef.accuracy("person", "label")).lazy().collect(),
+        lambda: ef.evaluate(answers, ef.f1_score()).collect(),
+        lambda: ef.selective.thresholds(of, loss=-pl.col("loss"), risk=0.1).collect(),
+    ):
+        with pytest.raises(ef.EvalframeError) as caught:
+            ask()
+        assert "\n" not in str(caught.value)
+
+
+def test_names_in_other_case():
+    for name, known in (("AURC", "aurc"), ("eAURC", "eaurc"), ("bootstrap", "Bootstrap")):
+        with pytest.raises(AttributeError, match=f"Did you mean '{known}'"):
+            getattr(ef, name)

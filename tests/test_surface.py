@@ -14,7 +14,11 @@ import types
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
+import evalframe
 from evalframe import public
+from evalframe.core.synonyms import SYNONYMS
 from evalframe.selective import public as selective
 
 SOURCES = (
@@ -72,6 +76,7 @@ SAME_NAME = {
     "prompt": "of questions with documents; of questions to a segment",
     "rate": "of responses; of replicated findings",
     "read": "files of different programs",
+    "read_response": "to prompts of different families, by one function of core",
     "response_contract": "tables of different columns",
     "validate": "a table against its contract; the files of a survey",
     "write": "files of different programs",
@@ -267,3 +272,14 @@ def test_a_public_function_that_raises_says_so():
     for name, function in functions().items():
         if any(isinstance(node, ast.Raise) for node in ast.walk(body(function))):
             assert section(inspect.getdoc(function) or "", "Raises"), name
+
+
+def test_other_names_of_metrics_suggest_the_known_ones():
+    for name, meant in SYNONYMS.items():
+        known, *more = meant.partition(",")
+        told = f"has no attribute '{name}'. Did you mean '{known}'{''.join(more)}?"
+        with pytest.raises(AttributeError, match=re.escape(told)):
+            getattr(evalframe, name)
+        assert known in public.__all__
+        assert name not in public.__all__
+    assert len(SYNONYMS) > 50

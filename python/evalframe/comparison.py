@@ -1,4 +1,4 @@
-"""The second verb: differences of metrics between systems, paired on shared clusters."""
+"""The second verb: differences of metrics between systems, paired on shared clusters or not."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-from evalframe.evaluation import AnyMetric, By, as_exprs, cluster_of
+from evalframe.evaluation import AnyMetric, By, as_exprs, clustered, named_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.resample.methods import Bootstrap
+    from evalframe.resample.methods import Bootstrap, Method
 
 Test: TypeAlias = Literal["bootstrap", "permutation"]
 Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
@@ -31,10 +31,11 @@ def compare(
     between: IntoExpr | None = None,
     other: Frame | None = None,
     baseline: Any = None,
+    paired: bool = True,
     pair_on: IntoExpr | None = None,
     by: By = None,
     weight: IntoExpr | None = None,
-    resample: Bootstrap | None = None,
+    resample: Method | None = None,
     test: Test = "bootstrap",
     correction: Correction = "holm",
 ) -> pl.LazyFrame:
@@ -43,6 +44,10 @@ def compare(
     Both sides are computed on the clusters that they share, and every replicate draws the same
     clusters on both, so that what the clusters have in common cancels. More than two groups give
     all pairs.
+
+    Groups of different people or items, such as the young and the old, share no cluster: with
+    `paired=False` both sides are computed on all their clusters and drawn independently of each
+    other, and nothing cancels.
 
     All p-values of one call are one family: every pair, metric and group. Read at a level,
     `p_adjusted` keeps the chance of even one false finding among them to that level, if each
@@ -64,15 +69,20 @@ def compare(
         baseline: A value of `between`: all other systems are compared with this one, which is
             then the left side, and with nothing else. Groups without it are left out, with a
             warning.
+        paired: Whether the sides have clusters in common. False takes them as independent, and
+            refuses a cluster that is on both sides of a pair.
         pair_on: The clusters, such as participants or questions; by default the cluster of
             `resample`.
         by: Compare within each group of these keys.
         weight: How often each row counts.
-        resample: The bootstrap; by default 1,000 reference draws.
+        resample: The bootstrap; by default 1,000 reference draws. Unpaired, it must be given and
+            name the clusters; `ef.Linearized(...)` or `ef.Jackknife(...)` then give Welch's test:
+            Student's t of the root of both squared errors, with his degrees of freedom. The
+            bootstrap takes few clusters for as few as the smaller side has.
         test: `bootstrap` inverts the interval of `resample`, so that a p-value is below 0.05
             where the interval of 0.95 leaves out 0, as far as the replicates resolve it;
             `permutation` swaps the sides of random clusters, which is exact if the systems are
-            exchangeable within clusters.
+            exchangeable within clusters, and needs pairs.
             Both add one to numerator and denominator, so that no p-value is 0.
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
@@ -81,12 +91,16 @@ def compare(
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
         left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0, of
         this test alone), `p_adjusted` (of this test in its family; null p-values are no tests and
-        do not count), `n_clusters` (shared), `drop_rate`. Null where undefined.
+        do not count), `n_clusters` (shared; unpaired `n_clusters_left` and `n_clusters_right` in
+        its place), `drop_rate`. Null where undefined; unpaired, the uncertainty also where a side
+        has a single cluster. Intervals that are no quantiles of replicates are cut off at the ends
+        of the range that the metric declares.
 
     Raises:
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; a
             baseline that is none of them; no cluster to pair on, or no pair shares one; a metric
-            without a state; an unknown test or correction.
+            without a state; an unknown test or correction; unpaired, a cluster on both sides, a
+            permutation, or no `resample`.
         MissingColumnsError: A column is not there.
 
     Examples:
@@ -109,17 +123,42 @@ def compare(
         ╞══════╪═══════╪═══════╪════════════╡
         │ few  ┆ zero  ┆ 0.25  ┆ 4          │
         └──────┴───────┴───────┴────────────┘
+        >>> people = pl.DataFrame(
+        ...     {
+        ...         "age": ["old"] * 3 + ["young"] * 4,
+        ...         "person": range(7),
+        ...         "loss": [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        ...     }
+        ... )
+        >>> gap = ef.compare(
+        ...     people,
+        ...     ef.selective_risk(),
+        ...     between="age",
+        ...     paired=False,
+        ...     resample=ef.Linearized(cluster="person"),
+        ... )
+        >>> gap.select(pl.col("delta", "std_error", "p_value").round(3)).collect()
+        shape: (1, 3)
+        ┌────────┬───────────┬─────────┐
+        │ delta  ┆ std_error ┆ p_value │
+        │ ---    ┆ ---       ┆ ---     │
+        │ f64    ┆ f64       ┆ f64     │
+        ╞════════╪═══════════╪═════════╡
+        │ -0.417 ┆ 0.417     ┆ 0.373   │
+        └────────┴───────────┴─────────┘
     """
     from evalframe.core import partial as states
     from evalframe.core import tables
     from evalframe.core.sharing import share
     from evalframe.resample.paired import PAIRED_RESULT, Sides, paired_spread
+    from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
     check_choice("test", test, Test)
     check_choice("correction", correction, Correction)
+    if not isinstance(paired, bool):
+        raise ParameterError(f"paired must be True or False, got {paired!r}")
     if baseline is not None and between is None:
         raise ParameterError("baseline is a value of `between`; name that column")
-    method, cluster = paired_method(pair_on, resample)
     exprs = as_exprs(metrics, weight)
     bounds, others = tables.split(exprs)
     if others:
@@ -127,24 +166,32 @@ def compare(
             f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
             "compare it"
         )
-    keys = tables.Keys.of(by, PAIRED_RESULT)
+    keys = tables.Keys.of(by, PAIRED_RESULT if paired else UNPAIRED_RESULT)
     side, frames = _sides(frame, other, between)
+    if paired:
+        drawn, cluster = paired_method(pair_on, resample)
+        rows = [(each, cluster) for each in frames]
+    else:
+        method = _unpaired_method(pair_on, resample, test)
+        rows = [clustered(each, method) for each in frames]
     blocks = share(bounds)
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
     made = []
-    for lazy in frames:
+    for lazy, cluster in rows:
         tables.check_columns(lazy, exprs, *inner.exprs, cluster)
         made.append(states.block_tables(lazy, blocks, inner, cluster))
     whole = [pl.concat(parts, how="vertical_relaxed") for parts in zip(*made, strict=True)]
     collected = pl.collect_all(whole)
     sides = Sides(None if other is None else ("left", "right"), baseline)
-    result = paired_spread(method, collected, blocks, bounds, inner.inner, test, correction, sides)
+    asked = collected, blocks, bounds, inner.inner
+    if paired:
+        result = paired_spread(drawn, *asked, test, correction, sides)
+    else:
+        result = unpaired_spread(method, *asked, correction, sides)
     return result.lazy().rename(keys.restore())
 
 
-def paired_method(
-    pair_on: IntoExpr | None, resample: Bootstrap | None
-) -> tuple[Bootstrap, pl.Expr]:
+def paired_method(pair_on: IntoExpr | None, resample: Method | None) -> tuple[Bootstrap, pl.Expr]:
     """The bootstrap and the clusters to pair on, each from what is given of either.
 
     Raises:
@@ -158,12 +205,37 @@ def paired_method(
         assert pair_on is not None
         resample = Bootstrap(cluster=pair_on)
     if not isinstance(resample, Bootstrap):
-        raise ParameterError(f"compare resamples by ef.Bootstrap, got {type(resample).__name__}")
+        raise ParameterError(
+            f"pairs are resampled by ef.Bootstrap, got {type(resample).__name__}; groups that "
+            "share no cluster are compared by any method, with paired=False"
+        )
     if pair_on is not None:
         resample = replace(resample, cluster=pair_on)
-    cluster = cluster_of(resample)
-    assert cluster is not None
-    return resample, cluster
+    return resample, named_cluster("compare", resample)
+
+
+def _unpaired_method(pair_on: IntoExpr | None, resample: Method | None, test: Test) -> Method:
+    """What uncertainty to give of sides that are independent.
+
+    Raises:
+        ParameterError: It is not said what is independent, or pairs are asked for.
+    """
+    if pair_on is not None:
+        raise ParameterError(
+            "pair_on names what both sides share; with paired=False name the clusters that are "
+            "drawn, resample=ef.Bootstrap(cluster=...)"
+        )
+    if resample is None:
+        raise ParameterError(
+            "name the clusters that are independent, such as "
+            "resample=ef.Bootstrap(cluster='participant_id'); ef.Bootstrap() if rows are"
+        )
+    if test == "permutation":
+        raise ParameterError(
+            "a permutation swaps the sides of clusters that both have, and with paired=False there "
+            "are none; use test='bootstrap'"
+        )
+    return resample
 
 
 def _sides(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -112,9 +113,7 @@ def evaluate(
             return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
 
         return pl.defer(compute, schema=tables.result_schema(lazy, keys))
-    cluster = cluster_of(resample)
-    if cluster is None:
-        lazy, cluster = lazy.with_row_index(_ROW), pl.col(_ROW)
+    lazy, cluster = clustered(lazy, resample)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     parts = []
     if bounds:
@@ -252,7 +251,12 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
         raise ParameterError(
             "a state keeps clusters apart, but not what they are drawn within; evaluate the records"
         )
-    name = None if wanted is None else wanted.meta.output_name()
+    if wanted is None:
+        raise ParameterError(
+            "a state keeps no rows apart; make it with partial(..., cluster=...), and name that "
+            f"column, {type(resample).__name__}(cluster=...)"
+        )
+    name = wanted.meta.output_name()
     if parts.cluster is None or name != parts.cluster:
         raise ParameterError(
             f"the state keeps cluster {parts.cluster!r} apart, the resampling asks for "
@@ -274,13 +278,22 @@ def as_exprs(
         ParameterError: There is none, one is no metric, or a weight meets an expression that
             declares no state and cannot be weighted from outside.
     """
-    listed = [metrics] if isinstance(metrics, pl.Expr) or callable(metrics) else list(metrics)
+    is_one = isinstance(metrics, str | pl.Expr) or callable(metrics)
+    listed: list[Any] = [metrics] if is_one else list(metrics)  # type: ignore[arg-type]
     if not listed:
         raise ParameterError("no metrics were given; name at least one, such as ef.aurc()")
-    return [_as_expr(metric() if callable(metric) else metric, weight) for metric in listed]
+    return [_as_expr(metric, weight) for metric in listed]
 
 
 def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
+    if callable(metric) and not isinstance(metric, pl.Expr):
+        if not hasattr(metric, "preset"):  # a declared metric says itself what it lacks
+            try:
+                inspect.signature(metric).bind()
+            except TypeError as error:
+                name = getattr(metric, "__name__", repr(metric))
+                raise ParameterError(f"{name} must be called: {error}, as in {name}(...)") from None
+        metric = metric()
     if not isinstance(metric, pl.Expr):
         raise ParameterError(
             f"expected metrics such as ef.aurc() or Polars expressions, got {metric!r}"
@@ -312,6 +325,33 @@ def cluster_of(method: Method) -> pl.Expr | None:
     cluster = None if method.cluster is None else as_expr(method.cluster)
     if cluster is not None and isinstance(method, Bootstrap) and method.within is not None:
         return within(as_expr(method.within), cluster)
+    return cluster
+
+
+def clustered(frame: pl.LazyFrame, method: Method) -> tuple[pl.LazyFrame, pl.Expr]:
+    """Rows, and what the method takes as independent of them: numbers of rows, unless it says.
+
+    Raises:
+        ParameterError: It is no method of uncertainty.
+    """
+    cluster = cluster_of(method)
+    if cluster is None:
+        return frame.with_row_index(_ROW), pl.col(_ROW)
+    return frame, cluster
+
+
+def named_cluster(caller: str, method: Method) -> pl.Expr:
+    """What the method takes as independent, where that cannot be single rows.
+
+    Raises:
+        ParameterError: It does not say.
+    """
+    cluster = cluster_of(method)
+    if cluster is None:
+        raise ParameterError(
+            f"{caller}: rows are not independent here; name what is drawn together, such as "
+            f"{type(method).__name__}(cluster='participant_id')"
+        )
     return cluster
 
 

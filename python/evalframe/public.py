@@ -4,10 +4,11 @@ from evalframe import rag, replication, selective, survey
 from evalframe.comparison import compare
 from evalframe.core.contract import Column, Contract, Report, Rule, validate
 from evalframe.core.errors import EvalframeError
-from evalframe.core.metric import metric, variant
+from evalframe.core.metric import metric
 from evalframe.core.metric_sets import metric_set
 from evalframe.core.state import Axis, State, at, before, level, own, ratio, total
 from evalframe.core.typing import Role
+from evalframe.core.variants import variant
 from evalframe.evaluation import evaluate, finish, merge, partial
 from evalframe.rag.metrics import (
     all_rate,
@@ -99,6 +100,7 @@ from evalframe.selective.screening import (
     true_positives,
 )
 from evalframe.selective.severity import severity_tier_accuracy
+from evalframe.selective.threshold_choice import threshold_at_coverage, threshold_at_risk
 from evalframe.selective.working_points import (
     achieved_coverage_at,
     coverage,
@@ -223,6 +225,8 @@ __all__ = [
     "severity_tier_accuracy",
     "squared_calibration_error",
     "survey",
+    "threshold_at_coverage",
+    "threshold_at_risk",
     "total",
     "true_negatives",
     "true_positives",

@@ -37,7 +37,8 @@ for line in sys.stdin:
     child = os.fork()
     if not child:
         sys.stderr = open(os.devnull, "w")
-        flags = "--by mode --metrics coverage --on-invalid quarantine -q --area-coverage"
+        flags = "--by mode --metrics coverage --loss abs --on-invalid quarantine -q"
+        flags += " --area-coverage"
         flags = flags.split()
         sys.argv = ["evalframe", "selective", "items.csv", "-o", output, *flags, f"0.{run_number}"]
         signal.alarm(30)

@@ -272,6 +272,7 @@ def test_what_is_no_state(call, message):
         ((ITEMS, [ef.aurc(), ef.aurc()]), {}, r"two metrics are named 'aurc'; .*\.alias\(\.\.\.\)"),
         ((ITEMS, []), {}, "no metrics were given; name at least one"),
         ((ITEMS, ["aurc"]), {}, "expected metrics such as .* got 'aurc'"),
+        ((ITEMS, "aurc"), {}, "expected metrics such as .* got 'aurc'"),
         (
             (ITEMS.to_dict(), ef.aurc),
             {},

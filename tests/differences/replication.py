@@ -43,20 +43,31 @@ def pooled_studies(shared: Path) -> str:
 
 
 def bayes_factors(shared: Path) -> str:
+    both = both_factors(shared).filter(pl.col("bf_family") != "r_jzs")
+    (capped,) = both.filter((pl.col("sound") / pl.col("original")).log().abs() > 1e-4).rows()
+    exact, found = (10 * factor / (1 + 10 * factor) for factor in capped[1:])
+    return (
+        f"1 of {len(both)} human tests: {capped[2]:.0e}, not {capped[1]:.0e}; its posterior moves "
+        f"by {exact - found:.0e}"
+    )
+
+
+def correlations(shared: Path) -> str:
+    both = both_factors(shared).filter(bf_family="r_jzs")
+    ratio = (both["sound"] / both["original"]).sort()
+    return f"{len(both)} human tests: {ratio[0]:.2f} to {ratio[-1]:.2f} times the original's"
+
+
+def both_factors(shared: Path) -> pl.DataFrame:
+    """Bayes factors of the tests of humans, sound and as the original has them."""
     sized = human_tests(shared).filter((pl.col("n1") + pl.col("n2")).ne_missing(0))
     sound, original = (
         ef.replication.with_bayes_factors(sized, None, test_type="bf_family", rules=rules).collect()
         for rules in RULES
     )
-    both = pl.DataFrame(
-        {"sound": sound["bayes_factor"], "original": original["bayes_factor"]}
+    return sized.select(
+        "bf_family", sound=sound["bayes_factor"], original=original["bayes_factor"]
     ).drop_nulls()
-    (capped,) = both.filter((pl.col("sound") / pl.col("original")).log().abs() > 1e-4).rows()
-    exact, found = (10 * factor / (1 + 10 * factor) for factor in capped)
-    return (
-        f"1 of {len(both)} human tests: {capped[1]:.0e}, not {capped[0]:.0e}; its posterior moves "
-        f"by {exact - found:.0e}"
-    )
 
 
 def studies_without_agents(shared: Path) -> str:
@@ -123,6 +134,7 @@ def concordances(shared: Path) -> str:
 FIGURES = {
     "`study_scores`": pooled_studies,
     "`bayes_factor_t`, `_f`, `_chi2`, ...": bayes_factors,
+    "`bayes_factor_r`": correlations,
     "`with_posteriors`": studies_without_agents,
     "`prior_repair`": repaired_posteriors,
     "`finding_scores`": empty_scores,

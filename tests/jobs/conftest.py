@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from evalframe.jobs.cli import cli
+from evalframe.jobs.samples import write_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +38,21 @@ def folder(tmp_path: Path, items: pl.DataFrame, monkeypatch: pytest.MonkeyPatch)
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("samples")
+    write_samples(folder, participants=5)
+    return folder
+
+
+@pytest.fixture
+def samples(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with the samples of all families in it."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture
 def call() -> Callable[..., Result]:
     """Run a command line in this process."""
@@ -53,7 +70,8 @@ def selective(folder: Path, call: Callable[..., Result]) -> Callable[..., pl.Dat
     """Run `evalframe selective` on the items and read what it wrote."""
 
     def run(*args: str, items: Sequence[str] = ("items.parquet",)) -> pl.DataFrame:
-        call("selective", *items, "-o", "out.parquet", "--quiet", *args)
+        line = [*items, "-o", "out.parquet", "--quiet", "--loss", "abs_norm"]
+        call("selective", *line, *args)
         return pl.read_parquet("out.parquet")
 
     return run

@@ -147,7 +147,7 @@ def test_a_column_that_a_table_lacks(call: Any, runs: Path) -> None:
     sample_signals(participants=5).write_parquet("items.parquet")
     line = ("calibrate", "items.parquet", "--method", "platt", "--features", "token_mps", "-o")
     told = call(*line, "c.json", exit_code=1).stderr
-    assert "needs a column 'token_mps'; the table has ['mode', 'participant_id'" in told
+    assert "needs column 'token_mps'; the table has ['mode', 'participant_id'" in told
     assert "Did you mean 'token_msp'?" in told
 
 
@@ -261,7 +261,7 @@ def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
     assert "no file or folder 'x.parquet'" in done.stderr
     pl.DataFrame({"token_msp": [0.5]}).write_parquet("bare.parquet")
     done = call("calibrate", "bare.parquet", *line[5:], exit_code=1)
-    assert "needs a column 'label'; the table has ['token_msp']" in done.stderr
+    assert "needs columns 'label', 'prediction'; the table has ['token_msp']" in done.stderr
     usage = call("calibrate", *line[5:], exit_code=2)
     assert "name either ITEMS or --from-run" in usage.stderr
     usage = call("calibrate", "items.parquet", *MODE, *line[5:], exit_code=2)
@@ -272,10 +272,11 @@ def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
 def test_the_examples_of_the_help_run(call: Any, runs: Path) -> None:
     Path("other.json").write_bytes(Path("run.json").read_bytes())
     commands = re.findall(r"evalframe (.*)", CALIBRATE_EPILOG.replace("\\\n", " "))
-    assert [command.split()[0] for command in commands] == [*["calibrate"] * 3, "selective"]
+    assert [command.split()[0] for command in commands] == [*["calibrate"] * 3, *["selective"] * 2]
+    Path("other.parquet").write_bytes(Path("items.parquet").read_bytes())
     for command in commands:
-        extra = ["--bootstrap", "10"] if command.startswith("selective") else []
-        call(*command.split(), *extra, "-q")
+        extra = ["--bootstrap", "10"] if command.startswith("selective --from-run") else []
+        call(*command.split(), *extra)
     assert {"verbalized.json", "model.json", "map.json", "out.json"} <= {
         path.name for path in runs.iterdir()
     }

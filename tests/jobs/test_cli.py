@@ -22,6 +22,8 @@ from evalframe.jobs.parsing import parse
 from evalframe.jobs.selective.commands import _job, selective
 
 BY_MODE = ("--by", "mode")
+RATED = ("--loss", "abs_norm")
+"""Labels are ratings from 0 to 3."""
 FEW = ("--metrics", "coverage,aurc,risk_at_0.50")
 QUANTITIES = [
     *("coverage", "selective_risk", "aurc", "augrc", "aurc_at_0.50", "augrc_at_0.50"),
@@ -105,26 +107,6 @@ def test_every_input_gives_the_same_result(selective: Any, items: pl.DataFrame, 
     assert_frame_equal(selective(*BY_MODE, items=[name]), expected)
 
 
-def test_loss_and_columns_by_name(selective: Any, items: pl.DataFrame) -> None:
-    expected = selective(*BY_MODE, "--loss", "zero_one")
-    wrong = pl.when(pl.col("prediction").is_not_null()).then(
-        (pl.col("prediction") != pl.col("label")).cast(pl.Float64)
-    )
-    renamed = items.select("mode", "item", "confidence", wrong=wrong, who="participant_id")
-    renamed.write_parquet("renamed.parquet")
-    flags = ("--loss", "column:wrong", "--participant", "who")
-    found = selective(*BY_MODE, *flags, items=["renamed.parquet"])
-    assert_frame_equal(found, expected)
-
-
-def test_a_loss_of_an_abstention_is_ignored(selective: Any, items: pl.DataFrame) -> None:
-    expected = selective(*BY_MODE, "--loss", "zero_one")
-    wrong = (pl.col("prediction") != pl.col("label")).fill_null(True)
-    items.with_columns(wrong=wrong).write_parquet("scored.parquet")
-    found = selective(*BY_MODE, "--loss", "column:wrong", items=["scored.parquet"])
-    assert_frame_equal(found, expected)
-
-
 def test_weights_repeat_rows(selective: Any, items: pl.DataFrame) -> None:
     twice = items.with_columns(weight=pl.lit(2.0))
     twice.write_parquet("weighted.parquet")
@@ -140,7 +122,9 @@ def test_no_participant_column(selective: Any, call: Any, items: pl.DataFrame) -
     expected = selective(*BY_MODE)
     items.select("mode", "prediction", "label", "confidence").write_parquet("bare.parquet")
     assert_frame_equal(selective(*BY_MODE, items=["bare.parquet"]), expected)
-    done = call("selective", "bare.parquet", "-o", "out.csv", "--bootstrap", "10", exit_code=1)
+    done = call(
+        "selective", "bare.parquet", "-o", "out.csv", *RATED, "--bootstrap", "10", exit_code=1
+    )
     assert "error: items needs column 'participant_id'" in done.stderr
 
 
@@ -166,17 +150,17 @@ def test_provenance(selective: Any, folder: Path) -> None:
 
 
 def test_the_result_is_printed_unless_quiet(call: Any, folder: Path) -> None:
-    shown = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *FEW).stdout
+    shown = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *RATED, *FEW).stdout
     assert "risk@0.50" in shown
     assert "zero" in shown
-    quiet = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *FEW, "-q")
+    quiet = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *RATED, *FEW, "-q")
     assert (quiet.stdout, quiet.stderr) == ("", "")
 
 
 def test_quarantine(call: Any, items: pl.DataFrame, folder: Path) -> None:
     bad = pl.when(pl.int_range(pl.len()) == 3).then(float("nan")).otherwise("confidence")
     items.with_columns(confidence=bad).write_parquet("bad.parquet")
-    flags = ("selective", "bad.parquet", "-o", "out.parquet", *BY_MODE, *FEW)
+    flags = ("selective", "bad.parquet", "-o", "out.parquet", *BY_MODE, *RATED, *FEW)
     assert "confidence is finite" in call(*flags, exit_code=1).stderr
     done = call(*flags, "--on-invalid", "quarantine", "-q")
     assert "47 of 48 rows accepted" in done.stderr
@@ -187,8 +171,35 @@ def test_quarantine(call: Any, items: pl.DataFrame, folder: Path) -> None:
 def test_validate(call: Any, items: pl.DataFrame, folder: Path) -> None:
     assert "all 48 rows accepted" in call("validate", "items.parquet", *BY_MODE).stdout
     done = call("validate", "items.parquet", "--label", "lable", exit_code=1)
-    assert "error: items needs column 'lable'" in done.stderr
+    assert "error: items: no column 'lable'" in done.stderr
     assert "Did you mean 'label'?" in done.stderr
+
+
+def test_percent_are_named_with_the_remedy(call: Any, items: pl.DataFrame, folder: Path) -> None:
+    named = items.with_columns(
+        pl.col("confidence") * 100, correct=pl.col("prediction") == pl.col("label")
+    )
+    named.write_parquet("percent.parquet")
+    done = call("validate", "percent.parquet", *BY_MODE).stdout
+    assert "all 48 rows accepted" in done
+    assert re.search(r"confidence lies in \[0, 1\] where correct is: not so in \d+ of 48", done)
+    assert "divide percent by 100" in done
+    flags = ("selective", "percent.parquet", "-o", "out.parquet", *BY_MODE, "--metrics")
+    assert call(*flags, "aurc,expected_calibration_error", exit_code=1).stderr.count("divide") == 1
+    assert call(*flags, "aurc", "-q").stderr == ""
+    done = call(*flags, "brier_score", "-q", "--on-invalid", "quarantine")
+    assert "confidence lies in [0, 1] where correct is: not so in" in done.stderr
+    rejected = pl.read_parquet("out.rejected.parquet")
+    assert rejected["rejected_for"].unique().to_list() == ["confidence"]
+    assert (rejected["confidence"] > 1).all()
+
+
+def test_negative_losses_are_refused(call: Any, items: pl.DataFrame, folder: Path) -> None:
+    items.with_columns(gain=-pl.col("label")).write_parquet("gains.parquet")
+    for command in (("validate",), ("selective", "-o", "out.parquet")):
+        done = call(*command, "gains.parquet", *BY_MODE, "--loss", "column:gain", exit_code=1)
+        assert "gain is not negative: not so in" in done.stderr
+        assert "of a score in [0, 1] that is 1 - score" in done.stderr
 
 
 BAD = {
@@ -213,10 +224,13 @@ BAD = {
     "answers in words": ("words.parquet", "column 'prediction' is String.*--loss zero_one"),
     "convention": ("items.parquet --convention x --metrics coverage", "unknown convention 'x'"),
     "undefined": ("items.parquet --convention population --metrics risk_at", "error: .*convention"),
-    "named item": ("items.parquet --item itme", "items needs column 'itme'.*Did you mean 'item'"),
+    "named item": (
+        "items.parquet --item itme",
+        "no column 'itme', which is to be item.*Did you mean 'item'",
+    ),
     "no name": (
         "items.parquet --loss column:evidence --label lable",
-        "items needs column 'lable'.*Did you mean 'label'.*--label",
+        "no column 'lable', which is to be label.*Did you mean 'label'",
     ),
     "pattern": ("star.parquet", r"star.parquet: Polars takes this name .*rename column '\*'"),
     "nested in CSV": (
@@ -244,7 +258,8 @@ def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> No
     items.with_columns(tags=pl.concat_list(pl.lit("a"))).write_parquet("nested.parquet")
     Path("ragged.csv").write_text(f"{items.write_csv()}1,2,3,4,5,6,7,8\n")
     args, message = BAD[what]
-    done = call("selective", *BY_MODE, "-o", "out.parquet", *args.split(), exit_code=1)
+    line = ("selective", *BY_MODE, *RATED, "-o", "out.parquet")
+    done = call(*line, *args.split(), exit_code=1)
     assert done.stderr.startswith("error: ")
     assert re.search(message, done.stderr), done.stderr
     assert not Path("out.parquet").exists()
@@ -261,7 +276,7 @@ def test_an_input_is_not_overwritten(call: Any, folder: Path) -> None:
 
 
 def test_usage_errors(call: Any, folder: Path) -> None:
-    assert "name the result: -o OUT" in call("selective", "items.parquet", exit_code=2).stderr
+    assert "name the result: -o OUT" in call("selective", "items.parquet", "-q", exit_code=2).stderr
     assert "name ITEMS, or --from-run" in call("selective", "-o", "a.csv", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
@@ -282,7 +297,7 @@ def test_conventions(selective: Any, call: Any, items: pl.DataFrame) -> None:
     coverage = items["prediction"].is_not_null().mean()
     assert predicted.filter(aurc)["estimate"].item() * coverage == pytest.approx(default)
     assert read_provenance("out.parquet")["job"]["convention"] == "trapezoid_predicted"
-    flags = ("selective", "items.parquet", "-o", "out.parquet", "--key", "")
+    flags = ("selective", "items.parquet", "-o", "out.parquet", "--key", "", *RATED)
     done = call(*flags, "--convention", "population")
     assert "Convention: population." in done.stdout
     assert "not defined in the convention population, left out: " in done.stderr
@@ -295,13 +310,13 @@ def test_long_results_are_cut(call: Any, items: pl.DataFrame, folder: Path) -> N
     many = [items.with_columns(participant_id=pl.col("participant_id") + 6 * k) for k in range(6)]
     pl.concat(many).write_parquet("many.parquet")
     by = ("--by", "mode,participant_id")
-    shown = call("selective", "many.parquet", "-o", "out.parquet", *by).stdout
+    shown = call("selective", "many.parquet", *RATED, *by).stdout
     assert shown.count("\n") < 70
-    assert "12 more rows are in the output." in shown
+    assert "12 more rows are not shown; an output has them." in shown
 
 
 def test_a_readable_report(call: Any, folder: Path) -> None:
-    line = ("selective", "items.parquet", "-o", "out.md", *BY_MODE, "-q")
+    line = ("selective", "items.parquet", "-o", "out.md", *BY_MODE, *RATED, "-q")
     call(*line)
     text = Path("out.md").read_text()
     head, rule, few, zero = text.partition("\n\n")[0].splitlines()
@@ -324,7 +339,7 @@ def test_a_readable_report(call: Any, folder: Path) -> None:
 
 def test_sample_and_metrics(call: Any, folder: Path) -> None:
     assert "data/items.parquet" in call("sample", "data", "--participants", "8").stdout
-    call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, "-q")
+    call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, *RATED, "-q")
     listed = call("metrics", "--family", "selective").stdout
     assert "risk_at_{coverage}" in listed
     assert "minimize" in listed

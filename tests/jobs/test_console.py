@@ -14,7 +14,7 @@ import pytest
 
 from evalframe.jobs import families
 
-COMMAND = "selective items.parquet -o out.parquet --by mode"
+COMMAND = "selective items.parquet -o out.parquet --by mode --loss abs"
 PROGRAM = f'{sys.executable} -c "from evalframe.jobs.cli import main; main()"'
 
 
@@ -128,7 +128,7 @@ def test_progress_is_for_terminals(call: Any, folder: Path) -> None:
     line += ["--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "10"]
     assert subprocess.run(line, check=True, capture_output=True).stderr == b""
     assert b"10 of 10" in on_terminal(line)
-    assert on_terminal([*line, "-q"]) == b""
+    assert on_terminal([*line, "-q", "-o", "out.csv"]) == b""
 
 
 def on_terminal(line: list[str]) -> bytes:

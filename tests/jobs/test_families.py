@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from typing import TYPE_CHECKING, Any
+import json
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,33 +13,16 @@ from polars.testing import assert_frame_equal
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import FAMILIES
 from evalframe.jobs.run import family_of
-from evalframe.jobs.samples import write_samples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
 WORDS = {
-    "selective": ["items.parquet", "--by", "mode", "--metrics", "coverage,aurc"],
+    "selective": [
+        *("items.parquet", "--by", "mode", "--loss", "abs_norm", "--metrics", "coverage,aurc"),
+    ],
     "rag": ["rag_responses.parquet"],
     "survey": ["survey_responses.parquet", "--truth", "survey.parquet"],
     "replication": ["replication_tests.parquet"],
 }
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("samples")
-    write_samples(folder, participants=5)
-    return folder
-
-
-@pytest.fixture
-def samples(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with the samples of all families in it."""
-    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_there_is_no_other_family() -> None:
@@ -94,9 +78,122 @@ def test_what_no_family_can_do(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_an_output_is_asked_for(family: str, call: Any, samples: Path) -> None:
-    assert "name the result: -o OUT" in call(family, *WORDS[family], exit_code=2).stderr
+def test_without_an_output_the_table_is_only_printed(family: str, call: Any, samples: Path) -> None:
+    before = sorted(samples.iterdir())
+    printed = call(family, *WORDS[family]).stdout
+    refused = call(family, *WORDS[family], "--on-invalid", "quarantine", exit_code=1).stderr
+    assert "name an output (-o OUT)" in refused
+    assert "name the result: -o OUT" in call(family, *WORDS[family], "-q", exit_code=2).stderr
+    assert sorted(samples.iterdir()) == before
+    assert printed == call(family, *WORDS[family], "-o", "out.csv").stdout
     assert "name " in call(family, "-o", "out.csv", exit_code=2).stderr
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_resampling_is_asked_for(family: str, call: Any, samples: Path) -> None:
     for flag, value in {"--seed": "1", "--cluster": "x", "--draws": "poisson"}.items():
-        words = [*WORDS[family], "-o", "out.csv", flag, value]
-        assert f"{flag} without --bootstrap N" in call(family, *words, exit_code=2).stderr
+        told = call(family, *WORDS[family], flag, value, exit_code=2).stderr
+        assert f"{flag} without --bootstrap N" in told
+
+
+OTHERS = {
+    "rag": ["--instances", "rag_instances.parquet"],
+    "replication": [
+        *("--participants", "replication_responses.parquet"),
+        *("--design", "replication_designs.parquet"),
+    ],
+}
+"""Further tables of a family."""
+
+
+def columns_of(call: Any, family: str, words: list[str]) -> dict[str, str]:
+    """The columns of all tables that are read, each of which is renamed in its file."""
+    columns: dict[str, str] = {}
+    for name in filter(lambda word: word.endswith(".parquet"), words):
+        table = pl.read_parquet(name)
+        known = call(family, words[0], "--column", "no=thing", exit_code=1).stderr
+        roles = set(known.partition("Known: ")[2].strip().split(", "))
+        renamed = {role: f"their {role}" for role in table.columns if role in roles}
+        table.rename(renamed).write_parquet(name)
+        columns |= renamed
+    return columns
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_column_can_have_another_name(family: str, call: Any, samples: Path) -> None:
+    words = [*WORDS[family], *OTHERS.get(family, [])]
+    if family == "rag":
+        asked = pl.read_parquet("rag_instances.parquet", columns=["dataset", "id"])
+        responses = pl.read_parquet(words[0]).drop("answers")
+        responses.join(asked, on=asked.columns, how="semi").write_parquet(words[0])
+    call(family, *words, "-o", "before.parquet", "-q")
+    columns = columns_of(call, family, words)
+    assert len(columns) > 5
+    flags = [word for role, name in columns.items() for word in ("--column", f"{role}={name}")]
+    call(family, *words, *flags, "-o", "after.parquet", "-q")
+    assert_frame_equal(pl.read_parquet("after.parquet"), pl.read_parquet("before.parquet"))
+    job = read_provenance("after.parquet")["job"]
+    assert job["columns"] == {role: [name] for role, name in columns.items()}
+    entries = {key: value for key, value in job.items() if value is not None}
+    entries |= {"columns": columns, "output": "job.parquet"}
+    text = "".join(f"{key} = {toml(value)}\n" for key, value in entries.items())
+    Path("job.toml").write_text(text)
+    call("run", "job.toml", "-q")
+    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("before.parquet"))
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = (f"{json.dumps(k)} = {toml(v)}" for k, v in value.items() if v is not None)
+        return f"{{ {', '.join(inside)} }}"
+    return json.dumps(value)
+
+
+NEEDED = {
+    "selective": "label",
+    "rag": "response",
+    "survey": "segment_id",
+    "replication": "finding_id",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_errors_about_columns_name_the_flag(family: str, call: Any, samples: Path) -> None:
+    role, words = NEEDED[family], WORDS[family]
+    typo = call(family, *words, "--column", f"{role[:-1]}=x", exit_code=1).stderr
+    assert f"unknown column '{role[:-1]}'. Did you mean '{role}'? Known: " in typo
+    absent = call(family, *words, "--column", f"{role}=nowhere", exit_code=1).stderr
+    assert "no column 'nowhere', which is to be" in absent
+    unnamed = call(family, *words, "--column", role, exit_code=2).stderr
+    assert f"'{role}' is not ROLE=NAME, such as label=truth" in unnamed
+    table = pl.read_parquet(words[0])
+    table.with_columns(pl.col(role).alias("other")).write_parquet(words[0])
+    both = ["--column", f"{role}={role}", "--column", f"{role}=other"]
+    assert "has both" in call(family, *words, *both, exit_code=1).stderr
+    table.drop(role).write_parquet(words[0])
+    told = call(family, *words, exit_code=1).stderr
+    assert f'--column {role}=NAME, or columns = {{ {role} = "NAME" }} in a job file' in told
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_broken_rule_says_which_column_it_is_about(family: str, call: Any, samples: Path) -> None:
+    words, role = WORDS[family], {"rag": "dataset"}.get(family, NEEDED[family])
+    table = pl.read_parquet(words[0]).rename({role: "theirs"})
+    first = pl.int_range(pl.len()) == 0
+    table.with_columns(pl.when(~first).then("theirs")).write_parquet(words[0])
+    told = call(family, *words, "--column", f"{role}=theirs", exit_code=1).stderr
+    assert f"Column {role} is 'theirs' in the file." in told
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_quiet_jobs_must_write_something(family: str, call: Any, samples: Path) -> None:
+    items, *_ = WORDS[family]
+    Path("job.toml").write_text(f'family = "{family}"\nitems = ["{items}"]\n')
+    for line in (["run", "job.toml"], [family, *WORDS[family]]):
+        assert "name the result: -o OUT" in call(*line, "--quiet", exit_code=2).stderr
+
+
+@pytest.mark.parametrize("family", ["survey", "replication"])
+def test_validation_takes_no_flag_for_what_it_does_not_write(family: str, call: Any) -> None:
+    assert "--summary" in call(family, "--help").stdout
+    call(family, "validate", "tests.parquet", "--summary", "files", exit_code=2)

@@ -210,7 +210,7 @@ def test_rules(call: Any, runs: Path, sample: dict[str, Any]) -> None:
 def test_calibration(call: Any, runs: Path) -> None:
     write("t.json", TEMPERATURE)
     write("l.json", LOGISTIC)
-    line = ("selective", "--from-run", "run.json", *FEW, "--bootstrap", "0", "-q")
+    line = ("selective", "--from-run", "run.json", *FEW, "--bootstrap", "0", "-q", "-o", "o.csv")
     temperature = ("--confidence", "calibrated:token_msp,verbalized_calibrated")
     call(*line, *temperature, "--calibration", "t.json", "--artifact", "out.json")
     thresholds = artifact()["confidence_variants"]["calibrated:token_msp"]["curve"]["threshold"]

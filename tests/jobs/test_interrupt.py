@@ -14,8 +14,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 from evalframe.jobs import cli
 from evalframe.jobs.selective import run
 check = run.check_records
-def announce(*args):
-    report = check(*args)
+def announce(*args, **named):
+    report = check(*args, **named)
     print("computing", flush=True)
     return report
 run.check_records = announce
@@ -31,7 +31,18 @@ def test_an_interrupted_run_leaves_the_old_output(
     before = sorted(folder.iterdir())
     command = ["selective", "items.parquet", "-o", "out.parquet", "--bootstrap", "100000000"]
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *command, "--by", "mode", "--draws", "counter"],
+        [
+            sys.executable,
+            "-c",
+            PROGRAM,
+            *command,
+            "--by",
+            "mode",
+            "--loss",
+            "abs",
+            "--draws",
+            "counter",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -19,18 +19,18 @@ MINIMAL = {"family": "selective", "items": ["items.parquet"]}
 
 def test_defaults() -> None:
     job = parse(MINIMAL)
-    assert job.loss == Loss(name="abs_norm")
-    assert job.loss.divisor == 3.0
+    assert job.loss is None
+    assert Loss(name="abs_norm").divisor == 3.0
     assert job.coverage_grid == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     assert job.bootstrap is None
     resampled = parse(MINIMAL | {"bootstrap": {"n": 9}})
     assert resampled.bootstrap == Bootstrap(n=9, interval="expanded_bca")
+    assert parse(MINIMAL | {"bootstrap": 9}) == resampled
 
 
 def test_the_cluster_is_the_participant_unless_named() -> None:
-    columns = {"columns": {"participant": "who"}}
-    assert parse(MINIMAL | columns).cluster == "who"
-    assert parse(MINIMAL | columns | {"bootstrap": {"n": 9, "cluster": "site"}}).cluster == "site"
+    assert parse(MINIMAL).cluster == "participant_id"
+    assert parse(MINIMAL | {"bootstrap": {"n": 9, "cluster": "site"}}).cluster == "site"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,7 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
         ({"loss": {}}, r"a loss is either a name \(abs, abs_norm, zero_one, squared\) or a column"),
         ({"loss": {"name": "abs", "scale": 2}}, "a scale belongs to the loss abs_norm, not to abs"),
         ({"loss": {"name": "abs_norm", "scale": float("inf")}}, "scale must be above 0 and finite"),
+        ({"bootstrap": "many"}, "bootstrap must be a number of resamples or a table, got a text"),
         ({"bootstrap": {"seed": 1}}, "bootstrap lacks its entry 'n'"),
         ({"bootstrap": {"n": 9, "cluster": ""}}, "cluster is empty; name a column"),
         ({"columns": {"item": ""}}, "the name of a column is empty"),

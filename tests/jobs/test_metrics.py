@@ -68,19 +68,20 @@ def test_a_loss_column_abstains_for_the_coverage_and_is_no_prediction_of_other_m
         "family": "selective",
         "items": ["x.csv"],
         "metrics": ["coverage", "accuracy"],
-        "columns": {"prediction": "answer", "label": "truth"},
         "loss": {"column": "wrong"},
     }
-    roles = {"prediction": "wrong", "label": "truth", "loss": "wrong", "confidence": "c"}
+    roles = {"prediction": "wrong", "loss": "wrong", "confidence": "c"}
     coverage, accuracy = resolve(parse_job(document), roles)
     assert set(coverage.meta.root_names()) == {"wrong"}
-    assert set(accuracy.meta.root_names()) == {"answer", "truth"}
+    assert set(accuracy.meta.root_names()) == {"prediction", "label"}
 
 
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
         ("aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'\? Known: .*selective_risk"),
+        ("ece", r"unknown metric 'ece'\. Did you mean 'expected_calibration_error'\?"),
+        ("Log-Loss", r"unknown metric 'Log-Loss'\. Did you mean 'negative_log_likelihood'\?"),
         ("risk_at_x", r"unknown metric 'risk_at_x'\. Did you mean 'risk_at'\?"),
         ("risk_at_1.50", r"coverage must lie in \(0, 1\], got 1.5"),
         ({"name": "risk_at", "coverage": "all"}, "coverage of risk_at must be a number, got 'all'"),

@@ -149,7 +149,6 @@ def test_rows_that_break_the_contract(rag: Any) -> None:
     ("args", "exit_code", "message"),
     [
         (["-o", "out.parquet"], 2, "name RESPONSES, or --from-rgb FOLDER"),
-        (["responses.parquet"], 2, "name the result: -o OUT"),
         (["absent.parquet", "-o", "out.parquet"], 1, "no file or folder 'absent.parquet'"),
         (["responses.parquet", "-o", "responses.parquet"], 1, "is one of the inputs"),
         (["responses.parquet", "-o", "out.txt"], 1, "unknown format '.txt'"),
@@ -163,39 +162,6 @@ def test_rows_that_break_the_contract(rag: Any) -> None:
 )
 def test_refusals(rag: Any, args: list[str], exit_code: int, message: str) -> None:
     assert message in " ".join(rag(*args, exit_code=exit_code).split())
-
-
-def test_documents_are_written_as_prompts(rag: Any) -> None:
-    sample_instances(questions=6).write_parquet("instances.parquet")
-    args = ["documents", "instances.parquet", "--noise", "0,0.6"]
-    text = rag(*args, "-o", "prompts.jsonl")
-    assert "40 prompts in prompts.jsonl" in text
-    assert "without" not in text
-    text = Path("prompts.jsonl").read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in text.splitlines()]
-    assert len(lines) == 40
-    assert lines[1]["metadata"]["noise_rate"] == 0.6
-    told = rag(*args, "-o", "p.parquet", "--correct", "0.6", "--order", "seeded", "--seed", "7")
-    assert "leave no room" in told
-    prompts = pl.read_parquet("p.parquet")
-    expected = ef.rag.select_documents(
-        sample_instances(questions=6), noise_rate=[0, 0.6], correct_rate=0.6, order="seeded", seed=7
-    ).collect()
-    assert prompts["documents"].to_list() == expected["documents"].to_list()
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (["instances.parquet", "--noise", "2", "-o", "p.jsonl"], "from 0 to 1, got 2.0"),
-        (["instances.parquet", "-o", "p.txt"], "name it .parquet or .jsonl"),
-        (["instances.parquet", "-o", "instances.parquet"], "is one of the inputs"),
-        (["responses.parquet", "-o", "p.jsonl"], "needs columns 'negative', 'positive'"),
-    ],
-)
-def test_refused_documents(rag: Any, args: list[str], message: str) -> None:
-    sample_instances(questions=2).write_parquet("instances.parquet")
-    assert message in " ".join(rag("documents", *args, exit_code=1).split())
 
 
 MIXED = [
@@ -227,6 +193,111 @@ def test_answers_of_a_csv_file_are_text_or_json(rag: Any) -> None:
     assert pl.read_parquet("out.parquet")["accuracy"].item() == 1.0
 
 
+def test_what_was_assumed_of_answers_is_told(rag: Any) -> None:
+    rows = [{"dataset": "en", "id": k, "response": "Rome", **row} for k, row in enumerate(MIXED)]
+    Path("mixed.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    pl.DataFrame(rows[:1]).write_parquet("lists.parquet")
+    told = rag("mixed.jsonl", "-o", "out.parquet")
+    assert "3 of 4 are read as JSON, the others as one alias each" in told
+    assert "1 of 4 are flat lists of several texts, all of them required" in told
+    assert pl.read_parquet("out.parquet")["n_partial"].item() == 3
+    told = rag("mixed.jsonl", "-o", "out.parquet", "--flat-answers", "aliases")
+    assert "any of which suffices (--flat-answers aliases)" in told
+    assert pl.read_parquet("out.parquet")["n_correct"].item() == 2
+    for flat, correct in (("parts", 0), ("aliases", 1)):
+        told = rag("lists.parquet", "-o", "out.parquet", "--flat-answers", flat)
+        assert "1 of 1 are flat lists" in told
+        assert "JSON" not in told
+        assert pl.read_parquet("out.parquet")["n_correct"].item() == correct
+    assert "Answers" not in rag("responses.parquet", "-o", "out.parquet")
+    told = rag("responses.parquet", "-o", "out.parquet", "--flat-answers", "aliases")
+    assert "no flat list of several texts is among them; --flat-answers aliases changes" in told
+    instances = sample_instances(questions=1).filter(dataset="en")
+    flat = instances.with_columns(answers=pl.lit(["Rome", "Roma"]))
+    flat.write_parquet("flat.parquet")
+    for more, answers in (("parts", [["Rome"], ["Roma"]]), ("aliases", [["Rome", "Roma"]])):
+        told = rag("documents", "flat.parquet", "-o", "p.parquet", "--flat-answers", more)
+        assert "1 of 1 are flat lists of several texts" in told
+        assert pl.read_parquet("p.parquet")["answers"].to_list() == [answers]
+
+
+LANGUAGE = """
+rejections = ["unzureichende Informationen"]
+errors = ["sachliche Fehler"]
+absence = ["nicht genannt"]
+"""
+
+
+def test_a_third_language(rag: Any, call: Any) -> None:
+    said = ["unzureichende Informationen", "Das wird nicht genannt", "Rom: sachliche Fehler"]
+    rows = pl.DataFrame({"dataset": "de", "id": [0, 1, 2], "answers": "Rom", "response": said})
+    rows.write_parquet("german.parquet")
+    Path("de.toml").write_text(LANGUAGE)
+
+    def counts() -> tuple[Any, ...]:
+        return pl.read_parquet("out.parquet").select("n_rejected", "n_error_detected").row(0)
+
+    rag("german.parquet", "-o", "out.parquet", "-q")
+    assert counts() == (0, 0)
+    for mode, found in (("strict", (1, 1)), ("lenient", (2, 1))):
+        rag("german.parquet", "-o", "out.parquet", "-q", "--language", "de.toml", "--mode", mode)
+        assert counts() == found
+    job = """family = "rag"\nitems = ["german.parquet"]\noutput = "out.parquet"\n"""
+    for entry in (f"[language]{LANGUAGE}", 'language = "de.toml"'):
+        Path("job.toml").write_text(job + entry)
+        call("run", "job.toml")
+        assert counts() == (1, 1)
+    instances = sample_instances(questions=1)
+    instances.write_parquet("instances.parquet")
+    rag("documents", "instances.parquet", "-o", "p.parquet", "--language", "de.toml")
+    told = pl.read_parquet("p.parquet")["system"]
+    assert told.str.contains("unzureichende Informationen", literal=True).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("absense = []", "unknown entry of de.toml 'absense'. Did you mean 'absence'?"),
+        ("rejections = ['a']", "de.toml lacks its entry 'errors'"),
+        ("rejections = 'a'\nerrors = ['b']", "rejections of a language must be a list"),
+        ("rejections = [", "de.toml is not a TOML file of a language"),
+        (None, "de.toml cannot be read (No such file or directory)"),
+    ],
+)
+def test_refused_languages(rag: Any, text: str | None, message: str) -> None:
+    if text is not None:
+        Path("de.toml").write_text(text)
+    told = rag("responses.parquet", "-o", "o.csv", "--language", "de.toml", exit_code=1)
+    assert message in " ".join(told.split())
+
+
+def test_labels_that_are_there_need_no_language(rag: Any) -> None:
+    ef.rag.label(RESPONSES).collect().write_parquet("labelled.parquet")
+    Path("de.toml").write_text(LANGUAGE)
+    args = ["labelled.parquet", "-o", "o.csv", "--language", "de.toml"]
+    assert "name the mode to make new ones" in " ".join(rag(*args, exit_code=1).split())
+    rag(*args, "--mode", "strict", "-q")
+
+
+def test_the_same_run_in_two_files(rag: Any) -> None:
+    some = RESPONSES.filter(pl.col("response").is_not_null(), dataset="en", noise_rate=0.0)
+    labelled = ef.rag.label(some).drop("evaluation").collect()
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        ef.rag.write_rgb(labelled, name)
+    args = ["--from-rgb", "one", "--from-rgb", "two", "-o", "out.parquet", "-q"]
+    told = " ".join(rag(*args, exit_code=1).split())
+    assert "are the same run" in told
+    assert "by 'file' among the columns of --by or --key" in told
+    # What the message says works.
+    rag(*args, "--by", "model,file")
+    by_file = pl.read_parquet("out.parquet")
+    assert len(by_file) == 6
+    assert by_file["n"].sum() == 2 * len(some)
+    rag(*args, "--by", "model", "--key", "model,id,file")
+    assert pl.read_parquet("out.parquet")["n"].sum() == 2 * len(some)
+
+
 def test_tables_of_a_folder_are_no_inputs(rag: Any) -> None:
     Path("tables").mkdir()
     RESPONSES.write_parquet("tables/rates.parquet")
@@ -255,12 +326,3 @@ def test_a_level_beside_a_bootstrap_is_refused() -> None:
     for more in ({"level": 0.9}, {"intervals": "wilson"}):
         with pytest.raises(ParameterError, match="not resampled"):
             parse(job | more)
-
-
-def test_questions_without_text_are_told_of(rag: Any) -> None:
-    instances = sample_instances(questions=2)
-    mute = pl.when(pl.int_range(pl.len()) > 0).then("query").alias("query")
-    instances.with_columns(mute).write_parquet("instances.parquet")
-    told = rag("documents", "instances.parquet", "-o", "p.jsonl")
-    assert "the query is null" in told
-    assert f"{len(instances) - 1} prompts" in told

@@ -10,7 +10,10 @@ from polars.testing import assert_frame_equal
 
 from evalframe.jobs.outputs import read_provenance
 
-FLAGS = ("-o", "out.parquet", "--by", "mode", "--confidence", "confidence,evidence")
+FLAGS = (
+    *("-o", "out.parquet", "--by", "mode", "--loss", "abs_norm"),
+    *("--confidence", "confidence,evidence"),
+)
 
 
 @pytest.fixture

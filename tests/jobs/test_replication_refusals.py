@@ -181,7 +181,6 @@ def test_tables_that_are_none_of_tests(replication: Any, tests: pl.DataFrame, me
 
 COMMANDS: dict[str, tuple[list[str], int, str]] = {
     "no tests": (["-o", "out.csv"], 2, "name TESTS, or --from-results FOLDER"),
-    "no output": (["tests.parquet"], 2, "name the result: -o OUT"),
     "a file that is absent": (["no.parquet", "-o", "o.csv"], 1, "no file or folder 'no.parquet'"),
     "an unknown format": (["tests.parquet", "-o", "o.xls"], 1, "unknown format '.xls'; known:"),
     "an unknown column": (

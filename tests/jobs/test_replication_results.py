@@ -30,8 +30,10 @@ def test_results_of_the_original(replication: Any) -> None:
     }
     expected = pl.read_parquet("tables/models.parquet")
     replication("--from-results", "written", "-o", "again.parquet", "-q")
-    found = pl.read_parquet("again.parquet").select(expected.columns)
-    assert_frame_equal(found, expected, abs_tol=1e-9)
+    # What is read has its PAS, and does not say how that came about.
+    told = expected.drop("n_two_way")
+    found = pl.read_parquet("again.parquet").select(told.columns)
+    assert_frame_equal(found, told, abs_tol=1e-9)
     simple = json.loads(Path("written/simple_results.json").read_text())
     best = simple["configs"]["lantern-13b"]
     assert best["pas_raw"] == pytest.approx(expected["pas"][0])

@@ -10,7 +10,7 @@ from evalframe.jobs.samples import write_samples
 from evalframe.jobs.targets import target_of
 
 FAMILIES = {
-    "selective": {"items": ["items.parquet"], "by": ["mode"]},
+    "selective": {"items": ["items.parquet"], "by": ["mode"], "loss": {"name": "abs"}},
     "survey": {"items": ["survey_responses.parquet"], "truth": "survey.parquet"},
     "rag": {"items": ["rag_responses.parquet"]},
     "replication": {"items": ["replication_tests.parquet"]},

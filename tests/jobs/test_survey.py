@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.help import SURVEY_EPILOG
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
@@ -62,7 +62,7 @@ def test_the_result_is_what_the_library_gives(survey: Any) -> None:
     assert text.splitlines()[2].split()[:3] == ["1", "quill-70b", "0.8633"]
     assert "MB2 gender:female 0.935" in text
     assert "21 of 900 items have no score and are left out." in text
-    assert "most counts" in text
+    assert "highest context_count of a segment count; 450 with another are left out" in text
     record = read_provenance("out.parquet")
     assert record["records"] == {"rows": 900, "rejected": 0}
     assert [file["rows"] for file in record["inputs"]] == [900, 620]
@@ -109,8 +109,7 @@ def test_intervals_and_weights(survey: Any) -> None:
     for name in ("overall", "category"):
         expected = ef.survey.leaderboard(items, name, weighting="question", resample=resample)
         assert_frame_equal(pl.read_parquet(f"tables/{name}.parquet"), expected.collect())
-    kept = items.filter(pl.col("context_count").fill_null(4) == 4)
-    pairs = ef.survey.sign_flip_test(kept, n=30, seed=7).collect()
+    pairs = ef.survey.sign_flip_test(items, n=30, seed=7).collect()
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
 
 
@@ -134,11 +133,11 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
 
 def test_groups(survey: Any) -> None:
     text = survey(*SAID, "-o", "out.parquet", "--by", "round,context_count")
-    assert text.startswith("by_round  by_context_count  rank  model")
+    assert text.startswith("by_round  context_count  rank  model")
     assert "gender:female" in text
     assert "MB1 gender:female" not in text
     found = pl.read_parquet("out.parquet")
-    sizes = found.group_by("by_round", "by_context_count").len()
+    sizes = found.group_by("by_round", "context_count").len()
     assert sizes["len"].to_list() == [6] * 4
     flags = ["--by", "round", "--bootstrap", "9", "-q"]
     survey(*SAID, "-o", "tables", *flags)
@@ -148,8 +147,58 @@ def test_groups(survey: Any) -> None:
     assert attributes.to_list() == ["ageGroup", "country", "gender"]
     group = {"round": "MB2", "context_count": 4}
     expected = ef.survey.leaderboard(scored(RESPONSES.filter(**group))).collect()
-    models = found.filter(~ef.survey.is_baseline(), by_round="MB2", by_context_count=4)
+    models = found.filter(~ef.survey.is_baseline(), by_round="MB2", context_count=4)
     assert models["score"].to_list() == pytest.approx(expected["score"].to_list())
+
+
+def test_amounts_of_context(survey: Any) -> None:
+    items = scored(RESPONSES, "uniform")
+    left = "Items with context_count 0 count; 450 with another are left out (--context)."
+    flags = ["--baselines", "uniform", "--bootstrap", "20"]
+    assert left in survey(*SAID, "-o", "tables", "--context", "0", *flags)
+    resample = ef.Bootstrap(cluster="segment_id", n=20)
+    expected = ef.survey.leaderboard(items, context=0, resample=resample).collect()
+    assert_frame_equal(pl.read_parquet("tables/overall.parquet"), expected)
+    gaps = ef.survey.question_disparity(items, context=0).collect()
+    assert_frame_equal(pl.read_parquet("tables/question_disparity.parquet"), gaps)
+    pairs = ef.survey.sign_flip_test(items, context=0, n=20).collect()
+    assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
+    text = survey(*SAID, "-o", "out.parquet", "--context", "all")
+    assert "Items of all amounts of context are pooled." in text
+    assert "lowest context_count" in survey(*SAID, "-o", "out.parquet", "--context", "lowest")
+    text = survey(*SAID, "-o", "out.parquet", "--by", "context_count")
+    assert "left out (--context)" not in text
+    text = survey(*SAID, "-o", "out.csv", "--context", "9", exit_code=1)
+    assert "no row has this context_count; there are [0, 4]" in text
+    assert "is none of highest" in survey(*SAID, "--context", "most", exit_code=2)
+    job = {"family": "survey", "items": ["said.parquet"], "context": "most"}
+    with pytest.raises(UnknownNameError, match="unknown context 'most'"):
+        parse(job)
+
+
+def test_segments_without_categories(survey: Any) -> None:
+    plain = pl.DataFrame(
+        {
+            "model": ["a", "a", "b", "b"],
+            "segment_id": ["young", "old"] * 2,
+            "question_id": ["q"] * 4,
+            "score": [0.5, 0.6, 0.7, 0.8],
+        }
+    )
+    plain.write_parquet("plain.parquet")
+    flags = ["--weighting", "question", "--bootstrap", "20"]
+    text = survey("plain.parquet", "-o", "tables", *flags)
+    assert "No segment has a category, as 'gender:male'" in text
+    assert "the tables of categories are empty" in text
+    for name in ("category", "disparity", "category_leaders"):
+        assert pl.read_parquet(f"tables/{name}.parquet").is_empty()
+    assert len(pl.read_parquet("tables/segment_overview.parquet")) == 2
+    assert "category" not in survey("plain.parquet", "-o", "out.csv")
+    own = plain.with_columns(segment_id=pl.Series(["Age:young", "Age:old", "Age:young", "all"]))
+    own.write_parquet("own.parquet")
+    text = survey("own.parquet", "-o", "tables")
+    assert "1 of 3 segments have no category, and are in no table of categories." in text
+    assert pl.read_parquet("tables/disparity.parquet")["category"].to_list() == ["Age"]
 
 
 def test_baselines_answer_what_models_were_asked(survey: Any) -> None:
@@ -334,10 +383,10 @@ def test_choices_are_those_of_the_library() -> None:
     ("entries", "message"),
     [
         ({"truth": " "}, "truth is empty"),
-        ({"baselines": ["uniform"]}, "made of the survey; name it as truth"),
         ({"truth": "s", "baselines": ["uniform"] * 2}, "named twice: uniform, uniform"),
         ({"versions": "latest"}, "for run results"),
-        ({"metric": "cosine"}, "compares answers with the survey"),
+        ({"runs": True, "prompts": "p"}, "leave out the prompts"),
+        ({"runs": True, "answers": ["a"]}, "not of run results"),
     ],
 )
 def test_refused_jobs(entries: dict[str, Any], message: str) -> None:

@@ -26,6 +26,26 @@ def survey(commands: Any) -> Any:
     return commands("survey", in_one_line=True, survey=SURVEY)
 
 
+def test_prompts_about_participants(survey: Any) -> None:
+    attribute, value = (
+        ef.survey.as_survey(SURVEY).segment_attributes.select("attribute", "value").row(0)
+    )
+    lists = ef.survey.as_distributions(SURVEY)
+    question, options = lists.select("question_id", "options").collect().row(0)
+    people = pl.DataFrame(
+        {"respondent_id": [7, 8], attribute: [value.upper(), None], question: options[:2]}
+    )
+    people.write_csv("people.csv")
+    flags = ["--participants", "people.csv", "--eval-type", "individual-answer"]
+    survey("prompts", "survey.parquet", "-o", "prompts.parquet", "-q", *flags)
+    found = pl.read_parquet("prompts.parquet")
+    assert found["respondent_id"].unique().to_list() == ["7"]
+    told = survey("prompts", "survey.parquet", "-o", "p.jsonl", *flags[:2], exit_code=1)
+    assert "name --eval-type individual-answer" in told
+    told = survey("prompts", "survey.parquet", "-o", "people.csv", *flags, exit_code=1)
+    assert "people.csv" in told
+
+
 def test_prompts_are_those_of_the_library(survey: Any) -> None:
     told = survey("prompts", "survey.parquet", "-o", "prompts.parquet")
     assert "MB1 10 8 80 0.0" in told
@@ -67,6 +87,77 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
     assert json.loads(lines[3])["input"][-1]["content"] == expected["prompt"][3]
 
 
+def replies() -> pl.DataFrame:
+    """What a model says to the prompts in `prompts.jsonl`: the shares, in whole percentages."""
+    rows = []
+    for text in Path("prompts.jsonl").read_text(encoding="utf-8").splitlines():
+        line = json.loads(text)
+        shares = [[round(100 * share) for share in json.loads(each)] for each in line["target"]]
+        names = line["metadata"]["question_id"]
+        said = (
+            str(shares[0]) if len(names) == 1 else json.dumps(dict(zip(names, shares, strict=True)))
+        )
+        rows.append({"id": line["id"], "response": said})
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize("flags", ["", "--batch-size 3 --context-count 1"])
+def test_prompts_go_out_as_lines_and_come_back(survey: Any, call: Any, flags: str) -> None:
+    survey("prompts", "survey.parquet", "-o", "prompts.jsonl", "-q", *flags.split())
+    said = replies()
+    said.head(-2).write_ndjson("replies.jsonl")
+    args = ["--truth", "survey.parquet", "--baselines", "uniform", "-o", "out.parquet"]
+    told = survey("replies.jsonl", "--prompts", "prompts.jsonl", *args)
+    assert "The responses name no model; they count as one, 'unnamed'." in told
+    assert f"2 of {len(said)} prompts, counted for each model, have no response." in told
+    found = pl.read_parquet("out.parquet")
+
+    joined = ef.survey.read_responses("replies.jsonl", "prompts.jsonl", model=pl.lit("unnamed"))
+    truth = ef.survey.as_distributions(SURVEY).select(
+        "round", "segment_id", "question_id", "options", "actual"
+    )
+    asked = joined.join(truth, on=["round", "segment_id", "question_id"], maintain_order="left")
+    read = ef.survey.parse(asked, options="options", question_key="question_key")
+    scored = ef.survey.score(read).collect()
+    base = ef.survey.baseline(SURVEY, "uniform").collect()
+    shared = [name for name in base.columns if name in scored.columns]
+    both = pl.concat([scored, base.select(shared)], how="diagonal_relaxed")
+    expected = ef.survey.leaderboard(both).collect()
+    columns = ["rank", "model", "score", "n_items", "parse_rate"]
+    assert_frame_equal(found.select(columns), expected.select(columns))
+    assert found["score"][0] > 0.99
+
+    survey("prompts", "survey.parquet", "-o", "prompts.parquet", "-q", *flags.split())
+    named = said.head(-2).with_columns(model=pl.lit("unnamed"))
+    parts = named["id"].str.split_exact("/", 1).struct.rename_fields(["config_id", "prompt_id"])
+    named.drop("id").with_columns(parts.struct.unnest()).write_csv("replies.csv")
+    entries = ['items = ["replies.csv"]', 'prompts = "prompts.parquet"', 'truth = "survey.parquet"']
+    entries += ['baselines = ["uniform"]', 'output = "job.parquet"']
+    Path("job.toml").write_text("\n".join(['family = "survey"', *entries]))
+    call("run", "job.toml", "-q")
+    assert_frame_equal(pl.read_parquet("job.parquet"), found)
+    assert len(read_provenance("job.parquet")["inputs"]) == 3
+
+
+def test_runs_of_prompts(survey: Any) -> None:
+    survey("prompts", "survey.parquet", "-o", "prompts.jsonl", "-q")
+    runs = [replies().with_columns(model=pl.lit("m"), temperature=t) for t in (0.0, 1.0)]
+    pl.concat(runs).write_csv("runs.csv")
+    args = ["--prompts", "prompts.jsonl", "--truth", "survey.parquet", "-o", "out.parquet", "-q"]
+    survey("runs.csv", *args)
+    models = pl.read_parquet("out.parquet")["model"]
+    assert {"m[temp:0.0]", "m[temp:1.0]"} < {*models}
+    pl.concat(runs).drop("temperature").write_csv("twice.csv")
+    assert "more than once by a model" in survey("twice.csv", *args, exit_code=1)
+    pl.concat([runs[0], runs[0].head(1).with_columns(id=pl.lit("x"))]).write_csv("orphan.csv")
+    told = survey("orphan.csv", *args, exit_code=1)
+    assert f"1 of {len(runs[0]) + 1} responses answer none of the prompts: 'x'" in told
+    runs[0].drop("id").write_csv("bare.csv")
+    assert "needs column 'id'" in survey("bare.csv", *args, exit_code=1)
+    args[-2] = "prompts.jsonl"
+    assert "is one of the inputs" in survey("runs.csv", *args, exit_code=1)
+
+
 def test_texts_of_questions_from_another_table(survey: Any) -> None:
     SURVEY.drop("question_text", "option_label").write_parquet("bare.parquet")
     keys = ["round", "question_id"]
@@ -97,7 +188,7 @@ def test_texts_of_questions_from_another_table(survey: Any) -> None:
         (
             "-o p.jsonl --batch-size 2 --eval-type individual-answer",
             1,
-            "which question they answer; leave out --batch-size",
+            "which question it answers; leave out --batch-size",
         ),
         (
             "-o p.jsonl --context-format attribute-label --context-count 3",
@@ -126,6 +217,8 @@ def test_baselines_are_those_of_the_library(survey: Any) -> None:
     assert_frame_equal(found, pl.concat(expected))
     assert f"all rounds {expected[0]['score'].mean():.4f}" in told
     assert told.endswith("450 scores in scores.parquet")
+    assert told.startswith(survey("baselines", "survey.parquet")), "printed without an output, too"
+    assert "name the result: -o OUT" in survey("baselines", "survey.parquet", "-q", exit_code=2)
     assert read_provenance("scores.parquet")["baselines"] == [*kinds]
     survey("scores.parquet", "-o", "board.parquet", "-q")
     board = pl.read_parquet("board.parquet")

@@ -212,7 +212,6 @@ TRUTH = ["--truth", "survey.parquet"]
     ("args", "exit_code", "message"),
     [
         (["-o", "out.csv"], 2, "name PREDICTIONS, or --from-runs FOLDER"),
-        (["said.parquet", *TRUTH], 2, "name the result: -o OUT"),
         (["said.parquet", "-o", "o.csv"], 1, "name the survey that they are compared with"),
         (["survey.parquet", *TRUTH, "-o", "o.csv"], 1, "column 'response', 'predicted' or 'score'"),
         (["absent.parquet", *TRUTH, "-o", "o.csv"], 1, "no file or folder 'absent.parquet'"),
@@ -226,6 +225,7 @@ TRUTH = ["--truth", "survey.parquet"]
         (["said.parquet", *TRUTH, "-o", "o.csv", "--metric", "emd"], 2, "'emd' is not one of"),
         (["said.parquet", *TRUTH, "-o", "o.csv", "--baselines", "unform"], 1, "mean 'uniform'"),
         (["said.parquet", "-o", "o.csv", "--baselines", "uniform"], 1, "made of the survey"),
+        (["said.parquet", "-o", "o.csv", "--metric", "cosine"], 1, "compares answers with the"),
         (["said.parquet", *TRUTH, "-o", "o.csv", "--summary", "s.json"], 1, "for run results"),
         (["--from-runs", "said.parquet", "-o", "o.csv"], 1, "is not UTF-8 text; is it JSON?"),
         (["--from-runs", "runs", "-o", "o.csv"], 1, "no score in these run results"),

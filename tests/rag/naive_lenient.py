@@ -6,7 +6,9 @@ import re
 import unicodedata
 from collections import Counter
 
-from evalframe.rag.lenient.phrases import ERRORS, FACTUAL_ERRORS, REJECTION_TIERS
+from evalframe.rag.languages import Phrases
+
+REJECTION_TIERS, (FACTUAL_ERRORS, ERRORS) = Phrases.of().rejections, Phrases.of().errors
 
 STOP = set(
     [

@@ -64,6 +64,27 @@ def test_text_and_lists(values, expected, engine):
     assert found.to_list() == expected
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+@pytest.mark.parametrize(
+    ("function", "values", "expected"),
+    [
+        (answer_groups, [["a", "b"], [], ["c"]], [[["a", "b"]], [], [["c"]]]),
+        (answer_groups, [[["a"], ["b"]]], [[["a"], ["b"]]]),
+        (answer_groups, ['["a", "b"]'], [[['["a", "b"]']]]),
+        (
+            answers_from_json,
+            ['["a", "b"]', '["a", ["b", "c"]]', '[["a"], ["b"]]', "[]", '"a"'],
+            [[["a", "b"]], [["a"], ["b", "c"]], [["a"], ["b"]], [], [["a"]]],
+        ),
+        (answers_from_text, [' ["a" ,"b"]', "a, b"], [[["a", "b"]], [["a, b"]]]),
+    ],
+)
+def test_flat_lists_are_aliases_if_it_is_said(function, values, expected, engine):
+    assert made(function, values, engine=engine, flat_answers="aliases").to_list() == expected
+    with pytest.raises(ParameterError, match=r"flat_answers must be one of \['parts'"):
+        function(flat_answers="any")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -101,7 +122,9 @@ def test_json_of_no_published_shape(text):
     assert f"1 of 3 are of no published shape (rows are numbered from 0).\n  row 1: {shown}" in str(
         error.value
     )
-    assert "a list of strings (all of them required)" in str(error.value)
+    assert "a list of strings (all of them required, as flat_answers='parts'" in str(error.value)
+    with pytest.raises(ContractError, match="any of which suffices, as flat_answers='aliases'"):
+        made(answers_from_json, values, flat_answers="aliases")
 
 
 def test_the_first_rows_are_named():

@@ -180,6 +180,26 @@ def test_answers_of_other_shapes(answers, expected):
     assert labels(frame)["label"].to_list() == expected
 
 
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_answers_in_text_are_read_as_on_the_command_line(mode):
+    texts = ['["Rome", ["Kyiv", "Kiev"]]', '["Oslo", "Rome"]', '"Rome"', "Rome", "[Rome]", None]
+    frame = pl.DataFrame({"dataset": "en", "answers": texts, "response": "Rome, not Kiev: [rome]"})
+
+    def found(**options):
+        return ef.rag.label(frame, mode=mode, **options).collect()["label"].to_list()
+
+    assert found() == [[1, 1], [0, 1], [1], [1], [1], None]
+    assert found(flat_answers="aliases") == [[1, 1], [1], [1], [1], [1], None]
+    # The text itself, whatever it looks like.
+    strictly = {"mode": "strict", "answers": ef.rag.answer_groups(on_invalid="null")}
+    literal = ef.rag.label(frame, **strictly).collect()["label"].to_list()
+    assert literal == [[0], [0], [0], [1], [1], None]
+    lists = frame.select("dataset", "response", answers=pl.lit(["Oslo", "Rome"]))
+    for flat, expected in (("parts", [0, 1]), ("aliases", [1])):
+        made = ef.rag.label(lists, mode=mode, flat_answers=flat).collect()
+        assert made["label"].to_list() == [expected] * len(frame)
+
+
 def test_columns_may_be_expressions():
     frame = pl.DataFrame({"gold": ["a"], "text": ["A"]})
     found = labels(frame, dataset=pl.lit("en"), answers="gold", response=pl.col("text"))

@@ -125,6 +125,16 @@ def test_json_lines(tmp_path):
     assert len(lines) == 3
 
 
+def test_answers_of_lines_are_those_that_label_reads(tmp_path):
+    texts = ['["Ann", ["5", "five"]]', "Ann", '"Ann"']
+    table = instances().head(1).drop("answers").join(pl.DataFrame({"answers": texts}), how="cross")
+    shown = select_documents(table.with_columns(id=pl.int_range(3)))
+    write_prompts(shown, tmp_path / "prompts.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text().splitlines()]
+    found = [line["metadata"]["answers"] for line in lines]
+    assert found == [[["Ann"], ["5", "five"]], [["Ann"]], [["Ann"]]]
+
+
 def test_parquet(tmp_path):
     path = tmp_path / "prompts.parquet"
     assert write_prompts(asked(), path) == 2
@@ -176,6 +186,41 @@ def test_responses_meet_their_prompts():
     assert made["status"].to_list() == ["ok"] * 4 + ["a group has no passage"] * 2
     labels = ef.rag.label(made).collect()["label"].to_list()
     assert labels == [None, [1, 0], [1], None, None, None]
+
+
+def test_prompts_as_lines(tmp_path):
+    write_prompts(asked(), tmp_path / "prompts.jsonl")
+    given = responses((EN, "Ann", "a"), (ZH, "安", "a"))
+    expected = read_responses(given, asked()).filter(pl.col("status") == "ok").collect()
+    lines = pl.read_ndjson(tmp_path / "prompts.jsonl")
+    for source in (tmp_path / "prompts.jsonl", lines, lines.lazy()):
+        assert_frame_equal(read_responses(given, source).collect(), expected)
+    with pytest.raises(ParameterError, match=r"have Int\d\d as metadata, not objects"):
+        read_responses(given, lines.with_columns(metadata=1))
+    bare = lines.select("id", metadata=pl.struct(dataset=pl.lit("en")))
+    with pytest.raises(MissingColumnsError, match="prompts needs columns 'answers', 'correct_"):
+        read_responses(given, bare)
+
+
+def test_runs_and_further_columns():
+    rows = [(EN, "Ann", 1, "good"), (ZH, "安", 1, "good"), (EN, "No", 2, "bad")]
+    given = pl.DataFrame(rows, schema=["id", "response", "try", "evaluation"], orient="row")
+    made = read_responses(given, asked(), model=None, by=["try"], columns=["evaluation"]).collect()
+    assert made.columns[:2] == ["try", "dataset"]
+    assert "model" not in made.columns
+    assert made.select("try", "dataset", "response", "evaluation").rows()[:4] == [
+        (1, "en", "Ann", "good"),
+        (2, "en", "No", "bad"),
+        (1, "zh", "安", "good"),
+        (2, "zh", None, None),
+    ]
+    alone = read_responses(given.head(2), asked(), model=None).collect()
+    assert alone["response"].to_list() == ["Ann", "安", None]
+    with pytest.raises(ContractError, match=rf"more than once by a model: '{EN}' \(1 in all\)"):
+        read_responses(given, asked(), model=None)
+    for further in ("by", "columns"):
+        with pytest.raises(ParameterError, match="the result has a column 'seed' of its own"):
+            read_responses(given.with_columns(seed=1), asked(), **{further: ["seed"]})
 
 
 def test_responses_from_files(tmp_path):

@@ -41,7 +41,7 @@ def one(frame):
 def test_an_impossible_pas_is_missing_by_every_rule(rule, bad):
     assert one(finding_scores(of_a_finding(pas=[bad, 0.25]), rule=rule)) == (0.25, 1, 1)
     alone = of_a_finding(pas=pl.Series([bad], dtype=pl.Float64))
-    assert one(finding_scores(alone, rule=rule, empty="null")) == (None, 0, 1)
+    assert one(finding_scores(alone, rule=rule, missing="skip")) == (None, 0, 1)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -64,7 +64,7 @@ def test_rounding_is_not_impossible(rule):
 def test_a_test_with_an_impossible_weight_is_missing_by_every_rule(rule, name, bad):
     tests = of_a_finding(pas=[0.75, 0.25], **{name: [bad, 2.0]})
     assert one(finding_scores(tests, rule=rule)) == (0.25, 1, 1)
-    found = finding_scores(tests[:1], rule=rule, empty="null").collect()
+    found = finding_scores(tests[:1], rule=rule, missing="skip").collect()
     assert found.select("pas", "z_pas", "n_tests", "n_missing").row(0) == (None, None, 0, 1)
 
 
@@ -78,10 +78,10 @@ def test_a_weight_that_is_not_given_is_1(rule):
 def test_posteriors_that_do_not_sum_to_1_are_missing():
     ways = ("pi_plus", "pi_minus", "pi_zero")
     ones = {f"{way}_{side}": [1.0] for way in ways for side in ("human", "agent")}
-    assert one(finding_scores(of_a_finding(**ones), empty="null")) == (None, 0, 1)
+    assert one(finding_scores(of_a_finding(**ones), missing="skip")) == (None, 0, 1)
     assert one(finding_scores(of_a_finding(**ones), rules="reference"))[0] == 3.0
     # Nor do they make a ceiling for a PAS that is given.
-    found = finding_scores(of_a_finding(**ones, pas=[0.75]), empty="null").collect()
+    found = finding_scores(of_a_finding(**ones, pas=[0.75]), missing="skip").collect()
     assert found.select("pas", "pas_normalised").row(0) == (0.75, None)
 
 
@@ -181,7 +181,9 @@ def test_tests_without_a_study_are_missing_as_in_the_ecs():
         "domain": "A",
         "pas": None,
         "n_findings": 0,
+        "n_findings_without_data": 0,
         "n_tests": 0,
+        "n_two_way": None,
         "n_missing": 3,
     }
     assert domain_scores(WITHOUT).collect()["pas"].to_list() == [0.5]

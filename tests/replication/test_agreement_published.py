@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.replication.agreement import mean_pas, model_scores, study_scores
+from evalframe.replication.agreement.directions import with_directions
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +91,25 @@ def test_published_mixed_studies_are_those_without_agents(published, shared):
     cells = mixed.join(alone, on="study_id", suffix="_alone")
     same = (cells["pas"] - cells["pas_alone"]).abs() < 1e-12
     assert (same.sum(), len(cells)) == (35, 44)
+
+
+def test_published_directions_are_those_of_signed_statistics_but_for_three(shared):
+    human = pl.read_parquet(shared / "data/replication/human_tests.parquet")
+    types = {"t_jzs": "t-test", "r_jzs": "pearson", "mannwhitney_jzs": "mannwhitneyu"}
+    types |= {"binomial_beta11": "binomial", "anova_jzs": "anova", "chi2_bic": "chi-square"}
+    tests = human.lazy().select(
+        "study_id",
+        test_type=pl.col("bf_family").replace_strict(types, default=None),
+        **{f"{name}_human": name for name in ("stat", "n1", "n2", "p0", "direction")},
+    )
+    derived = with_directions(tests.drop("direction_human"), ["human"]).collect()
+    assert derived["direction_human"].count() == 60
+    given = with_directions(tests, ["human"]).collect()
+    assert given["direction_human"].equals(human["direction"].cast(pl.Float64))
+    # Two t are stored without their sign; a share below its p0 is said to be above it.
+    conflicts = given.filter("has_direction_conflict")
+    assert conflicts.select("study_id", "test_type", "direction_human").rows() == [
+        ("study_002", "t-test", -1.0),
+        ("study_007", "t-test", -1.0),
+        ("study_009", "binomial", 1.0),
+    ]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
@@ -74,8 +75,13 @@ def test_golden_findings(golden, family):
                 continue
             clamped = min(max(case["expected_seed_document"], -0.999999), 0.999999)
             document = clamped if column == "pas_normalised" else case["expected_seed_document"]
-            found = finding_scores(tests).collect()[column].item()
+            # The document has 0.5 and 0 for nothing; by default nothing is null.
+            found, by_default = (
+                finding_scores(tests, missing=missing).collect()[column].item()
+                for missing in ("chance", None)
+            )
             assert found == near(document), (case["id"], tags)
+            assert by_default == found or by_default is None, case["id"]
 
 
 def test_golden_studies(golden):
@@ -95,7 +101,7 @@ def test_golden_studies(golden):
             assert finding["pas_normalised"] == near(own["pas_norm"]), case["id"]
         document = case.get("expected_seed_document")
         if document is not None and document["pas_raw"] is not None:
-            study = study_scores(tests).collect().row(0, named=True)
+            study = study_scores(tests, missing="chance").collect().row(0, named=True)
             assert study["pas"] == near(document["pas_raw"]), case["id"]
 
 
@@ -175,11 +181,16 @@ def test_findings_by_every_rule():
                 0.7,
                 expected,
                 0.0,
-                None if rule == "mean" else 0.5,
-                0.5 if rule == "weighted_mean" else 0.25,
+                None,
+                None if rule == "weighted_mean" else 0.25,
                 0.75,
             ]
         ), rule
+        chance = finding_scores(TESTS, rule=rule, missing="chance")
+        assert_frame_equal(
+            chance.select("pas", "n_tests").collect(),
+            made.select(pl.col("pas").fill_null(0.5), "n_tests"),
+        )
     assert made["n_tests"].to_list() == [1, 2, 1, 0, 1, 1]
     assert made["n_missing"].to_list() == [0, 0, 0, 2, 0, 0]
     assert made.columns[:5] == ["model", "study_id", "sub_study_id", "finding_id", "domain"]
@@ -191,17 +202,6 @@ def test_the_key_of_findings():
     assert made["pas"].to_list() == pytest.approx([1 / 3, 0.7, None, 0.5])
     without = finding_scores(TESTS.drop("sub_study_id"), rule="mean").collect()
     assert without.equals(made)
-
-
-def test_findings_without_tests_fall_back_or_are_null():
-    assert values(finding_scores(TESTS, empty="null"))[3] is None
-    assert values(study_scores(TESTS, empty="null"))[1] is None
-    kept = model_scores(TESTS, empty="null").collect()
-    assert kept["n_studies"].to_list() == [1, 1]
-    assert kept["n_missing"].to_list() == [2, 0]
-    assert values(model_scores(TESTS))[0] == pytest.approx(
-        (values(study_scores(TESTS))[0] + 0.5) / 2
-    )
 
 
 def test_studies_by_every_rule():
@@ -216,7 +216,8 @@ def test_studies_by_every_rule():
         for given_ in (TESTS, findings, findings.lazy(), findings.drop("z_pas")):
             made = study_scores(given_, rule=rule).collect()
             assert made["pas"][0] == pytest.approx(wanted), rule
-            assert made["n_findings"].to_list() == [3, 1, 2]
+            assert made["n_findings"].to_list() == [3, 0, 2]
+            assert made["n_findings_without_data"].to_list() == [0, 1, 0]
             assert made["n_tests"].to_list() == [4, 0, 2]
 
 
@@ -237,10 +238,10 @@ def test_a_replicate_is_one_more_key():
     made = model_scores(again, by=["replicate", "model"]).collect()
     alone = model_scores(TESTS).collect()
     for (_,), part in made.group_by("replicate"):
-        assert part.drop("replicate").equals(alone)
+        assert_frame_equal(part.drop("replicate"), alone)
     pooled = model_scores(TESTS, by=[]).collect()
     assert pooled.height == 1
-    assert model_scores(TESTS.drop("model")).collect().equals(pooled)
+    assert_frame_equal(model_scores(TESTS.drop("model")).collect(), pooled)
 
 
 def test_rows_of_weight_zero_are_not_there():
@@ -265,10 +266,11 @@ def test_weights_of_studies_repeat_them():
 def test_pas_is_computed_where_only_posteriors_are_given():
     posteriors = {"pi_human": [0.9, 0.5], "pi_agent": [0.8, None]}
     tests = pl.DataFrame({"study_id": ["s"] * 2, "finding_id": ["F1", "F2"], **posteriors})
-    made = finding_scores(tests, empty="null").collect()
+    made = finding_scores(tests, missing="skip").collect()
     assert made["pas"].to_list() == [pytest.approx(0.74), None]
     assert made["pas_normalised"].to_list() == [pytest.approx(0.48 / 0.64), None]
-    assert finding_scores(tests).collect()["pas_normalised"].to_list()[1] == 0.0
+    chance = finding_scores(tests, missing="chance").collect()
+    assert chance["pas_normalised"].to_list()[1] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ def test_pas_is_computed_where_only_posteriors_are_given():
     [
         (lambda: finding_scores(TESTS, rule="fisher"), ParameterError, "Did you mean 'fisher_z'"),
         (lambda: study_scores(TESTS, rule="mean_zz"), ParameterError, "Did you mean 'mean_z'"),
-        (lambda: model_scores(TESTS, empty="none"), ParameterError, "empty must be one of"),
+        (lambda: model_scores(TESTS, missing="none"), ParameterError, "missing must be one of"),
         (lambda: model_scores(TESTS, by="pas"), ParameterError, "a column 'pas' of its own"),
         (
             lambda: finding_scores(finding_scores(TESTS)),
@@ -316,8 +318,8 @@ def naive(rows):
     for (study, _), tests in findings.items():
         known = [(pas, n) for pas, n in tests if pas is not None]
         if not known:
-            score = 0.5
-        elif len(known) == 1:
+            continue
+        if len(known) == 1:
             score = known[0][0]
         else:
             weights = [1.0 if n is None or not n > 0 else n for _, n in known]
@@ -325,7 +327,7 @@ def naive(rows):
             score = share(sum(w * logit(pas) for w, (pas, _) in pairs) / sum(weights))
         studies.setdefault(study, []).append(score)
     means = [sum(scores) / len(scores) for scores in studies.values()]
-    return sum(means) / len(means)
+    return sum(means) / len(means) if means else None
 
 
 ROWS = st.lists(
@@ -345,7 +347,8 @@ ROWS = st.lists(
 def test_models_equal_a_plain_program(rows):
     names = {"study_id": pl.String, "finding_id": pl.String, "pas": pl.Float64, "n_eff": pl.Float64}
     tests = pl.DataFrame(rows, schema=names, orient="row")
-    assert values(model_scores(tests))[0] == pytest.approx(naive(rows), rel=1e-12)
+    expected = naive(rows)
+    assert values(model_scores(tests))[0] == (expected and pytest.approx(expected, rel=1e-12))
 
 
 def test_metrics_of_studies_with_intervals():

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalframe.replication.bayes_factors import (
+    bayes_factor_r,
     log_bayes_factor_binomial,
     log_bayes_factor_bound,
     log_bayes_factor_chi2,
@@ -122,12 +123,85 @@ def test_f(f, df1, df2):
     assert logs(log_bayes_factor_f, [f], [df1], [df2], [n]) == [near(exact)]
 
 
-@pytest.mark.parametrize(("r", "n"), [(0.1, 3), (-0.999, 50), (0.03, 10**7)])
-def test_r(r, n):
+@pytest.mark.parametrize(
+    ("r", "n"), [(0.0, 4), (0.1, 4), (-0.9, 20), (-0.999, 50), (0.5, 3000), (0.03, 10**6)]
+)
+def test_r_of_an_even_number_by_its_series(r, n):
+    """π/2 C(n, n/2) / 2^n 2F1(a, a; n/2 + 1; r²) with a = (n - 1)/2, for a flat prior."""
     with localcontext(prec=DIGITS):
-        squared = Decimal(r) ** 2
-        exact = exact_jzs(n, squared * (n - 2), (1 - squared) * (n - 1), 1, n, 0.707)
+        a, c, x = Decimal(n - 1) / 2, Decimal(n) / 2 + 1, Decimal(r) ** 2
+        term = total = Decimal(1)
+        k = 0
+        while term > total * Decimal(10) ** -20:
+            term *= (a + k) ** 2 / ((c + k) * (k + 1)) * x
+            total += term
+            k += 1
+        chosen = log_factorial(n) - 2 * log_factorial(n // 2)
+        exact = (TWO_PI / 4).ln() + chosen - n * Decimal(2).ln() + total.ln()
     assert logs(log_bayes_factor_r, [r], [n]) == [near(exact)]
+
+
+WIDTHS = [
+    (1.0, 0.9, 3, 0.12226323763341755),
+    (1.0, 0.999999999999, 4, 3.6523639848944036),
+    (1.0, 0.5, 1000000, 143833.77889869423),
+    (1 / 3, 0.999999999, 7, 3.46548894216409),
+    (1 / 3, 0.3, 300, 11.771645623383101),
+    (3**-0.5, 0.5, 20, 1.2078941127186613),
+    (2.0, 0.9999999999999999, 3, 2.8915836174398177),
+    (2.0, 0.1, 62, -1.9885239487881479),
+    (0.1, 0.95, 300, 322.8453356354986),
+    (0.01, 0.9, 1000, 677.5336430930491),
+    (0.001, 0.3, 10000, 391.4788014282391),
+    (5.0, 0.9999999999999999, 1000000, 18021775.617797777),
+    (100.0, 0.7, 20, 0.9071790708159898),
+]
+"""Width of the prior, r, n and the logarithm by mpmath, of 34 digits."""
+
+
+@pytest.mark.parametrize(("kappa", "r", "n", "exact"), WIDTHS)
+def test_r_by_priors_of_any_width(kappa, r, n, exact):
+    found = logs(lambda r, n: log_bayes_factor_r(r, n, kappa=kappa), [r, -r], [n, n])
+    assert found == [pytest.approx(exact, rel=1e-12, abs=2e-12)] * 2
+
+
+def test_r_as_pingouin_has_it():
+    found = logs(bayes_factor_r, [0.0, 0.3, 0.53], [30, 20, 122])
+    assert found == pytest.approx([0.2269242244190843, 0.5996515690280951, 32202455.67643976])
+
+
+def test_r_of_1_is_finite_for_few_pairs():
+    assert logs(bayes_factor_r, [1.0, -1.0, 1.0], [3, 3, 4]) == [pytest.approx(2.0)] * 2 + [
+        math.inf
+    ]
+    narrow = logs(lambda r, n: log_bayes_factor_r(r, n, kappa=1 / 3), [1.0, 1.0], [7, 8])
+    assert narrow == [pytest.approx(3.465735902799727), math.inf]
+
+
+@pytest.mark.parametrize("z", [0.0, 2.5, 40.0, 1e3])
+@pytest.mark.parametrize("size", [1, 50, 10**6])
+def test_a_score_is_a_t_of_endless_degrees_of_freedom(z, size):
+    with localcontext(prec=DIGITS):
+        reach, terms = Decimal(size) * Decimal("0.707") ** 2, []
+        for place in range(-6 * 16, 70 * 16):
+            u = Decimal(place) / 16
+            x = reach * u.exp()
+            gain = Decimal(z) ** 2 / 2 * x / (1 + x)
+            terms.append(gain - (1 + x).ln() / 2 - u / 2 - (-u).exp() / 2)
+        most = max(terms)
+        total = sum((term - most).exp() for term in terms if term - most > -60)
+        exact = most + (total / 16).ln() - TWO_PI.ln() / 2
+    endless = lambda t, n, df: log_bayes_factor_t(t, n, df=df)  # noqa: E731
+    assert logs(endless, [z], [size], [math.inf]) == [near(exact)]
+
+
+def test_own_degrees_of_freedom():
+    own = lambda t, n1, n2, df: log_bayes_factor_t(t, n1, n2, df=df)  # noqa: E731
+    found = logs(own, [2.5, 2.5], [30, 30], [20, 20], [48.0, None])
+    assert found[0] == found[1] == logs(log_bayes_factor_t, [2.5], [30], [20])[0]
+    with localcontext(prec=DIGITS):
+        exact = exact_jzs(12, Decimal("6.25"), Decimal("33.5"), 1, Decimal("34.5"), 0.707)
+    assert logs(own, [2.5], [30], [20], [33.5]) == [near(exact)]
 
 
 def test_a_narrow_prior_in_conflict_with_the_data():

@@ -15,8 +15,8 @@ from evalframe.core.errors import (
 )
 from evalframe.replication import bayes_factors
 from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.bayes_factors.kinds import FURTHER_NAMES
-from evalframe.replication.effects.kinds import SOME_KINDS
+from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.effects.types import SOME_KINDS, TYPES
 
 
 def one(test_type, rules="documented", **columns):
@@ -25,9 +25,10 @@ def one(test_type, rules="documented", **columns):
     return with_bayes_factors(frame, None, rules=rules).collect()["bayes_factor"].item()
 
 
-def of(name, *row):
+def of(name, *row, df=None):
     columns = {str(place): [cell] for place, cell in enumerate(row)}
-    return pl.DataFrame(columns).select(getattr(bayes_factors, name)(*columns)).item()
+    freedom = {} if df is None else {"df": pl.lit(df)}
+    return pl.DataFrame(columns).select(getattr(bayes_factors, name)(*columns, **freedom)).item()
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,43 @@ def of(name, *row):
             {"a": 10, "b": 20, "c": 20, "d": 10},
             of("bayes_factor_chi2", 5.4, 1, 60),
         ),
+        (
+            "welch",
+            {"stat": 2.0, "n1": 20, "n2": 30, "df": 31.5},
+            of("bayes_factor_t", 2.0, 20, 30, df=31.5),
+        ),
+        ("ttest_rel", {"stat": 2.0, "n1": 20, "n2": 20}, of("bayes_factor_t", 2.0, 20)),
+        ("ttest_1samp", {"stat": 2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20)),
+        ("ttest_ind", {"stat": 2.0, "n1": 20, "n2": None}, None),
+        ("ttest_ind", {"stat": 2.0, "n1": 20, "n2": 30}, of("bayes_factor_t", 2.0, 20, 30)),
+        ("z", {"stat": -2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20, df=math.inf)),
+        ("z", {"stat": 2.0, "n_total": 50}, of("bayes_factor_t", 2.0, 25, 25, df=math.inf)),
+        ("z", {"stat": 2.0, "n1": None}, None),
+        (
+            "coefficient",
+            {"estimate": 3.0, "std_error": 1.5, "n": 50},
+            of("bayes_factor_t", 2.0, 25, 25, df=math.inf),
+        ),
+        (
+            "coefficient",
+            {"stat": 2.0, "n_total": 50, "df": 47},
+            of("bayes_factor_t", 2.0, 25, 25, df=47),
+        ),
+        ("coefficient", {"estimate": 3.0, "std_error": 0.0, "n": 50}, None),
+        ("wald", {"stat": 5.0, "n_total": 90}, of("bayes_factor_chi2", 5.0, 1, 90)),
+        (
+            "wald",
+            {"stat": 5.0, "df": 3, "n1": 40, "n2": 50},
+            of("bayes_factor_chi2", 5.0, 3, 90),
+        ),
+        ("f_oneway", {"stat": 4.0, "df1": 2, "df2": 30}, of("bayes_factor_f", 4.0, 2, 30, 33)),
+        (
+            "two-way anova",
+            {"stat": 4.0, "df1": 1, "df2": 30, "n1": 20, "n2": 16},
+            of("bayes_factor_f", 4.0, 1, 30, 36),
+        ),
         ("mannwhitneyu", {"stat": 30, "n1": 10, "n2": 12}, of("bayes_factor_u", 30, 10, 12)),
-        ("wilcoxon", {"stat": 30, "n1": 10, "n2": None}, None),
+        ("rank-sum", {"stat": 30, "n1": 10, "n2": None}, None),
         ("binomial", {"k": 8, "n": 9, "p0": 0.4}, of("bayes_factor_binomial", 8, 9, 0.4)),
         ("sign_test", {"stat": 8, "n1": 9}, of("bayes_factor_binomial", 8, 9, 0.5)),
         ("p-value", {"p_value": 0.01}, of("bayes_factor_bound", 0.01)),
@@ -82,9 +118,11 @@ def test_each_type_takes_its_columns(test_type, columns, expected):
     assert one(test_type, **columns) == (None if expected is None else pytest.approx(expected))
 
 
-@pytest.mark.parametrize("name", [*SOME_KINDS, *FURTHER_NAMES])
-def test_names_of_types_are_known(name):
-    with_bayes_factors(pl.DataFrame({"test_type": [name], "stat": [None]}), None).collect()
+def test_names_of_types_are_known():
+    known = [name for each in TYPES if each.kind for name in each.names]
+    with_bayes_factors(pl.DataFrame({"test_type": known, "stat": None}), None).collect()
+    original = pl.DataFrame({"test_type": [*SOME_KINDS], "stat": None})
+    with_bayes_factors(original, None, rules="reference").collect()
 
 
 def two_sides():
@@ -110,6 +148,8 @@ def test_both_sides_at_once_and_one_alone():
         "bayes_factor_human",
         "log_bayes_factor_agent",
         "bayes_factor_agent",
+        "n_from_df_human",
+        "n_from_df_agent",
     ]
     made = both.collect()
     assert made["bayes_factor_human"][0] == made["bayes_factor_agent"][0]
@@ -155,6 +195,54 @@ def test_what_is_impossible_is_told_with_its_rows(columns, text):
         with_bayes_factors(pl.DataFrame(columns), None)
 
 
+def test_a_factorial_design_needs_its_size_and_a_guess_is_told():
+    f = {"stat": 4.0, "df1": 1, "df2": 76}
+    rows = [
+        {"test_type": "anova", **f},
+        {"test_type": "f_oneway", **f},
+        {"test_type": "anova", **f, "n": 80},
+        {"test_type": "anova", **f, "stat": None},
+        {"test_type": "t-test", "stat": 2.0, "n1": 40},
+    ]
+    tests = pl.from_dicts([{"n": None, "n1": None, **row} for row in rows], infer_schema_length=9)
+    for rules in ("documented", "reference"):
+        made = with_bayes_factors(tests, None, rules=rules).collect()
+        assert made["n_from_df"].to_list() == [True, *[False] * 4]
+    assert made["bayes_factor"][0] == pytest.approx(of("bayes_factor_f", 4.0, 1, 76, 78))
+    factorial = tests.head(1).with_columns(test_type=pl.lit("2x2 ANOVA"))
+    with pytest.raises(ContractError, match=r"n_total is known(.|\n)*give n_total, the number"):
+        with_bayes_factors(factorial, None)
+
+
+def test_only_two_groups_are_halves_of_all():
+    tests = pl.DataFrame(
+        {
+            "test_type": ["z", "one-sample z", "z", "one-sample z"],
+            "stat": 2.2,
+            "independent": [None, None, False, None],
+            "n_total": [40, 40, 40, None],
+            "n1": [None, None, None, 40],
+        }
+    )
+    made = with_bayes_factors(tests, None).collect()["bayes_factor"]
+    assert made.is_null().to_list() == [False, True, True, False]
+    assert made[0] != made[3]
+    effects = with_effect_sizes(
+        tests.select("test_type", pl.exclude("test_type").name.suffix("_human"))
+    )
+    assert effects.collect()["effect_d_human"].is_null().equals(made.is_null(), check_names=False)
+
+
+def test_the_width_of_the_prior_of_a_correlation():
+    tests = pl.DataFrame({"test_type": ["pearson"], "stat": [0.4], "n": [30]})
+    made = with_bayes_factors(tests, None, kappa=1 / 3).collect()["bayes_factor"].item()
+    plain = tests.select(bayes_factors.bayes_factor_r("stat", "n", kappa=1 / 3)).item()
+    assert made == plain != of("bayes_factor_r", 0.4, 30)
+    original = with_bayes_factors(tests, None, rules="reference").collect()["bayes_factor"].item()
+    t = 0.4 * (28 / 0.84) ** 0.5
+    assert original == pytest.approx(of("bayes_factor_t", t, 30))
+
+
 def test_the_side_at_fault_is_named():
     frame = two_sides().with_columns(n1_agent=pl.Series([0, None, 300]))
     with pytest.raises(ContractError, match=r"in t tests \(agent\).*\n.*row 0.*n1_agent=0"):
@@ -172,8 +260,8 @@ def test_refusals():
         with_bayes_factors(frame, None, test_type="kind")
     with pytest.raises(ParameterError, match="side must be 'human', 'agent', both or None"):
         with_bayes_factors(frame, "robot")
-    for name in ("scale", "f_scale"):
-        with pytest.raises(ParameterError, match=f"^{name} must be a number above 0"):
+    for name in ("scale", "f_scale", "kappa"):
+        with pytest.raises(ParameterError, match=f"^{name} must be a number"):
             with_bayes_factors(
                 pl.DataFrame({"test_type": ["p-value"], "stat": [0.1]}), None, **{name: -1.0}
             )
@@ -204,7 +292,7 @@ def test_columns_of_the_user_are_left_alone():
         pl.lit("u").alias(":kind"), pl.lit(7).alias(":type"), pl.lit("t-test").alias("::type")
     )
     made = with_bayes_factors(own, None).collect()
-    assert made.drop("log_bayes_factor", "bayes_factor").equals(own)
+    assert made.drop("log_bayes_factor", "bayes_factor", "n_from_df").equals(own)
     assert made["bayes_factor"].item() == one("t-test", stat=2.0, n1=20)
     named = with_bayes_factors(own.drop("test_type"), None, test_type="::type").collect()
     assert named["bayes_factor"].item() == made["bayes_factor"].item()

@@ -39,9 +39,15 @@ def check(test_type: str | None = "t-test", **columns: object) -> None:
         ("ANOVA", F),
         ("correlation", {"stat_human": -1.0, "n_human": 3}),
         ("chi-square", {**CHI, "a_human": 0, "b_human": 2, "c_human": 3, "d_human": 75}),
-        ("wilcoxon", {"stat_agent": 0.0, "n1_agent": 3, "n2_agent": 4}),
+        ("mannwhitneyu", {"stat_agent": 0.0, "n1_agent": 3, "n2_agent": 4}),
         ("binomial", {"k_agent": 7, "n_agent": 7, "p0_agent": 0.5, "direction_agent": -1}),
         ("p-value", {"p_value_human": 0.03}),
+        ("2x3 anova", F),
+        ("welch", T | {"df_human": 31.7}),
+        ("wald", CHI),
+        ("z", {"stat_human": -2.0, "n1_human": 1}),
+        ("coefficient", {"estimate_human": 1.0, "std_error_human": 0.5, "n_total_human": 90}),
+        ("coefficient", {"stat_human": 2.0, "n_human": 90}),
         (None, {"pi_human": 1.0, "pi_agent": 0.0, "pas": 0.0}),
         (None, {**POSTERIORS, "prior_odds_human": 0.1, "test_weight": 0.0}),
         ("t-test", {"stat_human": float("nan"), "n1_human": None, "n2_human": float("nan")}),
@@ -67,6 +73,11 @@ def test_good_and_missing_values_pass(test_type: str | None, columns: dict[str, 
         ("pearson", {"stat_agent": 1.01}, "stat is a correlation from -1 to 1"),
         ("spearman", {"stat_human": -3.2}, "give r itself"),
         ("pearson", {"stat_human": 0.1, "n_human": 2}, "n is 3 or more"),
+        ("2x3 anova", F | {"n_total_agent": None}, "n_total is known, as it does not follow"),
+        ("welch", T, "df is known, as Welch's does not follow"),
+        ("wald", CHI | {"stat_human": -1.0}, "write 'z' for an estimate over its standard error"),
+        ("z", T | {"n2_human": 0}, "n1 and n2 are 1 or more, in z tests"),
+        ("coefficient", {"estimate_human": 1.0, "std_error_human": -1.0}, "std_error_human is not"),
         ("chi2", CHI | {"stat_human": -1.0}, "stat is a chi-square, not"),
         ("chi2", CHI | {"df1_human": 0}, "df1 is above 0"),
         ("chi2", {"b_human": -1.0}, "b_human is not negative"),
@@ -98,7 +109,7 @@ def test_the_error_lists_rows_and_names() -> None:
         validate(table, replication_contract())
     assert "row 1: model='m', study_id='s1'" in str(told.value)
     assert "test_type='ttset'" in str(told.value)
-    assert "Remedy: write one of anova, anova_jzs, binomial" in str(told.value)
+    assert "Remedy: write one of anova, binomial, chi-square" in str(told.value)
 
 
 def test_repeats_are_found() -> None:

@@ -120,7 +120,7 @@ def sound(case):
 @pytest.mark.parametrize("family", FUNCTIONS)
 def test_documented_values_are_the_original_ones_where_these_are_sound(family, golden):
     differ = {
-        "effect_to_d": {"binomtest", "mann-whitney"},
+        "effect_to_d": {"binomtest", "mann-whitney", "wilcoxon", "ttest_ind"},
         "effect_to_r": {"chi-square", "mannwhitneyu", "binomial", "x"},
     }
     names = differ.get(family, set())
@@ -204,7 +204,7 @@ def test_groups_that_change_places_change_the_sign(t, n1, n2):
 def test_equivalents_of_all_kinds_agree_with_each_other():
     tests = pl.DataFrame(
         {
-            "test_type": ["t-test", "ANOVA", "pearson", "chi2", "wilcoxon", "sign_test", "guess"],
+            "test_type": ["t-test", "ANOVA", "pearson", "chi2", "U", "sign_test", "guess"],
             "effect_size": [1.5, 1.5, math.atanh(0.6), 1.5 * math.pi / 3**0.5, 0.6, 0.875, 1.0],
         }
     )

@@ -12,12 +12,14 @@ from polars.testing import assert_frame_equal
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication.effects import (
     effect_d,
+    effect_r,
     kind_of_test,
     log_odds_ratio,
     n_eff,
     rank_biserial_std_error,
     with_effect_sizes,
 )
+from evalframe.replication.effects.types import ORIGINAL_KINDS
 
 TESTS = pl.DataFrame(
     {
@@ -27,7 +29,7 @@ TESTS = pl.DataFrame(
             "f-test",
             "pearson",
             "chi2",
-            "wilcoxon",
+            "mannwhitneyu",
             "binomial",
             None,
         ],
@@ -42,6 +44,7 @@ TESTS = pl.DataFrame(
         "d_agent": [None, None, None, None, 4, None, None, None],
     }
 )
+SOUND_NAMES = {*ORIGINAL_KINDS} - {"wilcoxon"}
 MADE = ["effect_size_agent", "std_error_agent", "effect_d_agent", "n_eff"]
 
 
@@ -53,6 +56,8 @@ def test_each_kind_of_test_has_its_effect():
     made = with_effect_sizes(TESTS).collect()
     assert made.columns == [
         *TESTS.columns,
+        "n_from_df_human",
+        "n_from_df_agent",
         "n_eff",
         *(f"{name}_{side}" for name in ("effect_size", "std_error", "effect_d")
           for side in ("human", "agent")),
@@ -67,7 +72,7 @@ def test_each_kind_of_test_has_its_effect():
     assert made["effect_d_agent"].to_list() == close(
         [1.0, 0.5, 1.0, 2 * math.sinh(math.atanh(0.5)), 0.0, None, 1.2, None]
     )
-    assert made["n_eff"].to_list() == [16, 16, 16, 28, 16, 16, 25, 1]
+    assert made["n_eff"].to_list() == [16, 16, 16, 28, 16, 16, 25, 16]
     assert made["effect_size_human"].null_count() == len(TESTS)
 
 
@@ -132,7 +137,10 @@ def test_an_empty_table_and_one_without_statistics():
     assert with_effect_sizes(TESTS.clear()).collect().is_empty()
     bare = with_effect_sizes(TESTS.select("test_type")).collect()
     assert bare["n_eff"].to_list() == [1.0] * len(TESTS)
-    assert bare.drop("test_type", "n_eff").null_count().row(0) == (len(TESTS),) * 6
+    guessed = bare.select("n_from_df_human", "n_from_df_agent")
+    assert not any(map(any, guessed.rows()))
+    made = bare.drop("test_type", "n_eff", *guessed.columns)
+    assert made.null_count().row(0) == (len(TESTS),) * 6
 
 
 def test_a_table_without_test_types_is_refused():
@@ -153,7 +161,7 @@ def test_columns_of_statistics_are_numbers_and_others_are_left_alone():
 
 def test_names_of_tests():
     names = pl.DataFrame(
-        {"name": ["T-Test", "t test", " Chi-Square ", "Mann-Whitney U", "binomtest", "F", None, ""]}
+        {"name": ["T-Test", "t test", " Chi-Square ", "Mann-Whitney U", "binomtest", "G", None, ""]}
     ).with_columns(pl.col("name").cast(pl.Categorical))
     assert names.select(kind_of_test("name")).to_series().to_list() == [
         *("t", "t", "chi_square", "rank", "binomial", None, None, None)
@@ -174,10 +182,7 @@ def test_golden_sample_sizes(golden, rules):
         names = [name for name in columns if name.startswith("cell_")]
         tests = pl.DataFrame({name: [value] for name, value in columns.items()})
         made = tests.select(n_eff(cells=names, stored="n_eff", rules=rules)).item()
-        if rules == "reference" or inputs.get("statistical_test_type") not in (
-            "binomtest",
-            "mann-whitney",
-        ):
+        if rules == "reference" or inputs.get("statistical_test_type") in SOUND_NAMES:
             stored = inputs.get("n_eff") if rules == "documented" else None
             assert made == (stored if stored and stored > 0 else case["expected"]), case
 
@@ -216,3 +221,86 @@ def test_an_empty_group_has_no_odds_and_ranks_keep_their_error_at_the_ends():
     ends = pl.DataFrame({"rank_biserial": [1.0, 1.1], "n1": [20, 20], "n2": [20, 20]})
     made = ends.select(rank_biserial_std_error()).to_series().to_list()
     assert made == [pytest.approx(0.33541019662496846), None]
+
+
+def table(*rows):
+    columns = {name: [row.get(name) for row in rows] for name in {k for row in rows for k in row}}
+    return pl.DataFrame(columns, strict=False)
+
+
+def test_scores_and_coefficients_have_effects():
+    tests = table(
+        {"test_type": "z", "stat_agent": -2.0, "n1_agent": 16},
+        {"test_type": "z", "stat_agent": 2.0, "n1_agent": 8, "n2_agent": 8},
+        {"test_type": "z", "stat_agent": 2.0, "n_total_agent": 16},
+        {"test_type": "Welch", "stat_agent": 2.0, "n1_agent": 8, "n2_agent": 8, "df_agent": 9.5},
+        {"test_type": "wald", "stat_agent": 4.0, "n_agent": 16, "direction_agent": -1},
+        {"test_type": "wald", "stat_agent": 4.0, "n_agent": 16, "df1_agent": 2},
+        {"test_type": "wald", "stat_agent": -4.0, "n_agent": 16},
+        {"test_type": "coefficient", "stat_agent": 2.0, "n_agent": 16},
+        {
+            "test_type": "coefficient",
+            "estimate_agent": -3.0,
+            "std_error_agent": 1.5,
+            "n_total_agent": 16,
+        },
+        {"test_type": "coef", "estimate_agent": 3.0, "stat_agent": 2.0, "n_agent": 16},
+    )
+    made = with_effect_sizes(tests).collect()
+    assert made["effect_d_agent"].to_list() == close(
+        [-0.5, 1.0, 1.0, 1.0, -1.0, None, None, 1.0, -1.0, 1.0]
+    )
+    sizes = [-0.5, 1.0, 1.0, 1.0, -1.0, None, None, None, -3.0, 3.0]
+    assert made["effect_size_agent"].to_list() == close(sizes)
+    assert made["std_error_agent"].to_list()[-3:] == [None, 1.5, 1.5]
+    assert made["n_eff"].to_list() == [16] * 10
+
+
+def test_names_say_which_samples_there_are():
+    both = {"stat_agent": 2.0, "n1_agent": 16, "n2_agent": 16}
+    names = ["ttest_rel", "one-sample t-test", "ttest_ind", "t-test"]
+    tests = table(*({"test_type": name, **both, "independent_agent": None} for name in names))
+    made = with_effect_sizes(tests).collect()
+    assert made["effect_d_agent"].to_list() == close([0.5, 0.5, 0.5**0.5, 0.5**0.5])
+    assert made["n_eff"].to_list() == [16, 16, 32, 32]
+    assert tests.select(n_eff(n=None)).to_series().to_list() == [16, 16, 32, 32]
+    contrary = tests.with_columns(independent_agent=pl.Series([True, True, False, None]))
+    again = with_effect_sizes(contrary).collect()
+    assert again["effect_d_agent"].equals(made["effect_d_agent"])
+
+
+def test_the_effect_of_a_binomial_test_is_about_its_own_share():
+    tests = table(
+        {"test_type": "binomial", "k_human": 3, "n_human": 10, "p0_human": 0.2},
+        {"test_type": "binomial", "k_human": 6, "n_human": 10, "p0_human": 0.9},
+        {"test_type": "binomial", "k_human": 6, "n_human": 10, "p0_human": None},
+        {"test_type": "binomial", "k_human": 6, "n_human": 10, "p0_human": 1.0},
+    )
+    made = with_effect_sizes(tests).collect()["effect_d_human"].to_list()
+    assert made == close([0.5, -2.0, 0.4, None])
+    shares = pl.DataFrame({"p": [0.3, 0.2], "p0": 0.2, "test_type": "binomtest"})
+    signs = shares.select(effect_d("test_type", "p", p0="p0").sign())
+    assert signs.to_series().to_list() == [1.0, 0.0]
+    r = shares.select(effect_r("test_type", "p", p0="p0"))
+    assert r.to_series().to_list() == close([0.5 / 4.25**0.5, 0.0])
+    original = with_effect_sizes(tests, rules="reference").collect()["effect_d_human"].to_list()
+    assert original == close([-0.8, 0.4, 0.4, 0.4])
+
+
+def test_sizes_of_f_from_its_degrees_of_freedom_are_told():
+    f = {"stat_human": 4.0, "df1_human": 1, "df2_human": 76}
+    tests = table(
+        {"test_type": "anova", **f},
+        {"test_type": "f_oneway", **f},
+        {"test_type": "anova", **f, "n_human": 80},
+        {"test_type": "F", **f, "n1_human": 40, "n2_human": 40},
+        {"test_type": "two-way anova", **f},
+        {"test_type": "two-way anova", **f, "n_total_human": 80},
+        {"test_type": "t-test", "stat_human": 2.0, "n1_human": 40, "n2_human": 40},
+    )
+    made = with_effect_sizes(tests).collect()
+    assert made["n_from_df_human"].to_list() == [True, *[False] * 6]
+    assert not made["n_from_df_agent"].any()
+    by_size = {78: 4 / 78**0.5, 80: 4 / 80**0.5}
+    sizes = [78, 78, 80, 80, None, 80, 80]
+    assert made["effect_d_human"].to_list() == close([by_size.get(size) for size in sizes])

@@ -53,7 +53,9 @@ def test_one_statistic_by_hand():
     human, agent = 160 / 161, agent / (1 + agent)
     assert found["pi_human"].item() == pytest.approx(human)
     assert found["pi_agent"].item() == pytest.approx(agent)
-    assert found["pas"].item() == pytest.approx(human * agent + (1 - human) * (1 - agent))
+    # All heads go up, and half of them neither up nor down.
+    assert found.select("direction_human", "direction_agent", "is_two_way").row(0) == (1, 0, False)
+    assert found["pas"].item() == pytest.approx(human * agent / 2 + (1 - human) * (1 - agent))
     assert found.select("effect_size_human", "effect_size_agent", "n_eff").row(0) == (1.0, 0.5, 14)
 
 
@@ -89,7 +91,7 @@ def test_posteriors_alone(rules):
     ways = {name: [share] for name, share in zip(WAYS, (0.5, 0.25, 0.25, 0.5, 0.5, 0), strict=True)}
     three = made(rules, **ways)
     assert three["pas"].item() == pytest.approx(0.5 * 0.5 + 0.25 * 0.5)
-    assert three.columns == [*WAYS, "pas"]
+    assert three.columns == [*WAYS, "pas", "is_two_way"]
 
 
 def test_a_posterior_that_is_missing_makes_no_pas():
@@ -121,11 +123,14 @@ def test_what_a_row_has_stays_and_the_rest_is_made():
     )
     assert found["bayes_factor_agent"].to_list() == pytest.approx([16, 4, 16, 16, 16])
     human, agent = 160 / 161, 16 / 17
+    ways = 0.9999**2 + 0.0001**2
     assert found["pi_human"].to_list() == pytest.approx([human, human, 0.5, human, human])
     assert found["pi_agent"].to_list() == pytest.approx([agent, 0.8, agent, agent, agent])
-    plain = human * agent + (1 - human) * (1 - agent)
-    given = human * 0.8 + (1 - human) * 0.2
-    assert found["pas"].to_list() == pytest.approx([plain, given, 0.5, 0.125, plain])
+    plain = human * agent * ways + (1 - human) * (1 - agent)
+    given = human * 0.8 * ways + (1 - human) * 0.2
+    half = 0.5 * agent * ways + 0.5 * (1 - agent)
+    assert found["pas"].to_list() == pytest.approx([plain, given, half, 0.125, plain])
+    assert found["is_two_way"].to_list() == [False, False, False, None, False]
     factors = found.select("bayes_factor_agent", "log_bayes_factor_agent")
     assert factors[:, 1].to_list() == pytest.approx(factors[:, 0].log().to_list())
 

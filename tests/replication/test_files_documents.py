@@ -130,14 +130,21 @@ def test_evaluation_results_by_hand():
     }
     assert documents["m", "s2"]["ecs_corr"] is None
     assert documents["m", "s2"]["ecs_corr_details"]["n_tests_per_study"] == {}
+    assert documents["m", "s2"]["ecs_corr_details"]["ecs_per_study"] == {"s2": None}
 
 
 def test_labels_stand_for_studies_by_the_rules_of_the_original():
     label = ["Study 1", "Study 2", "Study 1", "Study 1"]
-    tests = table_of(study_label=label)
+    tests = table_of(study_label=label, domain=["Social"] * 4)
     original = evaluation_results(result_tables(tests, rules="reference"))["m", "s1"]
     assert original["ecs_corr_details"]["n_tests_per_study"] == {"Study 1": 2, "Study 2": 1}
     assert original["ecs_corr_details"]["ecs_per_study"] == {"Study 1": None, "Study 2": None}
+    # It knows its domains by other names of studies, and has no effects of the label without any.
+    nothing = dict.fromkeys(["Cognition", "Social", "Strategic"])
+    assert original["ecs_corr_details"]["ecs_domain"] == nothing
+    alone = evaluation_results(result_tables(tests, rules="reference"))["m", "s2"]
+    assert alone["ecs_corr_details"]["n_tests_per_study"] == {}
+    assert alone["ecs_corr_details"]["ecs_per_study"] == {"Study 1": None}
     # Labels weigh alike, so that "Study 2" has half of all weight: weights 1, 1/2, 1/2 of x, x + 1.
     # Means 5/4 and 9/4; squares 1 * 9/16 + 1/2 * 25/16 + 1/2 * 1/16 = 11/8; 2 * 11/8 / (11/4 + 1).
     assert original["ecs_corr"] == pytest.approx(11 / 15)
@@ -205,3 +212,16 @@ def test_published_scores_written_and_read_give_the_same(tmp_path):
         benchmark_summary(found)
     with pytest.raises(ParameterError, match="scores without tests"):
         evaluation_results(found)
+
+
+def test_studies_of_the_original_have_domains_by_its_rules():
+    effects = {"effect_d_human": [0.5, 2.0, 0.0, 1.0], "study_id": ["study_009"] * 4}
+    tests = table_of(domain=["Social"] * 4, **effects)
+    told = evaluation_results(result_tables(tests, rules="reference"))["m", "study_009"]
+    details = told["ecs_corr_details"]
+    assert details["ecs_domain"] == {
+        "Cognition": None,
+        "Social": None,
+        "Strategic": told["ecs_corr"],
+    }
+    assert told["ecs_corr"] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from evalframe.replication.files import (
@@ -26,7 +27,7 @@ def test_the_summary_by_hand(tmp_path):
     assert model["summary"]["average_pas_raw"] == pytest.approx(0.75)
     assert model["summary"]["pas_domain"] == pytest.approx({"Belonging": 0.6, "Judgement": 0.9})
     assert model["summary"]["ecs_domain"]["Judgement"] is None
-    assert list(model["summary"]["ecs_per_study"]) == ["s1"]
+    assert model["summary"]["ecs_per_study"] == {"s1": pytest.approx(11 / 19), "s2": None}
     assert model["summary"]["total_usage"]["total_tokens"] == 160
     study = model["studies"][0]
     assert list(study) == [
@@ -50,6 +51,7 @@ def test_the_summary_of_the_original_has_no_pas(tmp_path):
     summary = benchmark_summary(results)["models"]["m"]
     assert not {"average_pas_raw", "pas_domain"} & {*summary["summary"]}
     assert "pas_raw" not in summary["studies"][0]
+    assert summary["summary"]["ecs_domain"] == dict.fromkeys(["Cognition", "Social", "Strategic"])
     assert summary["summary"]["total_usage"] == {
         "input_tokens": 100,
         "output_tokens": 0,
@@ -102,8 +104,8 @@ def test_the_legacy_summary_by_hand():
     replication = study["statistical_replication"]
     assert (replication["passed_tests"], replication["total_tests"]) == (1, 3)
     assert replication["ecs_corr_study"] == pytest.approx(11 / 19)
-    assert told["ecs_per_study"] == {"s1": pytest.approx(11 / 19)}
-    assert told["ecs_corr_per_study"] == {"s1": pytest.approx(1.0)}
+    assert told["ecs_per_study"] == {"s1": pytest.approx(11 / 19), "s2": None}
+    assert told["ecs_corr_per_study"] == {"s1": pytest.approx(1.0), "s2": None}
     assert (replication["score"], replication["status"]) == (0.5, "pass")
     assert study["findings"][0]["finding_id"] == "F2"
     assert "sub_study_id" not in study["findings"][0]
@@ -112,6 +114,19 @@ def test_the_legacy_summary_by_hand():
         *("bootstrap", "stored", "none"),
     ]
     assert summary["studies"][2]["pas"]["status"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "tokens", "missing"),
+    [(10.5, None, True), (10.5, 0, True), (10.5, 1, False), (10.0, 0, False), (None, 0, False)],
+)
+def test_usage_that_was_lost(seconds, tokens, missing):
+    row = {"model": "m", "study_id": "s1", "elapsed_time": seconds, "total_tokens": tokens}
+    runs = pl.DataFrame([row], schema_overrides={"elapsed_time": pl.Float64})
+    for rules in ("documented", "reference"):
+        results = result_tables(table_of(), runs=runs, rules=rules)
+        studies = benchmark_summary(results, version="legacy")["models"]["m"]["studies"]
+        assert [study["usage"]["missing_data"] for study in studies] == [missing, False]
 
 
 def test_the_legacy_summary_by_the_rules_of_the_original():

@@ -78,7 +78,7 @@ def test_nothing_to_pool_is_null_unless_asked_for():
     tests = table_of(pas=[None, 0.7, None, None])
     assert result_tables(tests).findings["pas"].to_list() == [None, 0.7, None]
     assert result_tables(tests).studies["pas"].to_list() == [0.7, None]
-    fallback = result_tables(tests, empty="fallback")
+    fallback = result_tables(tests, missing="chance")
     assert fallback.findings["pas"].to_list() == [0.5, 0.7, 0.5]
     without = result_tables(table_of(pas=None)).models
     assert without.select("pas", "n_studies").row(0) == (None, 0)
@@ -86,6 +86,10 @@ def test_nothing_to_pool_is_null_unless_asked_for():
 
 def test_pas_comes_from_posteriors_where_there_is_no_column():
     two = table_of(pas=None, pi_human=[1.0, 0.5, 1.0, 0.0], pi_agent=[0.75, 0.5, 1.0, 1.0])
+    # Effects have signs, from which the PAS would be three-way.
+    three_way = result_tables(two).tests["pas"].to_list()
+    assert three_way == pytest.approx([0.75, 0.25 * (0.9999**2 + 0.0001**2) + 0.25, 0.5, 0.0])
+    two = two.drop("effect_d_human", "effect_d_agent")
     assert result_tables(two).tests["pas"].to_list() == [0.75, 0.5, 1.0, 0.0]
     three = {
         f"pi_{way}_{side}": [1 / 3] * 4
@@ -183,8 +187,8 @@ def test_runs_and_arguments_that_break_theirs():
         result_tables(table_of(), rules="documentd")
     with pytest.raises(ParameterError, match="rule of findings must be one of"):
         result_tables(table_of(), finding_rule="median")
-    with pytest.raises(ParameterError, match="empty must be one of"):
-        result_tables(table_of(), empty="zero")
+    with pytest.raises(ParameterError, match="missing must be one of"):
+        result_tables(table_of(), missing="zero")
     with pytest.raises(ParameterError, match="rules must be one of"):
         detailed_stats(table_of(), rules="other")
     with pytest.raises(ParameterError, match=r"version must be one of \['head', 'legacy'\]"):

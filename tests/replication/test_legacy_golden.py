@@ -261,6 +261,7 @@ OPTIONAL = ("pi_human", "pas")
 def field_inputs(cases):
     names = {
         "agent_stat": "stat_agent",
+        "human_stat": "stat_human",
         "p_agent": "p_value_agent",
         "n_agent": "n1_agent",
         "n2_agent": "n2_agent",
@@ -274,9 +275,9 @@ def field_inputs(cases):
         "pi_agent": "pi_agent",
     }
     cells = [f"{cell}_{side}" for cell in "abcd" for side in SIDES]
-    strings = ["test_type", "human_stat", "expected_direction"]
+    strings = ["test_type", "expected_direction"]
     tests = table_of(cases, [*names, *cells], strings=strings, booleans=["independent"])
-    return tests.rename(names | {"human_stat": "report_human"}).with_columns(
+    return tests.rename(names).with_columns(
         independent_human="independent", independent_agent="independent"
     )
 

@@ -250,6 +250,7 @@ def test_documented_fields():
         *("direction_agent", "direction_match", "n_eff", "z_difference"),
         *(f"{e}_{s}" for e in ("effect_size", "effect_d", "effect_r") for s in ("human", "agent")),
         *("std_error_human", "std_error_agent", "replication_consistency"),
+        *("n_from_df_human", "n_from_df_agent"),
     }
 
 

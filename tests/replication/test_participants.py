@@ -263,7 +263,7 @@ def test_bad_designs_are_refused() -> None:
     refuse(
         UnknownNameError, "unknown test type 'tt-test'. Did you mean 't-test'", test_type="tt-test"
     )
-    refuse(ContractError, "two samples have two conditions: not so in", test_type="wilcoxon")
+    refuse(ContractError, "two samples have two conditions: not so in", test_type="mannwhitneyu")
     refuse(ContractError, "samples are independent, paired or one", samples="two")
     refuse(ContractError, "p0 lies between 0 and 1", p0=1.0)
     refuse(ContractError, "conditions differ", conditions=["x", "x"])

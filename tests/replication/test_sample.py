@@ -31,7 +31,7 @@ from evalframe.replication.sample import (
 
 def test_content_is_the_same_everywhere() -> None:
     hashes = [content_hash(file.content)[:12] for file in sample_files()]
-    assert hashes == ["2edb6bbee0f2", "1291827f9a93", "f4faec88adad"]
+    assert hashes == ["1e69d1af881d", "1291827f9a93", "c96d8c600c9f"]
     other = [content_hash(file.content)[:12] for file in sample_files(seed=1)]
     assert [a == b for a, b in zip(hashes, other, strict=True)] == [False, False, True]
 

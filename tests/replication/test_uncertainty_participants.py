@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -142,7 +144,9 @@ def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, monke
 def test_posteriors_and_effects_of_people_may_be_given(responses, design, people):
     finished = with_effect_sizes(
         with_posteriors(
-            with_bayes_factors(people, "human").with_columns(log_bayes_factor_agent=pl.lit(0.0))
+            with_bayes_factors(people, "human").with_columns(
+                log_bayes_factor_agent=pl.lit(None, pl.Float64)
+            )
         )
     ).collect()
     given = finished.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
@@ -294,3 +298,13 @@ def test_bootstrap_moments_where_every_replicate_fails():
     assert documented.row(0)[1:] == found.row(0)[1:]
     with pytest.raises(ParameterError, match="rules must be one of"):
         bootstrap_moments(table, broken, rules="sound")
+
+
+@pytest.mark.parametrize("interval", ["basic", "normal"])
+def test_intervals_keep_to_the_range_of_the_scores(interval):
+    data = Path(__file__).parents[2] / "data/replication_tests.parquet"
+    tests = ef.replication.with_evidence(pl.read_parquet(data))
+    method = ef.Bootstrap(cluster="study_id", n=100, interval=interval)
+    found = ef.replication.ecs(tests.collect(), resample=method).collect()
+    assert found["ecs_upper"].max() == 1.0
+    assert found["ecs_lower"].min() >= -1.0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -122,16 +123,16 @@ def test_the_linearised_error_is_the_clustered_one_of_a_mean(weight):
     by_person = np.bincount(person, scores)
     error = math.sqrt(12 / 11 * (by_person**2).sum()) / w.sum()
     found = result(CLUSTERED, ef.Linearized(cluster="person"), ef.selective_risk(weight=weight))
-    assert found["std_error"] == pytest.approx(error, rel=1e-6)
+    assert found["std_error"] == pytest.approx(error, rel=1e-11)
     assert found["n_clusters"] == 12
 
 
 def test_without_a_cluster_the_linearised_error_is_the_naive_one():
     found = result(PEOPLE, ef.Linearized())
     error = LOSSES.std(ddof=1) / math.sqrt(30)
-    assert found["std_error"] == pytest.approx(error, rel=1e-6)
+    assert found["std_error"] == pytest.approx(error, rel=1e-11)
     half = stats.t.ppf(0.975, 29) * error
-    assert found["upper"] - found["estimate"] == pytest.approx(half, rel=1e-6)
+    assert found["upper"] - found["estimate"] == pytest.approx(half, rel=1e-11)
     assert found["n_clusters"] == 30
 
 
@@ -275,6 +276,54 @@ def test_a_metric_that_jumps_has_no_linearised_error():
     assert [error is None for error in errors] == [True, False, False]
 
 
+ANSWERS = pl.DataFrame({"person": range(8), "prediction": 1, "label": [1] * 7 + [0]})
+CUT = [bootstrap(interval="normal"), bootstrap(interval="basic"), ef.Jackknife(), ef.Linearized()]
+
+
+@pytest.mark.parametrize("method", CUT)
+def test_intervals_keep_to_the_range_of_the_metric(method):
+    found = result(ANSWERS, method, ef.accuracy())
+    assert found["estimate"] == 0.875
+    assert 0.0 < found["lower"] < found["upper"] <= 1.0
+    # The same metric under a name that declares no end.
+    free = result(ANSWERS.with_columns(loss=pl.col("label")), method)
+    if not isinstance(method, ef.Bootstrap) or method.interval == "normal":
+        assert found["upper"] == 1.0 < free["upper"]
+    assert found["std_error"] == pytest.approx(free["std_error"], rel=1e-12)
+    state = ef.partial(ANSWERS, ef.accuracy(), cluster="person")
+    named = replace(method, cluster="person")
+    assert ef.finish(state, resample=named).collect()["upper"].item() == found["upper"]
+    two = pl.concat([ANSWERS.with_columns(system=pl.lit(s), label=pl.lit(s)) for s in (0, 1)])
+    if isinstance(method, ef.Bootstrap):
+        pairs = ef.compare(two, ef.accuracy(), between="system", resample=named)
+        assert pairs.collect().select("lower", "upper").row(0) == (1.0, 1.0)
+
+
+def test_a_range_that_the_estimate_contradicts_cuts_nothing_off():
+    frame = PEOPLE.with_columns(loss=-pl.col("loss"))  # of a risk that is declared as at least 0
+    found = result(frame, ef.Jackknife(cluster="person"))
+    mirrored = result(PEOPLE, ef.Jackknife(cluster="person"))
+    assert (found["lower"], found["upper"]) == pytest.approx(
+        (-mirrored["upper"], -mirrored["lower"]), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("method", [ef.Bootstrap, ef.Jackknife])
+def test_without_a_cluster_every_row_is_one(method):
+    options = {"n": 100} if method is ef.Bootstrap else {}
+    found = result(PEOPLE, method(**options))
+    assert found == result(PEOPLE, method(cluster="person", **options))
+    assert found["n_clusters"] == 30
+    state = ef.partial(PEOPLE, ef.selective_risk(), cluster="person")
+    with pytest.raises(ParameterError, match="a state keeps no rows apart"):
+        ef.finish(state, resample=method(**options))
+
+
+def test_strata_are_of_clusters():
+    with pytest.raises(ParameterError, match="within says where clusters are drawn; name the clu"):
+        ef.Bootstrap(within="side")
+
+
 def test_the_interval_follows_the_rules():
     assert ef.Bootstrap(cluster="person").interval == "expanded_bca"
     assert ef.Bootstrap(cluster="person", rules="reference").interval == "percentile"
@@ -295,3 +344,28 @@ def test_an_id_is_known_as_a_whole():
     method = ef.Bootstrap(cluster=pl.struct("set", "id"), n=5)
     with pytest.raises(ParameterError, match="null or NaN ids"):
         ef.evaluate(rows, ef.coverage(), resample=method).collect()
+
+
+def test_the_bootstrap_of_an_empty_table_has_no_estimate_by_the_original():
+    empty = pl.DataFrame(schema={"loss": pl.Float64, "confidence": pl.Float64, "person": pl.Int64})
+    shown = ("estimate", "std_error", "lower", "upper")
+
+    def found(rules):
+        method = ef.Bootstrap(cluster="person", n=10, rules=rules)
+        return ef.evaluate(empty, ef.aurc(), resample=method).select(shown).collect().row(0)
+
+    assert found("reference") == (None, 0.0, 0.0, 0.0)
+    assert found("documented") == (0.0, None, None, None)
+
+
+@pytest.mark.parametrize("interval", get_args(Interval))
+def test_estimates_may_be_infinite(interval):
+    """As thresholds are in infinite confidences. An error is then none, nor what is made of it."""
+    ends = [math.inf, math.inf, -math.inf, 0.5]
+    rows = pl.DataFrame({"person": range(4), "loss": [0.0, 1.0, 0.0, 1.0], "confidence": ends})
+    method = bootstrap(n=40, interval=interval)
+    found = result(rows, method, ef.threshold_at_coverage(coverage=0.5))
+    assert found["estimate"] == math.inf
+    assert found["std_error"] is None
+    if interval == "percentile":
+        assert (found["lower"], found["upper"]) == (-math.inf, math.inf)

@@ -200,6 +200,7 @@ def test_grouped_equals_each_group_by_itself():
             assert together.groups["model"][number] == own["model"][0]
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_keys_may_be_expressions_and_calibrators_take_other_columns():
     items = pl.DataFrame(
         {"name": ["A", "a", "B", "b"], "p": [0.9, 0.9, 0.8, 0.2], "correct": [1, 0, 1, 0]}

@@ -128,6 +128,7 @@ def test_what_cannot_be_crossed():
         cross_fit(ITEMS.clear(), fit_temperature, cluster="person")
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_a_fold_that_leaves_one_class_is_named():
     one = ITEMS.with_columns(correct=(pl.col("person") == "p7").cast(pl.Float64))
     fold = cross_fit(one, fit_temperature, cluster="person").filter(person="p7")["fold"][0]

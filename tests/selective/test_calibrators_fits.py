@@ -57,6 +57,7 @@ def test_golden_temperatures_applied(golden):
             assert found == pytest.approx(case["expected"], abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_golden_temperatures_fitted(golden):
     for case in golden("selective/calibration")["temperature_fit"]:
         fitted = fit_temperature(pairs(case), rules="reference")
@@ -64,6 +65,7 @@ def test_golden_temperatures_fitted(golden):
         assert nll(pairs(case), fitted) == pytest.approx(case["nll_after"], abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_documented_temperature_is_at_least_as_good_as_a_dense_grid(golden):
     for case in golden("selective/calibration")["temperature_fit"]:
         fitted = fit_temperature(pairs(case))
@@ -87,9 +89,32 @@ def test_temperature_at_the_ends(rules):
     half = pl.DataFrame({"confidence": [0.5, 0.5], "correct": [1, 0]})
     assert fit_temperature(half, rules=rules).temperature == 1.0
     right = pl.DataFrame({"confidence": [0.6, 0.6], "correct": [1, 1]})
-    assert fit_temperature(right, rules=rules).temperature == pytest.approx(0.05)
+    with pytest.warns(UserWarning, match=r"is 0\.05, an end of the search \[0\.05, 10\]: the rows"):
+        assert fit_temperature(right, rules=rules).temperature == pytest.approx(0.05)
     wrong = pl.DataFrame({"confidence": [0.6, 0.6], "correct": [0, 0]})
-    assert fit_temperature(wrong, rules=rules).temperature == pytest.approx(10.0)
+    with pytest.warns(UserWarning, match=r"temperature is 10, an end .* check both columns"):
+        assert fit_temperature(wrong, rules=rules).temperature == pytest.approx(10.0)
+
+
+def test_of_many_groups_at_an_end_the_first_is_named_and_the_others_counted():
+    groups = pl.DataFrame({"g": ["a", "b", "c"], "confidence": [0.9, 0.6, 0.6], "correct": 0})
+    with pytest.warns(UserWarning, match="temperature in group g='a', and of 2 other groups is 10"):
+        fit_temperature(groups, by="g")
+
+
+def test_percent_are_refused_with_the_remedy():
+    percent = pl.DataFrame({"confidence": [95, 80, 60, 30], "correct": [1, 1, 0, 1]})
+    told = r"'confidence' is in \[0, 1\] \(divide percent by 100\): not so in 4"
+    for by in (None, "correct"):
+        with pytest.raises(ContractError, match=told):
+            fit_temperature(percent, by=by)
+    with pytest.warns(UserWarning, match="an end of the search"):
+        fit_temperature(percent, rules="reference")  # which clips them to nearly 1
+    share = fit_temperature(percent, pl.col("confidence") / 100)
+    assert 0.05 < share.temperature < 10.0
+    # Other maps take a feature on any scale.
+    assert fit_isotonic(percent, "confidence").x_thresholds[-1] == 95
+    fit_logistic(percent, "confidence")
 
 
 def test_reference_cuts_correct_to_an_integer_and_documented_refuses():
@@ -196,6 +221,7 @@ def test_missing_rows_are_refused_with_their_number(fit, bad):
     with pytest.raises(ContractError, match=r"60 rows, of which some cannot be used") as told:
         fit(broken, weight="w")
     assert "'x' is finite: not so in 4" in str(told.value)
+    assert "percent" not in str(told.value), "what is not there is in no other unit"
     assert "the weight is finite and at least 0: not so in 1" in str(told.value)
 
 
@@ -277,6 +303,7 @@ def test_logistic_gradient_vanishes_on_hard_data(penalty, kind):
     assert abs(miss @ z + penalty * fitted.coefficients[0]) < 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=2, max_size=30, unique_by=None)

@@ -58,6 +58,7 @@ def without_stamps(artifact):
     return kept
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_golden_scripts(golden, run, tmp_path):
     for case in golden("selective/calibration")["scripts"]:
         asked = case["args"]
@@ -183,7 +184,7 @@ def test_refusals():
     with pytest.raises(ParameterError, match="features must have different names"):
         train(ITEMS, method="logistic", features=["token_msp", "token_msp"])
     flags = ITEMS.with_columns(token_msp=pl.col("token_msp") > 0.5)
-    with pytest.raises(ParameterError, match=r"features, .* are numbers: .*bool"):
+    with pytest.raises(ParameterError, match=r"features are numbers.*bool"):
         train(flags, method="platt", features=[feature("token_msp")])
     with pytest.raises(ParameterError, match="'token_msp' is computed; make it a column"):
         train(ITEMS, method="platt", features=[pl.col("token_msp") / 2])
@@ -206,6 +207,7 @@ def test_items_without_a_label_are_refused():
         train_verbalized(unlabelled)
 
 
+@pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_stated_confidences():
     artifact = train_verbalized(ITEMS)
     assert artifact["fitted_on"] == {"n_samples": PREDICTED - 1}
@@ -222,3 +224,53 @@ def test_stated_confidences():
         train_verbalized(ITEMS.with_columns(verbalized_confidence=None))
     with pytest.raises(MissingColumnsError, match="'verbalized_confidence'"):
         train_verbalized(ITEMS.drop("verbalized_confidence"))
+
+
+def test_the_mode_is_the_one_that_was_asked_for(golden):
+    document = golden("selective/calibration")["scripts_input_run"]
+    (experiment,) = [e for e in document["experiments"] if e["results"]["mode"] == "few_shot"][:1]
+    results = {key: value for key, value in experiment["results"].items() if key != "mode"}
+    provenance = {**experiment.get("provenance", {}), "mode": "asked"}
+    nameless = {**document, "experiments": [{"provenance": provenance, "results": results}]}
+    run = open_run(nameless, mode="asked")
+    assert run.mode is None
+    assert train_verbalized(run)["fitted_on"]["mode"] == "asked"
+    artifact = train(run, method="isotonic", features=["token_msp"], rules="reference")
+    assert artifact["training_metadata"]["mode"] == "asked"
+
+
+def test_the_original_cuts_a_fractional_prediction_before_it_compares():
+    items = pl.DataFrame(
+        {"prediction": [1.9, 2.5, 0.0], "label": [1, 3, 0], "token_msp": [0.9, 0.5, 0.1]}
+    )
+
+    def rate(rules, **settings):
+        artifact = train(items, method="isotonic", features=["token_msp"], rules=rules, **settings)
+        return artifact["training_metadata"]["positive_rate"]
+
+    assert rate("reference") == pytest.approx(2 / 3)
+    assert rate("documented") == pytest.approx(1 / 3)
+    assert rate("reference", target="near_correct") == 1.0
+
+
+def test_text_answers_are_right_or_wrong():
+    items = pl.DataFrame(
+        {
+            "prediction": ["a", "b", "c", "c", None],
+            "label": ["a", "c", "c", "a", "d"],
+            "token_msp": [0.9, 0.6, 0.7, 0.8, 0.2],
+        }
+    )
+    numbers = items.with_columns(
+        pl.col("prediction", "label").replace_strict(dict(a=0, b=1, c=2, d=3))
+    )
+    settings = {"method": "platt", "features": ["token_msp"]}
+    assert train(items, **settings)["model"] == train(numbers, **settings)["model"]
+    for frame, goal in (
+        (items, "near_correct"),
+        (items.with_columns(label=pl.lit(1)), "correctness"),
+    ):
+        with pytest.raises(
+            ParameterError, match=r"both be text .*\(prediction is String, label is"
+        ):
+            train(frame, target=goal, **settings)

@@ -116,6 +116,21 @@ def test_a_loss_column_stands_for_prediction_and_label():
         validate(frame.with_columns(pl.col("loss").fill_null(0.5)), contract)
 
 
+def test_percent_are_refused_where_confidences_are_probabilities():
+    percent = replaced("confidence", 90, 870, 50, -1)
+    assert validate(percent, items_contract()).rows == 4  # areas rank by any score
+    contract = items_contract(probability=True)
+    message = (
+        r"confidence lies in \[0, 1\] where prediction is: not so in 3 of 4 rows\n    row 0: .*=90"
+        r"[^!]*Remedy: divide percent by 100; a score that only ranks has areas"
+    )
+    with pytest.raises(ContractError, match=message):
+        validate(percent, contract)
+    assert validate(percent.with_columns(pl.col("confidence").abs() / 870), contract).rows == 4
+    with pytest.raises(ContractError, match="1 rule broken"):  # not two
+        validate(replaced("confidence", 0.9, 0.8, math.inf, 1.0), contract)
+
+
 def test_the_key_follows_the_groups():
     two_modes = pl.concat(ITEMS.with_columns(mode=pl.lit(mode)) for mode in ("few", None))
     with pytest.raises(ContractError, match="participant_id, item are unique: not so in 4 of 8"):

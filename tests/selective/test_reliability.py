@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.selective.calibration_error import (
     adaptive_calibration_error,
     expected_calibration_error,
@@ -79,7 +79,7 @@ def test_edges_are_those_of_linspace():
 
 ROWS = st.lists(
     st.tuples(
-        st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, None, math.nan, 2.0]), st.floats(0, 1)),
+        st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 1.0, None, math.nan]), st.floats(0, 1)),
         st.sampled_from([0.0, 1.0, 1.0, None]),
         st.sampled_from(["a", "b", None]),
         st.sampled_from([0.0, 0.5, 1.0, 3.0]),
@@ -154,10 +154,26 @@ def test_weights_count_as_items():
 
 def test_without_items_the_table_has_no_rows():
     for how in (WIDTH, MASS):
-        for frame in (items([], []), items([None, 2.0], [1, 1])):
+        for frame in (items([], []), items([None, math.nan], [1, 1])):
             table = reliability_table(frame, **how).collect()
             assert table.columns == list(RELIABILITY)
             assert len(table) == 0
+
+
+@pytest.mark.parametrize("how", [WIDTH, MASS])
+def test_confidences_that_are_no_probabilities_are_refused(how):
+    frame = items([0.5, 87.0, 90.0, -0.1, 40.0], [1, 1, None, 0, 1], weight=[1.0, 1, 1, 1, 0])
+    for weight, count in ((None, 4), ("weight", 3)):
+        table = reliability_table(frame, weight=weight, **how)
+        with pytest.raises(
+            ContractError, match=rf"outside \[0, 1\] in {count} rows; divide percent by 100"
+        ):
+            table.collect()
+    errors = [expected_calibration_error(**how), ef.brier_score()]
+    made = ef.evaluate(frame, errors).collect()  # expressions do not raise, they count
+    assert made["n_missing"].to_list() == [4, 4]
+    share = frame.with_columns(pl.col("confidence").clip(0, 100) / 100)
+    assert reliability_table(share, **how).collect()["n"].sum() == 4
 
 
 def test_bad_arguments_are_refused():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
+from evalframe.core.errors import ParameterError
 from evalframe.selective.roc import auroc
 from evalframe.testing import check_laws
 
@@ -57,7 +58,7 @@ def test_labels_of_any_type(labels, positive):
 
 
 def test_text_labels_need_the_positive_class():
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="conversion from `str` to `f64`"):
+    with pytest.raises(ParameterError, match="such as positive='depressed'"):
         area([1, 2], ["depressed", "not_depressed"])
 
 

@@ -251,6 +251,19 @@ def test_a_run_that_attempted_nobody() -> None:
         evaluate_runs(run())
     found = estimates(evaluate_runs(run(), settings=RunSettings(n=0, rules="reference")))
     assert found["coverage"] == found["aurc"] == 0.0
+    settings = RunSettings(n=10, rules="reference")
+    figures = evaluation_artifact(evaluate_runs(run(), settings=settings))["confidence_variants"]
+    assert figures["llm"]["aurc_full"] == 0.0
+    assert figures["llm"]["bootstrap"]["ci95"]["aurc_full"] == [0.0, 0.0]
+
+
+def test_failed_participants_of_two_runs_are_counted_in_the_overlap() -> None:
+    left, right = run(entry(1), failed(2), failed(3)), run(entry(1), entry(2), failed(4))
+    settings = RunSettings(variants=MSP, n=0, intersection_only=True)
+    comparison = evaluation_artifact(evaluate_runs(left, right, settings=settings))["comparison"]
+    assert comparison["participants_left_only"] == comparison["participants_right_only"] == 1
+    assert comparison["participants_failed_left"] == 1, "2 is in both runs, 3 is not"
+    assert comparison["participants_failed_right"] == 0
 
 
 def test_a_calibration_over_a_feature_that_no_item_has() -> None:

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.core.sharing import share
 from evalframe.selective.screening import (
     accuracy,
     f1_score,
@@ -32,7 +34,7 @@ def test_one_class_against_the_rest():
     said, true = ["a", "a", "b", "c", None], ["a", "b", "b", "a", "a"]
     assert values(said, true, positive="a") == [0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0]
     assert values(said, true, positive="b") == [1.0, 0.5, pytest.approx(2 / 3), 1, 0, 2, 1]
-    assert values(said, true, positive="c") == [0.0, None, None, 0.0, 1.0, 3.0, 0.0]
+    assert values(said, true, positive="c") == [0.0, None, 0.0, 0.0, 1.0, 3.0, 0.0]
     frame = pl.DataFrame({"prediction": said, "label": true})
     assert frame.select(accuracy()).item() == 0.5
 
@@ -41,14 +43,29 @@ def test_one_class_against_the_rest():
     ("said", "true", "expected"),
     [
         ([None, None], [True, False], [None] * 7),
-        ([True, False], [False, True], [0.0, 0.0, None, 0, 1, 0, 1]),
-        ([False, False], [False, True], [None, 0.0, None, 0, 0, 1, 1]),
-        ([True, True], [False, False], [0.0, None, None, 0, 2, 0, 0]),
+        ([True, False], [False, True], [0.0, 0.0, 0.0, 0, 1, 0, 1]),
+        ([False, False], [False, True], [None, 0.0, 0.0, 0, 0, 1, 1]),
+        ([True, True], [False, False], [0.0, None, 0.0, 0, 2, 0, 0]),
+        ([False, False], [False, None], [None, None, None, 0, 0, 1, 0]),
         ([True, False], [True, False], [1.0, 1.0, 1.0, 1, 0, 1, 0]),
     ],
 )
 def test_undefined_is_null(said, true, expected):
     assert values(said, true) == expected
+
+
+def test_f1_of_replicates_that_find_no_positive_is_0_and_not_dropped():
+    rare = pl.DataFrame({"person": [1, 2, 3, 4], "label": [True] * 4})
+    rare = rare.with_columns(prediction=pl.col("person") == 1)
+    method = ef.Bootstrap(cluster="person", n=300, interval="percentile")
+    none, some = (
+        ef.evaluate(rare, f1_score(rules=rules), resample=method).collect()
+        for rules in ("reference", "documented")
+    )
+    assert none["estimate"].item() == some["estimate"].item() == pytest.approx(0.4)
+    assert none["drop_rate"].item() == pytest.approx(0.75**4, abs=0.1)
+    assert (none["lower"].item() > 0, some["lower"].item()) == (True, 0.0)
+    assert some["drop_rate"].item() == 0.0
 
 
 def test_numbers_stand_for_booleans():
@@ -59,8 +76,45 @@ def test_numbers_stand_for_booleans():
 
 
 def test_text_classes_need_the_positive_one():
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="conversion from `str` to `f64`"):
+    told = "the classes in 'prediction' are text, such as 'yes'.* such as positive='yes'"
+    with pytest.raises(ParameterError, match=told):
         values(["yes"], ["yes"])
+
+
+@pytest.mark.parametrize(
+    ("prediction", "label", "told"),
+    [
+        ([1, 2], ["a", "b"], "'prediction' are Int64, those in 'label' are String"),
+        ([True, False], ["a", "b"], "are Boolean, those in 'label' are String"),
+        (["a", "b"], [[1], [2]], "are String, those in 'label' are List"),
+    ],
+)
+def test_classes_of_two_types_are_never_equal(prediction, label, told):
+    frame = pl.DataFrame({"prediction": prediction, "label": label})
+    asked = [
+        lambda: frame.select(accuracy()),
+        lambda: frame.group_by("prediction").agg(accuracy()),
+        lambda: ef.evaluate(frame, accuracy()).collect(),
+        lambda: ef.evaluate(frame, accuracy(), resample=ef.Jackknife()),
+    ]
+    for ask in asked:
+        with pytest.raises(ParameterError, match=told):
+            ask()
+
+
+def test_a_text_is_none_of_the_numbers():
+    with pytest.raises(ParameterError, match="are numbers, such as 1, and positive='yes'"):
+        values([1, 0], [1, 1], positive="yes")
+
+
+def test_columns_of_nulls_are_of_every_type():
+    frame = pl.DataFrame({"prediction": [None, None], "label": ["a", "b"]})
+    assert frame.select(accuracy(), precision(positive="a")).row(0) == (None, None)
+
+
+def test_metrics_of_one_positive_class_share_their_sums():
+    pair = [precision(positive="a").bound, recall(positive="a").bound]
+    assert len(share(pair)) == 1
 
 
 def test_a_prediction_without_a_label_is_missing_and_an_abstention_is_not():

@@ -187,6 +187,10 @@ def test_experiments_without_variation(rules):
     for frame in (runs([1, 1], [2, 2]), runs([1], [2, 3]), runs([1], [1])):
         made = welch_test(frame, rules=rules).collect()
         assert made.select("t", "p_value").row(0) == nothing
+    # `welchTTest` of the original: n + n - 2, and 0 where a side has fewer than two.
+    three_and_two = welch_test(runs([1, 1, 1], [2, 2]), rules=rules).collect()["df"].item()
+    one_and_two = welch_test(runs([1], [2, 3]), rules=rules).collect()["df"].item()
+    assert (three_and_two, one_and_two) == ((3.0, 0.0) if rules == "reference" else (None, None))
     effect = "negligible" if rules == "reference" else None
     assert welch_test(runs([1], [1]), rules=rules).collect()["effect"].item() == effect
 

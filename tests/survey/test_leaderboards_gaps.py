@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import polars as pl
 import pytest
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.leaderboards import (
+    category_leaders,
     context_responsiveness,
     disparity,
+    leaderboard,
     leaderboards,
     model_disparity,
     question_disparity,
@@ -57,6 +61,34 @@ def test_gaps_within_categories(rules):
     assert found["category_label"].to_list() == ["Gender", "Country", "Gender", "Gender"]
 
 
+def test_the_original_keeps_old_prefixes_apart():
+    """Its `getSegmentPrefix` is the text before the first colon, or all of it."""
+    rows = scored(
+        ("a", "O3:male", "q1", 0.75),
+        ("a", "O3:other", "q1", 0.25),
+        ("a", "gender:male", "q1", 0.625),
+        ("a", "gender", "q1", 0.5),
+        ("a", "O1:french", "q1", 0.0),
+        ("a", "O1:dutch", "q1", 1.0),
+    )
+    found = disparity(rows, rules="reference").collect()
+    assert found.select("category", "category_label", "gap", "best_segment").rows() == [
+        ("O3", "Gender", 0.5, "O3:male"),
+        ("gender", "Gender", 0.125, "gender:male"),
+    ]
+    largest = model_disparity(rows, rules="reference").collect()
+    assert largest.select("overall_gap", "category", "n_categories").row(0) == (0.5, "O3", 2)
+    leading = category_leaders(rows, rules="reference").collect()
+    assert leading.select("category", "score").rows() == [("O3", 0.5), ("gender", 0.5625)]
+    board = leaderboard(rows, "category", rules="reference").collect()
+    assert board.select("category", "n_segments").rows() == [("O3", 2), ("gender", 2)]
+    # What is sound is one category for both prefixes, and none for an id without a colon.
+    assert disparity(rows).collect().select("category", "n_segments").rows() == [
+        ("O1", 2),
+        ("gender", 3),
+    ]
+
+
 def test_the_original_orders_questions_by_gaps_as_they_are():
     rows = scored(
         ("a", "gender:male", "q1", 0.75),
@@ -68,6 +100,62 @@ def test_the_original_orders_questions_by_gaps_as_they_are():
     found = question_disparity(rows, rules="reference").collect()
     assert found["question_id"].to_list() == ["q2", "q1"]
     assert question_disparity(rows).collect()["question_id"].to_list() == ["q1", "q2"]
+
+
+def test_categories_are_what_stands_before_the_colon():
+    own = scored(
+        ("a", "Age:18-29", "q1", 0.9),
+        ("a", "Age:30-49", "q1", 0.4),
+        ("a", "sex:m", "q1", 0.5),
+        ("a", "sex:f", "q1", 0.3),
+        ("a", "gender:male", "q1", 0.5),
+        ("a", "gender:female", "q1", 0.6),
+        ("a", "everybody", "q1", 0.1),
+    )
+    found = disparity(own).select("category", "category_label", pl.col("gap").round(9)).collect()
+    assert found.rows() == [("Age", "Age", 0.5), ("sex", "sex", 0.2), ("gender", "Gender", 0.1)]
+    old = disparity(own, rules="reference").collect()
+    assert old["category"].to_list() == ["gender"]
+    stated = own.with_columns(segment_attribute=pl.col("segment_id").str.extract(r"^(\w+):"))
+    assert disparity(stated, rules="reference").collect().equals(old)
+    assert disparity(stated).collect().equals(disparity(own).collect())
+    assert leaderboard(own, "category").collect()["category"].to_list() == ["Age", "gender", "sex"]
+    leading = category_leaders(own).collect()
+    assert leading["category"].to_list() == ["Age", "gender", "sex"]
+
+
+NAMELESS = {
+    "disparity": disparity,
+    "model_disparity": model_disparity,
+    "category_leaders": category_leaders,
+    "leaderboard": partial(leaderboard, level="category"),
+}
+
+
+@pytest.mark.parametrize("name", NAMELESS)
+def test_no_category_is_an_error_that_says_what_was_looked_for(name):
+    rows = scored(("a", "young", "q1", 0.9), ("a", "old", "q1", 0.4))
+    looked = f"{name}: no segment has a category; looked for what stands before a ':' in segment_id"
+    for given_as in (rows, rows.lazy()):
+        with pytest.raises(ParameterError, match=f"{looked}.* found 2 segments, such as 'old'"):
+            NAMELESS[name](given_as).collect()
+    unknown = rows.with_columns(segment_attribute=pl.lit(None, pl.String))
+    with pytest.raises(ParameterError, match="segment_attribute, which is null for all"):
+        NAMELESS[name](unknown).collect()
+    others = pl.DataFrame({"segment_id": ["gender:male"], "attribute": ["gender"]})
+    with pytest.raises(ParameterError, match="in the table of attributes, and found 2"):
+        NAMELESS[name](rows, attributes=others).collect()
+    assert NAMELESS[name](rows, rules="reference").collect().is_empty()
+    assert NAMELESS[name](rows.clear()).collect().is_empty()
+    assert leaderboards(rows)["disparity"].is_empty()
+
+
+def test_categories_are_looked_for_in_the_whole_table():
+    rows = scored(*[("a", f"gender:{value}", "q", 0.5) for value in "mf"], ("b", "young", "q", 0.5))
+    for made in (disparity(rows), leaderboard(rows, "category")):
+        assert made.filter(model="b").collect().is_empty()
+    with pytest.raises(ParameterError, match="no segment has a category"):
+        disparity(rows.filter(model="b")).select("gap").collect()
 
 
 def test_a_gap_of_a_tenth_is_no_concern():
@@ -184,6 +272,17 @@ def test_one_amount_of_context_is_nothing_for_the_original():
     assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
     unknown = CONTEXT.with_columns(context_count=pl.lit(None, dtype=pl.Int64))
     assert context_responsiveness(unknown).collect().is_empty()
+
+
+def test_an_amount_with_nothing_but_errors_is_one_for_the_original():
+    failed = scored(("a", "gender:male", "q1", None), context_count=[9], run_id=[9])
+    same = CONTEXT.with_columns(context_count=pl.lit(3, pl.Int64))
+    rows = pl.concat([same, failed.select(CONTEXT.columns)])
+    found = context_responsiveness(rows, rules="reference").collect()
+    assert found.select("model", "slope").rows() == [("a", 0.0), ("b", 0.0)]
+    # No model has a score at the highest amount, so that none is compared with the lowest.
+    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
 
 
 def test_a_segment_with_three_points_has_an_error_of_its_own():

@@ -1,27 +1,23 @@
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import (
     ContractError,
-    MissingColumnsError,
-    OutputError,
     ParameterError,
     UnknownNameError,
 )
-from evalframe.survey.prompting import blueprints, prompts, write_prompts
+from evalframe.survey.parsing import parse
+from evalframe.survey.prompting import blueprints, prompts
 from evalframe.survey.surveys import read_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from evalframe.survey.surveys import Survey
 
@@ -94,6 +90,32 @@ def test_batches(survey: Survey) -> None:
     first = asked["prompt"][0]
     assert 'Question with the key "q":\nLate?' in first
     assert first.endswith("for each question its key, and a list of its percentages.")
+
+
+def test_the_original_calls_a_last_question_a_batch(survey: Survey) -> None:
+    """Its `generateBatchedBlueprintForSegment` numbers all batches."""
+    asked = prompts(survey, batch_size=3, rules="reference").collect()
+    batches = ["batch-0-gender:male", "batch-1-gender:male", "batch-0-few"]
+    assert asked["prompt_id"].to_list() == batches
+    one = prompts(survey, rules="reference", segments=["few"]).collect()
+    assert one["prompt_id"].to_list() == ["p-few", "r-few"]
+
+
+def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> None:
+    asked = prompts(
+        survey,
+        batch_size=2,
+        eval_type="synthetic-individual",
+        n_individuals=4,
+        segments=["gender:male"],
+    ).collect()
+    assert asked["config_id"][0] == "dtef-MB-gender:male-synth4-b2"
+    ending = "its key, and a list of 4 letters in quotes, one for each of as many members of the"
+    assert asked["prompt"][0].endswith(f"{ending} group.")
+    answer = '{"p": ["a", "b", "a", "a"], "q": ["c", "c", "b", "c"]}'
+    rows = asked.head(1).explode("question_id", "n_options").with_columns(response=pl.lit(answer))
+    read = parse(rows, question_key="question_id").collect()
+    assert read["predicted"].to_list() == [[75.0, 25.0], [0.0, 25.0, 75.0]]
 
 
 def test_context_leaves_out_what_is_asked(survey: Survey) -> None:
@@ -189,12 +211,41 @@ def test_any_tokenizer_counts_columns(survey: Survey) -> None:
         prompts(survey, tokens="words")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("budget", "shown"),
+    [(458, 0), (459, 1), (477, 1), (478, 2), (492, 2), (493, 3), (0, 3)],
+)
+def test_the_budget_of_the_original(survey: Survey, budget: int, shown: int) -> None:
+    """By `calculateTokenBudget`, at four UTF-16 units to a token.
+
+    System prompt 444 units, 111 tokens; the placeholder with "50" and the lines of two attributes
+    280 + 2 + 26 units, 77 tokens; response 256 tokens. The answers to p, q and r in the form of
+    `Q: "Hot?"`, `  Response distribution: Yes: 60.0%, No: 40.0%` are 58, 75 and 59 units: 15, 19
+    and 15 tokens. So one fits into 459, two into 478, and three into 493. 0 is no budget.
+    """
+    for eval_type in ("distribution", "shift", "synthetic-individual"):
+        asked = prompts(
+            survey,
+            context_count=None,
+            questions=["s"],
+            segments=["gender:male"],
+            token_budget=budget,
+            eval_type=eval_type,  # type: ignore[arg-type]
+            rules="reference",
+        ).collect()
+        assert asked["context_count"].item() == shown
+    own = prompts(survey, context=["p"], context_count=1, system="x" * 448, rules="reference",
+                  questions=["s"], token_budget=459).collect()  # fmt: skip
+    assert own["context_count"].item() == 0
+
+
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"batch_size": 6}, ParameterError, "batch_size is 1 to 5, got 6"),
     ({"batch_size": 2, "eval_type": "individual-answer"}, ParameterError, "one question each"),
     ({"batch_size": 2.0}, ParameterError, "batch_size is 1 or more, and a whole number, got 2.0"),
     ({"context_count": 2.5}, ParameterError, "context_count is 0 or more, and a whole number"),
     ({"context_count": True}, ParameterError, "a whole number, got True"),
+    ({"tokens": len, "rules": "reference"}, ParameterError, "the original counts characters"),
     ({"temperature": "x"}, ParameterError, "temperature is a number of 0 or more, got 'x'"),
     ({"temperature": float("nan")}, ParameterError, "temperature is a number of 0 or more"),
     ({"context_count": -1}, ParameterError, "context_count is 0 or more"),
@@ -301,29 +352,3 @@ def test_blueprints_as_the_original_makes_them(golden: Callable[[str], Any]) -> 
             assert row["context_count"] == expected["context_count"]
             assert row["context_ids"] == expected["context_ids"]
             assert row["temperature"] == expected["temperature"]
-
-
-def test_prompts_are_written(survey: Survey, tmp_path: Path) -> None:
-    asked = pl.concat([prompts(survey, batch_size=2), prompts(survey, system="", context_count=1)])
-    assert write_prompts(asked, tmp_path / "prompts.jsonl") == 9
-    lines = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text().splitlines()]
-    assert lines[0]["id"] == "dtef-MB-gender:male-b2/batch-0-gender:male"
-    assert [message["role"] for message in lines[0]["input"]] == ["system", "user"]
-    assert [message["role"] for message in lines[-1]["input"]] == ["user"]
-    assert json.loads(lines[0]["target"][1]) == [0.2, 0.305, 0.495]
-    assert lines[0]["metadata"]["question_id"] == ["p", "q"]
-    assert write_prompts(asked, tmp_path / "prompts.parquet") == 9
-    assert_frame_equal(pl.read_parquet(tmp_path / "prompts.parquet"), asked.collect())
-
-
-def test_what_cannot_be_written(survey: Survey, tmp_path: Path) -> None:
-    asked = prompts(survey)
-    with pytest.raises(ContractError, match="ids stand for several prompts"):
-        write_prompts(pl.concat([asked, asked]), tmp_path / "p.jsonl")
-    with pytest.raises(OutputError, match=r"name it \.parquet or \.jsonl"):
-        write_prompts(asked, tmp_path / "p.csv")
-    with pytest.raises(MissingColumnsError, match="'prompt'"):
-        write_prompts(asked.drop("prompt"), tmp_path / "p.jsonl")
-    with pytest.raises(MissingColumnsError, match="'config_id'"):
-        blueprints(asked.drop("config_id"))
-    assert not list(tmp_path.iterdir())

@@ -164,7 +164,13 @@ def test_errors_responses_and_attributes():
 
 
 def test_baselines_and_concerns_in_a_summary():
-    names = {"m": (0.9, 0.5), "baseline:uniform": (0.2, 0.8)}
+    names = {
+        "m": (0.9, 0.5),
+        "baseline:uniform": (0.2, 0.8),
+        "baseline:random-dirichlet": (0.25, 0.75),
+        "baseline:shuffled-null": (0.5, 0.75),
+        "baseline:population-marginal": (0.75, 1.0),
+    }
     runs = [
         run(
             segment=f"gender:{segment}",
@@ -177,7 +183,12 @@ def test_baselines_and_concerns_in_a_summary():
         for place, segment in enumerate(("male", "female"))
     ]  # fmt: skip
     found = summary(open_runs(runs))
-    assert found["baselines"] == {"uniform": 0.5}
+    assert found["baselines"] == {
+        "populationMarginal": 0.875,
+        "uniform": 0.5,
+        "randomDirichlet": 0.5,
+        "shuffled": 0.625,
+    }
     assert [row["modelId"] for row in found["topModels"]] == ["m"]
     assert found["fairnessConcerns"] == [
         {
@@ -190,6 +201,30 @@ def test_baselines_and_concerns_in_a_summary():
         }
     ]
     assert "contextResponsiveness" not in found
+
+
+def test_a_summary_counts_experiments_and_levels_without_answers():
+    """As `buildDTEFSummary` does: 5 of these 6 are results of the survey, at 3 levels."""
+    runs = [
+        run(tags=("dtef", "experiment:long")),
+        run(),
+        run(cells={"q1-gender:male": {"m": {"error": "late"}}}, dtef={"contextQuestionCount": 5}),
+        run(cells={}, dtef={"contextQuestionCount": 9}),
+        {"config": {"tags": ["dtef"]}},
+        {"config": {"tags": ["other"]}},
+    ]
+    found = summary(open_runs(runs))
+    assert (found["surveyId"], found["resultCount"]) == ("gd1", 5)
+    assert found["contextResponsiveness"] == {
+        "models": [{"modelId": "m", "displayName": "m", "slope": 0.0}],
+        "contextLevelsFound": [0, 5, 9],
+    }
+    errors_only = summary(open_runs(runs[:3]))["contextResponsiveness"]
+    assert errors_only["contextLevelsFound"] == [0, 5]
+    no_cells = summary(open_runs([runs[1], runs[3]]))["contextResponsiveness"]
+    assert [row["modelId"] for row in no_cells["models"]] == ["m"]
+    # The first run of the survey says which it is; one that only has its tag does not know.
+    assert summary(open_runs([runs[4], runs[1]]))["surveyId"] == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,10 @@ def test_slugs_and_aliases() -> None:
         ("O2:18-25", "ageGroup"),
         ("O7:kenya", "country"),
         ("aiConcern:more:excited", "aiConcern"),
-        ("language:french", None),
-        ("O1:french", None),
+        ("language:french", "language"),
+        ("O1:french", "O1"),
+        ("Age:18-29", "Age"),
+        ("sex:m", "sex"),
         ("young-women", None),
         (":x", None),
         (None, None),
@@ -73,7 +75,7 @@ def test_lists_to_long_and_back() -> None:
     long = as_long(LISTS).collect()
     assert long["option_index"].to_list() == [0, 1, 0, 1, 0, 1, 2]
     assert long["percent"].to_list() == [25.0, 75.0, 50.0, 50.0, 20.0, 30.0, 50.0]
-    assert long["segment_attribute"].to_list() == ["gender"] * 4 + [None] * 3
+    assert long["segment_attribute"].to_list() == ["gender"] * 4 + ["O1"] * 3
     assert_frame_equal(as_distributions(long).collect(), as_distributions(LISTS).collect())
     assert_frame_equal(as_long(long).collect(), long)
 
@@ -159,7 +161,7 @@ def test_tables_of_other_kinds_are_refused() -> None:
     with pytest.raises(MissingColumnsError, match="'segment_id'"):
         as_distributions(pl.DataFrame({"question_id": ["q"], "actual": [[1.0]]}))
     ids = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"]})
-    with pytest.raises(MissingColumnsError, match="'option_index'"):
+    with pytest.raises(MissingColumnsError, match="a column 'share', 'percent' or 'count'"):
         as_distributions(ids)
     with pytest.raises(MissingColumnsError, match="'share'"):
         as_distributions(ids.with_columns(option_index=0))
@@ -219,7 +221,7 @@ def test_the_real_survey(shared: Path) -> None:
     folder = shared / "data" / "survey"
     table = pl.read_parquet(folder / "survey.parquet")
     lists = as_distributions(table).collect()
-    assert lists.shape == (18_632, 9)
+    assert lists.shape == (18_632, 10)
     assert (lists["actual"].list.sum() - 1).abs().max() < 1e-12
     raw = as_long(table).collect()
     assert (raw["share"] - table["share"]).abs().max() == 0

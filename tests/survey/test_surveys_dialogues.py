@@ -115,6 +115,7 @@ def test_what_is_left_out_is_told(aggregate: Path, counts: Path) -> None:
     survey = read_dialogues(aggregate, counts)
     assert "religion:islam" not in survey.segments["segment_id"]
     assert survey.warnings.select("path", "message").rows() == [
+        ("q4", "left out: 'How old are you?' makes the segments"),
         ("O6: Islam", "left out: fewer than 10 respondents"),
         ("O5: More excited than concerned", "left out: no answers to question 'q2'"),
     ]
@@ -143,11 +144,40 @@ def test_other_segments_and_questions_on_request(aggregate: Path) -> None:
     assert len(survey.questions) == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("How old is your phone?", True),
+        ("How old are you?", False),
+        ("Would you trust a religious group more than an AI?", True),
+        ("What religious group do you identify with?", False),
+        ("Will AI make life in your country or region better?", True),
+        ("What country or region do you most identify with?", False),
+        ("Did your gender matter?", True),
+        ("What is your gender?", False),
+        ("Is AI used where you live?", True),
+        ("What best describes where you live?", False),
+        ("Do your feelings about AI change?", True),
+        ("Overall, how would you describe your feelings about AI?", False),
+        ("Please select your preferred language", False),
+    ],
+)
+def test_questions_that_make_segments_are_those_of_the_original(
+    tmp_path: Path, text: str, *, is_read: bool
+) -> None:
+    path = tmp_path / "GD9_a.csv"
+    texts = pl.Series([text if question == "q2" else "Hot?" for question in TABLE["Question ID"]])
+    pl.DataFrame(TABLE).with_columns(Question=texts).write_csv(path)
+    survey = read_dialogues(path)
+    assert ("q2" in survey.questions["question_id"]) == is_read
+    assert ("q2" not in survey.warnings["path"]) == is_read
+
+
 def test_segments_that_nobody_counted_are_left_out(aggregate: Path, counts: Path) -> None:
     pl.DataFrame(COUNTS).drop("O3: Male").write_csv(counts)
     survey = read_dialogues(aggregate, counts)
     assert "gender:male" not in survey.segments["segment_id"]
-    assert survey.warnings["path"].to_list()[0] == "O3: Male"
+    assert survey.warnings["path"].to_list()[:2] == ["q4", "O3: Male"]
 
 
 def test_bad_tables_are_named(tmp_path: Path, aggregate: Path, counts: Path) -> None:

@@ -51,7 +51,14 @@ def expressions() -> pl.DataFrame:
 def tables() -> float | None:
     result: pl.LazyFrame = ef.evaluate(
         scan,
-        [ef.aurc, ef.coverage(), ef.risk_at(0.5)(), spread, pl.col("loss").median()],
+        [
+            ef.aurc,
+            ef.coverage(),
+            ef.risk_at(0.5),
+            ef.risk_at(0.9, "loss")("error"),
+            spread,
+            pl.col("loss").median(),
+        ],
         by=["mode", pl.col("item")],
         weight="weight",
         resample=resample,
@@ -60,7 +67,10 @@ def tables() -> float | None:
     naive = ef.evaluate(items, ef.aurc(), resample=ef.Linearized(), plan="levels")
     pairs = ef.compare(items, ef.aurc(), between="mode", resample=resample, test="permutation")
     against = ef.compare(items, ef.aurc, other=scan, pair_on="item", correction="bonferroni")
-    value: float | None = pl.concat([result, sure, naive, pairs, against]).collect()["delta"].item()
+    apart = ef.compare(items, ef.aurc, between="mode", paired=False, resample=ef.Linearized())
+    rows = ef.evaluate(items, ef.aurc, resample=ef.Bootstrap(n=100))
+    whole = [result, sure, naive, pairs, against, apart, rows]
+    value: float | None = pl.concat(whole).collect()["delta"].item()
     return value
 
 

@@ -47,11 +47,10 @@ ef.replication.ecs(items, "domain", "model")  # error: call-arg
 
 # values of another type
 ef.evaluate(items, "aurc")  # error: arg-type
-ef.evaluate(items, ef.risk_at)  # error: arg-type
 ef.evaluate(items.to_dict(as_series=False), ef.aurc)  # error: arg-type
 ef.evaluate(items, ef.aurc, by=3)  # error: arg-type
 ef.evaluate(items, ef.aurc, resample="bootstrap")  # error: arg-type
-ef.compare(items, ef.aurc, between="mode", resample=ef.Linearized())  # error: arg-type
+ef.compare(items, ef.aurc, between="mode", paired="no")  # error: arg-type
 ef.partial(items, ef.aurc, cluster=["mode", "item"])  # error: arg-type
 ef.merge([items, items])  # error: arg-type
 ef.risk_at("0.5")  # error: arg-type
@@ -76,7 +75,6 @@ ef.selective.rc_curve(items).to_dicts()  # error: attr-defined
 
 # arguments that must be given
 ef.evaluate(items)  # error: call-arg
-ef.Bootstrap()  # error: call-arg
 ef.risk_at()  # error: call-arg
 ef.State(sums={"rows": pl.len()})  # error: call-arg
 ef.metric(direction="none")  # error: call-arg

@@ -20,7 +20,7 @@ from evalframe.core.files import replacing
 from evalframe.core.kinds import Kind, misfit, unlike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from evalframe.core.typing import Frame
 
@@ -114,6 +114,12 @@ class Column:
             instead = "numbers or null" if self.nullable else "numbers"
             remedy = f"replace NaN and infinity in {self.name!r} by {instead}{otherwise}"
             yield Rule(f"{self.name} is finite{place}", value.is_finite() | exempt, columns, remedy)
+
+
+def each_once(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """A column in several roles is held to the first of them, which asks the most."""
+    first = {column.name: column for column in reversed(columns)}
+    return tuple(column for column in columns if first[column.name] is column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import polars as pl
+
+_SHOWN = 3
+"""Examples in a message."""
+
+
+_PLAN = "\n\nThis error occurred in the following expression"
+"""What Polars adds to an error that is raised while it computes."""
+
 
 class EvalframeError(Exception):
     """Base of every error that evalframe raises on purpose.
@@ -21,6 +30,10 @@ class EvalframeError(Exception):
         metric 'selective_risk' needs column 'loss'; the table has ['los']. Did you mean 'los'?
         Name the column to use, or rename it.
     """
+
+    def __init__(self, *args: object) -> None:
+        """Take the message; where Polars raises it again with its plan, without the plan."""
+        super().__init__(*(str(arg).partition(_PLAN)[0] for arg in args))
 
 
 class ParameterError(EvalframeError, ValueError):
@@ -86,13 +99,33 @@ def naming(name: str) -> Iterator[None]:
         raise type(error)(f"{name}: {error}") from error
 
 
+def first_few(values: pl.Series) -> str:
+    """The first of different values, for messages.
+
+    >>> import polars as pl
+    >>> first_few(pl.Series(["a", "b", "a", "c", "d"]))
+    "'a', 'b', 'c', ..."
+    """
+    shown = values.unique(maintain_order=True)
+    return ", ".join(map(repr, shown.head(_SHOWN))) + ", ..." * (len(shown) > _SHOWN)
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint with the nearest known name, or nothing.
+    """A hint with the known name of the same metric, or the nearest one, or nothing.
 
     >>> did_you_mean("confidense", ["confidence", "label"])
     " Did you mean 'confidence'?"
+    >>> did_you_mean("specificity", ["precision", "recall"])
+    " Did you mean 'recall', with the negative class as positive=...?"
     """
     import difflib
 
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    from evalframe.core.synonyms import SYNONYMS
+
+    known = list(known)
+    meant, *more = SYNONYMS.get(name.lower().replace("-", "_"), "").partition(",")
+    if meant in known:
+        return f" Did you mean {meant!r}{''.join(more)}?"
+    folded = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""

@@ -61,8 +61,8 @@ class Metric:
 
     def bind(
         self,
-        roles: Sequence[IntoExpr] = (),
-        named_roles: Mapping[str, IntoExpr] | None = None,
+        roles: Sequence[IntoExpr | None] = (),
+        named_roles: Mapping[str, IntoExpr | None] | None = None,
         weight: IntoExpr | None = None,
         params: Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -176,7 +176,7 @@ class MetricExpr(pl.Expr):
             _again,
             bound.metric.define.__module__,
             bound.metric.name,
-            roles=bound.roles,
+            roles={**dict.fromkeys(bound.metric.roles), **bound.roles},  # None leaves one out
             weight=bound.weight,
             params=bound.params,
             alias=bound.name,
@@ -193,10 +193,12 @@ class MetricFunction(Protocol[P_co]):
         output_name: The name that a variant was given.
     """
 
-    metric: Metric
-    __name__: str
-    preset: Mapping[str, Any]
-    output_name: str | None
+    @property
+    def metric(self) -> Metric: ...  # noqa: D102
+    @property
+    def preset(self) -> Mapping[str, Any]: ...  # noqa: D102
+    @property
+    def output_name(self) -> str | None: ...  # noqa: D102
 
     def __call__(self, *args: P_co.args, **kwargs: P_co.kwargs) -> MetricExpr:
         """The metric of these columns, as an expression."""
@@ -283,47 +285,20 @@ def metric(
                 f"metric {called!r} is registered by {known.define.__module__}; rename yours"
             )
         _REGISTRY[called] = declared
-        return _function(declared, {}, None, define)
+        return function_of(declared, {}, None, define)
 
     return declare
 
 
-def variant(
-    function: MetricFunction[P], *, name: str | None = None, **params: str | float | None
-) -> MetricFunction[P]:
-    """A metric with some parameters set, under a name of its own.
-
-    Args:
-        function: A declared metric, or a variant of one.
-        name: The output name; by default the metric's own naming of its parameters.
-        **params: Parameters to set, plain values.
-
-    Returns:
-        A function of the same roles and parameters, with those as their defaults.
-
-    Raises:
-        ParameterError: The metric has no such parameter.
-
-    Examples:
-        >>> import evalframe as ef
-        >>> peer = ef.variant(ef.aurc, name="aurc_peer", convention="trapezoid_predicted")
-        >>> peer("loss", "confidence").meta.output_name()
-        'aurc_peer'
-    """
-    metric = function.metric
-    unknown = sorted(set(params) - set(metric.params))
-    if unknown:
-        raise ParameterError(
-            f"{metric.name} has no parameter {', '.join(unknown)}; it has {list(metric.params)}"
-        )
-    return _function(metric, {**function.preset, **params}, name, function)
-
-
-def _function(
+def function_of(
     metric: Metric, preset: Mapping[str, Any], name: str | None, like: Callable[..., Any]
 ) -> MetricFunction[Any]:
+    """A metric as a function of columns, with some parameters set and perhaps a name of its own."""
+
     @functools.wraps(like)
-    def call(*roles: IntoExpr, weight: IntoExpr | None = None, **keywords: Any) -> MetricExpr:
+    def call(
+        *roles: IntoExpr | None, weight: IntoExpr | None = None, **keywords: Any
+    ) -> MetricExpr:
         if len(roles) > len(metric.roles):
             raise ParameterError(
                 f"{metric.name} takes {len(metric.roles)} columns ({', '.join(metric.roles)}), "
@@ -341,11 +316,11 @@ def _function(
         named = {role: keywords.pop(role) for role in list(keywords) if role in metric.roles}
         return metric.bind(roles, named, weight, {**preset, **keywords}, name)
 
-    function = cast("MetricFunction[Any]", call)
+    function: Any = call
     function.metric = metric
     function.preset = dict(preset)
     function.output_name = name
-    return function
+    return cast("MetricFunction[Any]", function)
 
 
 def registered() -> dict[str, Metric]:
@@ -378,7 +353,7 @@ def _again(module: str, name: str, **given: Any) -> MetricExpr:
 def make(
     name: str,
     *,
-    roles: Mapping[str, IntoExpr] | None = None,
+    roles: Mapping[str, IntoExpr | None] | None = None,
     weight: IntoExpr | None = None,
     params: Mapping[str, Any] | None = None,
     alias: str | None = None,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 BLOCK = ":block"
 CLUSTER = ":cluster"
-_VERSION = 1
+_VERSION = 2
 
 _WAITING = 1 << 22
 """Rows of states that are in memory beside their sum, about."""

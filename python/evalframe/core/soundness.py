@@ -87,11 +87,15 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
         return state.finish(totals).cast(pl.Float64).fill_nan(None)
 
     counts = {N: valid.cast(pl.Float64), N_MISSING: (~valid).cast(pl.Float64)}
+    left_out = {
+        name: pl.when(valid).then(0.0).otherwise(expr.cast(pl.Float64)).fill_null(0.0)
+        for name, expr in state.left_out.items()
+    }
     axes = tuple(
         replace(axis, sums=masked(axis.sums), where=valid & axis.where) for axis in state.axes
     )
-    sums = masked(state.sums) | counts
-    return replace(state, sums=sums, axes=axes, valid=valid, finish=finish)
+    sums = masked(state.sums) | left_out | counts
+    return State(finish, sums, axes, valid)
 
 
 def _wrong_types(state: Any, roles: Collection[str]) -> Iterator[str]:
@@ -120,10 +124,13 @@ def _wrong_types(state: Any, roles: Collection[str]) -> Iterator[str]:
 
 def _wrong_names(state: State, roles: Collection[str]) -> Iterator[str]:
     sums: dict[str, pl.Expr] = {}
-    for part in (state.sums, *(axis.sums for axis in state.axes)):
+    for part in _summed(state):
         for name, expr in part.items():
             if not sums.setdefault(name, expr).meta.eq(expr):
                 yield f"two different sums are named {name!r}; give one another name"
+    for name in state.left_out:
+        if any(name in axis.sums for axis in state.axes) or name in state.sums:
+            yield f"a sum and one of left_out are named {name!r}; give one another name"
     if not sums:
         yield 'there is nothing to add up; name sums, such as sums={"mass": weight}'
     for name in sums:
@@ -207,6 +214,7 @@ def _wrong_finish(state: State, roles: Collection[str]) -> Iterator[str]:
 
 def _groups(state: Any) -> Iterator[tuple[str, Any, type[Any]]]:
     yield "sum", state.sums, pl.Expr
+    yield "sum", state.left_out, pl.Expr
     for axis in state.axes:
         yield "sum", axis.sums, pl.Expr
         yield "term", axis.terms, pl.Expr
@@ -214,8 +222,12 @@ def _groups(state: Any) -> Iterator[tuple[str, Any, type[Any]]]:
         yield "first", axis.firsts, First
 
 
+def _summed(state: State) -> Iterator[Mapping[str, pl.Expr]]:
+    yield from (state.sums, state.left_out, *(axis.sums for axis in state.axes))
+
+
 def _sums(state: State) -> Iterator[tuple[str, pl.Expr]]:
-    for part in (state.sums, *(axis.sums for axis in state.axes)):
+    for part in _summed(state):
         yield from part.items()
 
 

@@ -157,6 +157,8 @@ class State:
         valid: Row-level condition; rows where it fails are left out and counted in `n_missing`.
             By default every role must be there: neither null nor NaN. A weight must always be
             there, finite and at least 0.
+        left_out: Row-level expressions added up over those rows alone, for a finish that must
+            know what is missing.
 
     Examples:
         The rows that a metric adds up, and what becomes of their totals:
@@ -177,6 +179,7 @@ class State:
     sums: Mapping[str, pl.Expr] = field(default_factory=dict)
     axes: Sequence[Axis] = ()
     valid: pl.Expr | None = None
+    left_out: Mapping[str, pl.Expr] = field(default_factory=dict)
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:

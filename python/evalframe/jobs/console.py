@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import click
 
 from evalframe.core.errors import EvalframeError, OutputError
+from evalframe.jobs.columns import ADVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,27 +46,18 @@ _IN_FLAGS = (
     ),
     (r'context_format="attribute-label"', "--context-format attribute-label"),
     (r"leave it out, or context_count", "leave it out, or --context-count"),
+    (r'eval_type="individual-answer"', "--eval-type individual-answer"),
     (r"leave out batch_size", "leave out --batch-size"),
+    (r"(leave out|name these in|questions in) answers\b", r"\1 --answers"),
     (r"on_invalid quarantine", "--on-invalid quarantine"),
     (
         r"(is outside of '.*'); choose another output",
         r"\1, where a job file may write; name another folder by --output-folder",
     ),
+    (ADVICE, "Rename the column in the file, or name another by --by, --key or --cluster"),
     (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
 )
 """What the library advises to those who call it, for those who run it."""
-
-_COLUMNS = "Name the column to use, or rename it"
-_COLUMN_FLAGS = {
-    "rag": "Rename the column in the file, or name another by --by, --key, --weight or --cluster",
-    "survey": "Rename the column in the file, or name another by --by, --key or --cluster",
-    "replication": "Rename the column in the file, or name another by --by, --key or --cluster",
-}
-_SELECTIVE_FLAGS = (
-    "Name the column to use (--confidence, --prediction, --label, --participant, --item, "
-    "--weight, --by, --cluster), or rename it"
-)
-
 
 _LONGEST = 5_000
 """Characters of a message."""
@@ -90,7 +82,7 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
                 raise
-            say(_shortened(f"error: {_told(error, ctx.invoked_subcommand)}"), err=True)
+            say(_shortened(f"error: {_told(error)}"), err=True)
             ctx.exit(1)
 
 
@@ -195,10 +187,9 @@ def _shortened(message: str) -> str:
     return f"{message[:half]} ... ({left_out:,} characters more) ... {message[-half:]}"
 
 
-def _told(error: BaseException, command: str | None) -> str:
+def _told(error: BaseException) -> str:
     if isinstance(error, EvalframeError):
         message = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        message = message.replace(_COLUMNS, _COLUMN_FLAGS.get(command or "", _SELECTIVE_FLAGS))
         for advice, flags in _IN_FLAGS:
             message = re.sub(advice, flags, message)
         return message

@@ -98,7 +98,7 @@ def commands(samples: Path, output: Path) -> dict[str, list[str]]:
     words = {
         "Selective prediction: is a system right where it is sure?": [
             *("selective", items, "--by", "mode"),
-            *("--metrics", "aurc,coverage,risk_at_0.50"),
+            *("--loss", "abs_norm", "--metrics", "aurc,coverage,risk_at_0.50"),
             *("-o", str(output / "selective.parquet")),
         ],
         "Retrieval-augmented generation: do answers survive documents that do not help?": [

@@ -46,31 +46,37 @@ def job_of(
 
 
 def run_asked(job: Job, *, quiet: bool) -> None:
-    """Run the job that flags ask for, and print what it came to.
-
-    Args:
-        job: What to run.
-        quiet: Print nothing.
-
-    Raises:
-        UsageError: No output is named.
-    """
-    if job.output is None:
-        raise click.UsageError("name the result: -o OUT")
+    """Run the job of a command line, and print its result."""
     run_job(job, Path(), quiet=quiet)
 
 
+def refuse_silence(quiet: bool, *outputs: str | None) -> None:
+    """Raise if nothing is printed, and nothing is written.
+
+    Raises:
+        UsageError: Quiet, and without an output.
+    """
+    if quiet and not any(outputs):
+        raise click.UsageError(
+            "--quiet prints nothing, so name the result: -o OUT (output = in a job file)"
+        )
+
+
 def run_job(job: Job, folder: Path, *, into: Path | None = None, quiet: bool) -> None:
-    """Run a job and print what it came to.
+    """Run a job and print its result.
 
     Args:
         job: What to run.
         folder: What relative names in it are relative to.
         into: The folder that all must lie in that is written, if not anywhere.
         quiet: Print nothing.
+
+    Raises:
+        UsageError: Quiet, and without an output.
     """
     from evalframe.jobs.run import family_of, run
 
+    refuse_silence(quiet, job.output, getattr(job, "summary", None))
     outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
     for warning in outcome.warnings:
         say(warning, err=True)
@@ -82,6 +88,6 @@ def run_job(job: Job, folder: Path, *, into: Path | None = None, quiet: bool) ->
 
 def check_asked(job: Job) -> None:
     """Check the records of a job against their contract, and print what is found."""
-    from evalframe.jobs.run import Place, family_of
+    from evalframe.jobs.run import check
 
-    say(family_of(job).check(job, Place()))
+    say(check(job))

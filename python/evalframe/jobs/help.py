@@ -4,8 +4,8 @@ EPILOG = """\b
 Examples:
   evalframe sample data
   evalframe demo data
-  evalframe selective data/items.parquet -o report.parquet --by mode
-  evalframe selective data/items.parquet -o report.csv --by mode \\
+  evalframe selective data/items.parquet --by mode --loss abs_norm
+  evalframe selective data/items.parquet -o report.csv --by mode --loss abs_norm \\
       --confidence confidence,verbalized --bootstrap 10000 --seed 42
   evalframe selective --from-run data/run.json --mode few_shot --artifact out.json
   evalframe calibrate --from-run data/run.json --mode few_shot --method verbalized \\
@@ -26,9 +26,9 @@ Exit codes:
 
 SELECTIVE_EPILOG = """\b
 Examples:
-  evalframe selective items.parquet -o report.parquet --by model,mode
+  evalframe selective items.parquet --by model,mode
   evalframe selective trials/ -o areas.json --metrics aurc,augrc,risk_at_0.50 \\
-      --loss column:is_wrong
+      --column loss=is_wrong
   evalframe selective 'shards/*.parquet' -o report.csv --loss zero_one \\
       --confidence stated,token_msp --participant cluster_id --by model \\
       --metrics coverage,aurc,risk_at_0.50 --bootstrap 10000 --seed 42
@@ -69,6 +69,8 @@ Examples:
       --features token_msp,consistency_modal_confidence --folds 5 -o model.json
   evalframe calibrate items.parquet --method isotonic --features token_msp \\
       --target near_correct -o map.json
+  evalframe selective other.parquet --calibration map.json --loss abs_norm \\
+      --metrics aurc,expected_calibration_error
   evalframe selective --from-run other.json --mode few_shot \\
       --confidence calibrated:token_msp --calibration map.json --artifact out.json
 """
@@ -93,8 +95,9 @@ A folder as output gets rates.parquet, accuracy_drop.parquet and a table for eac
 in its published layout.
 
 \b
-Prompts are made by another command:
+Prompts are made by another command, and come back by their id:
   evalframe rag documents --help
+  evalframe rag replies.jsonl --prompts prompts.jsonl -o rates.parquet
 """
 
 RAG_DOCUMENTS_EPILOG = """\b
@@ -111,6 +114,7 @@ Examples:
       -o tables
   evalframe survey answers/ --truth 'rounds/*.json' -o overall.md \\
       --weighting question --bootstrap 2000 --cluster question_id
+  evalframe survey answers.csv --truth respondents.csv --answers q1,q2,q3 -o overall.md
   evalframe survey --from-runs results/ --versions latest --rules reference -o tables
 
 \b
@@ -141,6 +145,8 @@ Examples:
   evalframe survey prompts data/survey.parquet -o prompts.jsonl
   evalframe survey prompts round.json --context-count 10 --batch-size 5 \\
       -o prompts.parquet --blueprints blueprints.parquet
+  evalframe survey replies.jsonl --prompts prompts.jsonl --truth data/survey.parquet \\
+      -o tables
   evalframe survey prompts survey.parquet --questions-from questions.parquet \\
       --context-count all --context-format interview --reasoning cot -o prompts.parquet
 """

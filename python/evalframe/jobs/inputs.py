@@ -13,11 +13,13 @@ import polars as pl
 
 from evalframe.core.documents import check_parquet, decoded
 from evalframe.core.errors import InputError
+from evalframe.jobs.columns import texts_of, with_roles
 from evalframe.jobs.paths import find, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from evalframe.jobs.columns import Columns
     from evalframe.jobs.paths import File
 
 _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
@@ -140,13 +142,16 @@ def described(file: File, rows: int, *, digest: bool) -> dict[str, Any]:
     return found
 
 
-def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFrame, list[Source]]:
+def open_items(
+    given: Sequence[str], folder: Path = Path(), *, columns: Columns | None = None
+) -> tuple[pl.LazyFrame, list[Source]]:
     """The records of all files as one lazy table, and the files.
 
     Args:
         given: Files, globs (`shards/*.parquet`; `**` descends) or folders of Parquet files; folders
             named `key=value` on the way down become columns of text.
         folder: What relative names are relative to.
+        columns: As for `open_files`.
 
     Returns:
         The table, with the columns in the order of the first file, and one `Source` per file in
@@ -164,26 +169,30 @@ def open_items(given: Sequence[str], folder: Path = Path()) -> tuple[pl.LazyFram
         ...     [source.name for source in sources], table.collect()["a"].to_list()
         (['one.csv'], [1, 2])
     """
-    return open_files(find(given, folder))
+    return open_files(find(given, folder), columns=columns)
 
 
 def open_files(
-    files: Sequence[File], *, texts: Collection[str] = ()
+    files: Sequence[File], *, texts: Collection[str] = (), columns: Columns | None = None
 ) -> tuple[pl.LazyFrame, list[Source]]:
     """The same of files that were found: these are read, and no others.
 
     Args:
         files: The files.
         texts: Columns that are read as text from formats without types; lists become JSON.
+        columns: Columns by other names, each of which the table has under its role's name, too.
 
     Raises:
         InputError: As `open_items`.
+        ParameterError: Two columns for one role.
     """
+    columns = columns or {}
+    texts = texts_of(texts, columns)
     sources = [Source.open(file, texts) for file in files]
     _check_same_columns(sources)
-    columns = sources[0].schema.names()
-    tables = [table.select(columns) for table in _tables(sources)]
-    return pl.concat(tables, how="vertical_relaxed"), sources
+    names = sources[0].schema.names()
+    tables = [table.select(names) for table in _tables(sources)]
+    return with_roles(pl.concat(tables, how="vertical_relaxed"), columns), sources
 
 
 def _tables(sources: Sequence[Source]) -> Iterator[pl.LazyFrame]:

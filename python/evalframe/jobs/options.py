@@ -69,6 +69,48 @@ def resampling(cluster: str, text: str = "Resampled together.") -> Callable[[Com
     )
 
 
+def _roles(
+    context: click.Context, option: click.Parameter, given: tuple[str, ...]
+) -> dict[str, list[str]] | None:
+    """The columns of each role, from texts such as `label=truth`."""
+    columns: dict[str, list[str]] = {}
+    for text in given:
+        role, equals, name = (part.strip() for part in text.partition("="))
+        if not (role and equals and name):
+            raise click.BadParameter(f"{text!r} is not ROLE=NAME, such as label=truth")
+        columns.setdefault(role, []).append(name)
+    return columns or None
+
+
+COLUMNS = click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    callback=_roles,
+    metavar="ROLE=NAME",
+    help="Read column NAME where ROLE is meant, such as label=truth; once for each. For a role "
+    "that two tables call differently, once for either.",
+)
+
+
+def with_columns(flags: dict[str, Any], **roles: str) -> dict[str, Any]:
+    """The flags with those that name one column among the columns by role.
+
+    Args:
+        flags: The flags that were given.
+        **roles: The role of each such flag.
+
+    >>> with_columns({"weight": "w", "columns": {"label": ["truth"]}}, weight="weight")
+    {'columns': {'label': ['truth'], 'weight': ['w']}}
+    """
+    columns = {role: [*names] for role, names in flags.get("columns", {}).items()}
+    for flag, role in roles.items():
+        if flag in flags:
+            columns.setdefault(role, []).append(flags[flag])
+    rest = {name: value for name, value in flags.items() if name not in (*roles, "columns")}
+    return rest | ({"columns": columns} if columns else {})
+
+
 ON_BAD_ROWS = options(
     click.option(
         "--on-invalid",

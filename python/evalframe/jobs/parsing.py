@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
-from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, MODES, RATE_INTERVALS, RagJob
+from evalframe.jobs.rag.job import (
+    ANSWER_TEXTS,
+    DROPPED,
+    FLAT_ANSWERS,
+    MODES,
+    RATE_INTERVALS,
+    RagJob,
+)
 from evalframe.jobs.replication.job import (
     FINDING_KEYS,
     FINDING_RULES,
@@ -17,9 +24,10 @@ from evalframe.jobs.replication.job import (
     STUDY_RULES,
     ReplicationJob,
 )
-from evalframe.jobs.selective.job import LOSSES, Columns, Loss, SelectiveJob
+from evalframe.jobs.selective.job import LOSSES, Loss, SelectiveJob
 from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
 from evalframe.jobs.survey.job import (
+    AMOUNTS,
     BASELINES,
     METRIC_NAMES,
     RULES,
@@ -62,20 +70,24 @@ def load(path: Path) -> Job:
 def parse(document: Mapping[str, Any]) -> Job:
     """The job that a document describes: what a TOML file holds, or flags amount to.
 
+    `bootstrap = 200` is short for `bootstrap = { n = 200 }`.
+
     Raises:
         InputError: A name that a job does not know, or a value of the wrong type.
         UnknownNameError: A choice that does not exist.
 
     Example:
         >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
-        >>> job.by, job.loss.name, job.bootstrap
-        (('model',), 'abs_norm', None)
+        >>> job.by, job.loss, job.bootstrap
+        (('model',), None, None)
         >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
         Traceback (most recent call last):
         evalframe.core.errors.InputError: bootstrap.n must be a whole number, got a text
     """
     if "family" not in document:
         raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
+    if type(n := document.get("bootstrap")) is int:
+        document = {**document, "bootstrap": {"n": n}}
     try:
         job: Job = msgspec.convert(document, SelectiveJob | RagJob | SurveyJob | ReplicationJob)
         return job
@@ -85,7 +97,7 @@ def parse(document: Mapping[str, Any]) -> Job:
         raise _explained(str(error), document["family"]) from None
 
 
-_TABLES = {"$.columns": Columns, "$.loss": Loss, "$.bootstrap": Bootstrap}
+_TABLES = {"$.loss": Loss, "$.bootstrap": Bootstrap}
 _CHOICES = {
     "$.family": tuple(FAMILIES),
     "$.loss.name": LOSSES,
@@ -96,11 +108,13 @@ _CHOICES = {
     "$.dropped": DROPPED,
     "$.intervals": RATE_INTERVALS,
     "$.answers": ANSWER_TEXTS,
+    "$.flat_answers": FLAT_ANSWERS,
     "$.metric": METRIC_NAMES,
     "$.rules": RULES,
     "$.weighting": WEIGHTINGS,
     "$.baselines": BASELINES,
     "$.versions": VERSIONS,
+    "$.context": AMOUNTS,
     "$.finding_rule": FINDING_RULES,
     "$.study_rule": STUDY_RULES,
     "$.finding_key": FINDING_KEYS,
@@ -141,6 +155,8 @@ def _explained(message: str, family: str) -> EvalframeError:
     if found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", what):
         wanted = [_WORDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null"]
         entry = table.replace("[...]", ": each")
+        if entry == "bootstrap":
+            wanted.insert(0, "a number of resamples")
         got = _WORDS.get(found[2], found[2])
         return InputError(f"{entry} must be {' or '.join(wanted)}, got {got}")
     return InputError(f"{table}: {what}")

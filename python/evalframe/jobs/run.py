@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalframe.core.files import check_within, together
+from evalframe.jobs.columns import check_columns, naming_columns
 from evalframe.jobs.outputs import check_holds, write_result, write_tables
 from evalframe.jobs.targets import check_targets, path_of, target_of, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -78,12 +80,14 @@ class Family:
         compute: Opens, validates and computes: of a job, its place and its progress.
         check: What is found in records that keep their contract.
         written: The main table for a reader, in Markdown or for a terminal of some width.
+        roles: The columns that a job may name, of it and of the folder of its modules.
     """
 
     tables: Sequence[str]
     compute: Callable[[Any, Place, Progress | None], Outcome]
     check: Callable[[Any, Place], str]
     written: Callable[..., str]
+    roles: Callable[[Any, Path], Collection[str]]
 
 
 def family_of(job: Job) -> Family:
@@ -128,7 +132,7 @@ def run(
         (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
     """
     family = family_of(job)
-    with together(within=into):
+    with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)
         all_tables = target is not None and target.is_folder
         rejects = check_targets(target, family.tables, job.on_invalid)
@@ -140,6 +144,26 @@ def run(
         if target is not None:
             _write(outcome, target, family)
     return outcome
+
+
+def check(job: Job) -> str:
+    """What is found in the records of a job that keep their contract.
+
+    Raises:
+        EvalframeError: They do not, or cannot be read.
+    """
+    family = family_of(job)
+    with _columns(job, family, Path()):
+        return family.check(job, Place())
+
+
+@contextmanager
+def _columns(job: Job, family: Family, folder: Path) -> Iterator[None]:
+    """Check the columns that a job names; errors then speak of them."""
+    roles = family.roles(job, folder)
+    check_columns(job.columns, roles)
+    with naming_columns(job.columns, roles):
+        yield
 
 
 def _summary(job: Job, folder: Path) -> Path | None:

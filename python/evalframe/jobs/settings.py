@@ -61,6 +61,7 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         output: A file for the main table, whose extension decides the format, or a folder for all.
         key: Columns that identify a row; by default those of the family.
         bootstrap: Resampling, or none.
+        columns: Which columns play which roles, where they are not called so.
         on_invalid: What happens to rows that break the contract.
         hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
@@ -69,6 +70,7 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     output: str | None = None
     key: tuple[str, ...] | None = None
     bootstrap: Bootstrap | None = None
+    columns: dict[str, str | tuple[str, ...]] = {}
     on_invalid: OnInvalid = "raise"
     hash_inputs: bool = False
 
@@ -77,11 +79,20 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise ParameterError("items is empty; a job needs at least one")
         if not all(map(str.strip, self.items)):
             raise ParameterError("the name of an input is empty; name a file, glob or folder")
+        several = {role: (n,) if isinstance(n, str) else n for role, n in self.columns.items()}
+        if not all(names and all(names) for names in several.values()):
+            raise ParameterError("the name of a column is empty; name one, or leave that entry out")
+        msgspec.structs.force_setattr(self, "columns", several)
         if self.bootstrap is not None and self.bootstrap.interval is None:
             by_original = getattr(self, "rules", None) == "reference"
             interval: Interval = "percentile" if by_original else "expanded_bca"
             named = msgspec.structs.replace(self.bootstrap, interval=interval)
             msgspec.structs.force_setattr(self, "bootstrap", named)
+
+    @property
+    def weight(self) -> str | None:
+        """The column of weights, if the job names one."""
+        return "weight" if "weight" in self.columns else None
 
     @property
     def shown_level(self) -> float | None:

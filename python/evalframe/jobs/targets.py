@@ -103,7 +103,10 @@ def check_targets(
     if on_invalid != "quarantine":
         return None
     if target is None:
-        raise ParameterError("on_invalid = 'quarantine' writes beside the output; name one")
+        raise ParameterError(
+            "on_invalid = 'quarantine' writes rejected rows beside the output; name an output "
+            "(-o OUT)"
+        )
     name = target.path.name if target.is_folder else target.path.stem
     rejects = target.path.with_name(f"{name}.rejected.parquet")
     check_output(rejects)

@@ -23,10 +23,12 @@ from evalframe.rag.documents import (
 from evalframe.rag.files import read_rgb, read_rgb_instances, read_rgb_scores, write_rgb
 from evalframe.rag.joining import attach_answers
 from evalframe.rag.labels import label
+from evalframe.rag.languages import Language
 from evalframe.rag.rates import rates
 from evalframe.rag.unions import union_labels
 
 __all__ = [
+    "Language",
     "ability",
     "accuracy_drop",
     "aliases",

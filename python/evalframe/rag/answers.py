@@ -2,7 +2,8 @@
 
 An answer is published as a string, a list of strings, a list of lists of strings, or a mix of
 strings and lists. A list is a list of groups, every one of which is required; a group that is a
-list names aliases, any of which suffices. So a flat list of strings asks for all of them.
+list names aliases, any of which suffices. So a flat list of strings asks for all of them, unless it
+is said to hold aliases.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
 
 OnInvalid: TypeAlias = Literal["raise", "null"]
+FlatAnswers: TypeAlias = Literal["parts", "aliases"]
 
 ALIASES = pl.List(pl.String())
 GROUPS = pl.List(ALIASES)
@@ -46,15 +48,27 @@ PUBLISHED_ALIASES = f"(?:{TEXT}|{listed(TEXT)})"
 PUBLISHED_ANSWER = f"(?:{TEXT}|{listed(PUBLISHED_ALIASES)})"
 """What an answer is in JSON, as a regular expression."""
 
+_FLAT = listed(TEXT)
+_SEVERAL = rf"\[{GAP}{TEXT}(?:{GAP},{GAP}{TEXT})+{GAP}\]"
+
 _SHAPES = (
-    "An answer is a string, a list of strings (all of them required), a list of lists of aliases,"
-    " or a mix of strings and lists"
+    "An answer is a string, a list of strings ({flat}), a list of lists of aliases, or a mix of"
+    " strings and lists"
 )
+_FLAT_TOLD = {
+    "parts": "all of them required, as flat_answers='parts' has it",
+    "aliases": "any of which suffices, as flat_answers='aliases' has it",
+}
 _ALIAS_SHAPES = "Aliases are a string or a list of strings"
 _SHOWN, _WIDTH = 3, 60
 
 
-def answer_groups(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+def answer_groups(
+    answers: IntoExpr = "answers",
+    *,
+    flat_answers: FlatAnswers = "parts",
+    on_invalid: OnInvalid = "raise",
+) -> pl.Expr:
     """Answers held as text or lists, as groups of aliases.
 
     Text is one group of one alias, whatever it looks like; for JSON see `answers_from_json`, for
@@ -62,8 +76,10 @@ def answer_groups(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "rai
     group no aliases.
 
     Args:
-        answers: String: the one group of one alias. List(String): each string is a group of its
-            own. List(List(String)): as it is.
+        answers: String: the one group of one alias. List(String): as `flat_answers` says.
+            List(List(String)): as it is.
+        flat_answers: What the strings of a flat list are: `parts`, each a group of its own, so that
+            all are required; or `aliases` of one group, any of which suffices.
         on_invalid: What becomes of an answer that is null or holds one: `raise`, or `null`, by
             which the response has no label. The original drops such an item silently.
 
@@ -81,16 +97,24 @@ def answer_groups(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "rai
         >>> frame = pl.DataFrame({"answers": [["January 2 2022", "Kyiv"], ["medical"]]})
         >>> frame.select(answer_groups()).to_series().to_list()
         [[['January 2 2022'], ['Kyiv']], [['medical']]]
+        >>> frame.select(answer_groups(flat_answers="aliases")).to_series().to_list()
+        [[['January 2 2022', 'Kyiv']], [['medical']]]
     """
-    return _made(answers, _groups, GROUPS, _SHAPES, on_invalid)
+    return _grouped(answers, _groups, flat_answers, on_invalid)
 
 
-def answers_from_json(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+def answers_from_json(
+    answers: IntoExpr = "answers",
+    *,
+    flat_answers: FlatAnswers = "parts",
+    on_invalid: OnInvalid = "raise",
+) -> pl.Expr:
     """Answers held as JSON, as groups of aliases.
 
     Args:
         answers: JSON text: a string, a list of strings, a list of lists, or a mix, also from row
             to row. Plain text is no JSON; see `answer_groups` and `answers_from_text`.
+        flat_answers: As for `answer_groups`, of lists of nothing but strings.
         on_invalid: What becomes of anything else (numbers, null, deeper lists, objects): `raise`,
             or `null`, by which the response has no label. The original drops such an item silently.
 
@@ -109,10 +133,15 @@ def answers_from_json(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = 
         >>> frame.select(answers_from_json(on_invalid="null")).to_series().to_list()
         [[['medical']], [['Kyiv'], ['2 May', 'May 2']], None]
     """
-    return _made(answers, _groups_of_json, GROUPS, _SHAPES, on_invalid)
+    return _grouped(answers, _groups_of_json, flat_answers, on_invalid)
 
 
-def answers_from_text(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = "raise") -> pl.Expr:
+def answers_from_text(
+    answers: IntoExpr = "answers",
+    *,
+    flat_answers: FlatAnswers = "parts",
+    on_invalid: OnInvalid = "raise",
+) -> pl.Expr:
     """Answers of which some are held as JSON and some as plain text, as groups of aliases.
 
     Text is read as JSON if all of it is an answer of a published shape: a string in quotes, a list
@@ -122,6 +151,7 @@ def answers_from_text(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = 
 
     Args:
         answers: String: JSON or plain text from row to row. Lists are read by `answer_groups`.
+        flat_answers: As for `answer_groups`, of lists of nothing but strings, also in JSON.
         on_invalid: What becomes of an answer that is null, or a list that holds one: `raise`, or
             `null`, by which the response has no label.
 
@@ -140,7 +170,7 @@ def answers_from_text(answers: IntoExpr = "answers", *, on_invalid: OnInvalid = 
         >>> frame.select(answers_from_text()).to_series().to_list()
         [[['Kyiv'], ['2 May', 'May 2']], [['Kyiv']], [['[a]']], [['12']]]
     """
-    return _made(answers, _groups_of_text, GROUPS, _SHAPES, on_invalid)
+    return _grouped(answers, _groups_of_text, flat_answers, on_invalid)
 
 
 def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
@@ -190,6 +220,53 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
     return _made(column, _aliases_of_json, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
 
 
+def lists_as_groups(
+    answers: pl.Expr, dtype: pl.DataType | None, flat_answers: FlatAnswers
+) -> pl.Expr | None:
+    """Lists as groups of aliases, nulls in them kept; None for any other type."""
+    match dtype:
+        case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
+            return answers.cast(GROUPS)
+        case pl.List(inner=pl.String()):
+            parts = answers.list.eval(pl.concat_list(pl.element()))
+            if flat_answers == "parts":
+                return parts
+            together = answers.list.eval(pl.element().implode())
+            return pl.when(answers.list.len() > 0).then(together).otherwise(parts)
+    return None
+
+
+def is_flat(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Whether an answer is a flat list of several texts, which may be parts or aliases."""
+    match dtype:
+        case pl.List(inner=pl.String()):
+            return answers.list.len() > 1
+        case pl.String():
+            return answers.str.contains(f"^{GAP}{_SEVERAL}{GAP}$")
+    return pl.lit(value=False)
+
+
+def is_json(answers: pl.Expr) -> pl.Expr:
+    """Whether all of a text is an answer in JSON."""
+    return answers.str.contains(f"^{GAP}{PUBLISHED_ANSWER}{GAP}$")
+
+
+def _grouped(
+    answers: IntoExpr,
+    convert: Callable[[pl.Series, FlatAnswers], pl.Series],
+    flat_answers: FlatAnswers,
+    on_invalid: OnInvalid,
+) -> pl.Expr:
+    """The answers as groups."""
+    check_choice("flat_answers", flat_answers, FlatAnswers)
+    shapes = _SHAPES.format(flat=_FLAT_TOLD[flat_answers])
+
+    def made(values: pl.Series) -> pl.Series:
+        return convert(values, flat_answers)
+
+    return _made(answers, made, GROUPS, shapes, on_invalid)
+
+
 def _made(
     column: IntoExpr,
     convert: Callable[[pl.Series], pl.Series],
@@ -213,14 +290,12 @@ def _made(
     return as_expr(column).map_batches(made, return_dtype=dtype, is_elementwise=alone)
 
 
-def _groups(values: pl.Series) -> pl.Series:
-    match values.dtype:
-        case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
-            return _without_holes(values.cast(GROUPS))
-        case pl.List(inner=pl.String()):
-            return _without_holes(values.list.eval(pl.concat_list(pl.element())))
-        case pl.String():
-            return _groups(_alone(values))
+def _groups(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
+    if values.dtype == pl.String:
+        return _groups(_alone(values), "parts")
+    groups = lists_as_groups(pl.first(), values.dtype, flat_answers)
+    if groups is not None:
+        return _without_holes(values.to_frame().select(groups).to_series())
     raise ParameterError(
         f"{values.name}: answers must be text, lists of text or lists of lists of text, but are"
         f" {values.dtype}. Cast numbers to String; put answers of mixed shapes into a column of"
@@ -246,15 +321,19 @@ def _alone(texts: pl.Series) -> pl.Series:
     return texts.to_frame().select(pl.concat_list(pl.first())).to_series()
 
 
-def _groups_of_json(values: pl.Series) -> pl.Series:
-    return _decoded(values, PUBLISHED_ANSWER, GROUPS)
+def _groups_of_json(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
+    groups = _decoded(values, PUBLISHED_ANSWER, GROUPS)
+    if flat_answers == "parts":
+        return groups
+    flat = _decoded(values, _FLAT, ALIASES)
+    return _groups(flat, flat_answers).zip_with(flat.is_not_null(), groups)
 
 
-def _groups_of_text(values: pl.Series) -> pl.Series:
-    plain = _groups(values)
+def _groups_of_text(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
+    plain = _groups(values, flat_answers)
     if values.dtype != pl.String:
         return plain
-    decoded = _groups_of_json(values)
+    decoded = _groups_of_json(values, flat_answers)
     return decoded.zip_with(decoded.is_not_null(), plain)
 
 
@@ -301,8 +380,8 @@ def _refuse(values: pl.Series, made: pl.Series, shapes: str, *, nullable: bool) 
     told = [f"  row {row}: {_shown(values[row])}" for row in rows.head(_SHOWN).to_list()]
     raise ContractError(
         f"{values.name}: {len(rows):,} of {len(values):,} are of no published shape (rows are"
-        " numbered from 0).\n" + "\n".join(told) + f"\n{shapes}. Correct these rows, or read them"
-        " as null, by on_invalid='null'."
+        " numbered from 0).\n" + "\n".join(told) + f"\n{shapes}. Correct these rows; or,"
+        " in Python, read them as null, by on_invalid='null'."
     )
 
 

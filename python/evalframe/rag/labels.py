@@ -10,7 +10,8 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.rules import check_choice
-from evalframe.rag.answers import GROUPS
+from evalframe.rag.answers import FlatAnswers, answers_from_text, lists_as_groups
+from evalframe.rag.languages import Phrases
 from evalframe.rag.lenient.decision import REASONS, lenient_labels
 from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
 from evalframe.rag.strict import strict_labels
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.rag.languages import Language
 
 Mode: TypeAlias = Literal["strict", "lenient"]
 
@@ -44,6 +46,8 @@ def label(
     dataset: IntoExpr = "dataset",
     answers: IntoExpr = "answers",
     response: IntoExpr = "response",
+    flat_answers: FlatAnswers = "parts",
+    language: Language | None = None,
     mode: Mode = "strict",
     fake_answers: IntoExpr | None = None,
     answer_rules: Sequence[str] = ANSWER_RULES,
@@ -55,9 +59,9 @@ def label(
     """Say of each response which groups of the answer it holds.
 
     Strict, in this order: spaces (U+0020) are taken out of the responses of data sets whose name
-    contains `zh`; a response that contains `insufficient information` or `信息不足` is a rejection,
-    whatever else it says; all others are searched for the aliases, both in lower case. Aliases are
-    literals within words, too: 70 is found in 170.
+    contains `zh`; a response that contains `insufficient information` or `信息不足`, or such words
+    of another `language`, is a rejection, whatever else it says; all others are searched for the
+    aliases, both in lower case. Aliases are literals within words, too: 70 is found in 170.
 
     Lenient: an alias is found by the first of three rules. `substring` is the strict one.
     `normalized` compares whole tokens, without accents, apostrophes, punctuation and the commas of
@@ -72,9 +76,14 @@ def label(
     Args:
         responses: One row per response.
         dataset: Name of the data set (String, Categorical or Enum).
-        answers: Accepted answers. List(List(String)): groups of aliases. List(String): each string
-            is a group of its own, and all are required. String: the one group of one alias.
+        answers: Accepted answers. List(List(String)): groups of aliases, each group required.
+            List(String): as `flat_answers` says. String: JSON if all of a text is an answer in
+            JSON, else the one group of one alias, as `answers_from_text` reads it; give
+            `answer_groups("answers")` to take any text as it is.
         response: The text.
+        flat_answers: What the strings of a flat list are, also of one in JSON: `parts`, all of them
+            required, as in RGB; or `aliases`, any of which suffices.
+        language: Whose phrases are known beside the English and Chinese ones.
         mode: The rules. The parameters below `fake_answers` are for lenient ones alone.
         fake_answers: What counterfactual documents say instead (String, or List(String) for any of
             several); null where there is none. Nulls and blank texts in a list are skipped.
@@ -88,9 +97,10 @@ def label(
     Returns:
         The columns of `responses`, then `label` (List(Int8): 1 or 0 for each group, found or not;
         [-1] for a rejection; empty for an answer without groups) and `factlabel` (Int8: 1 where
-        the response contains `factual errors` or `事实性错误`, or leniently another such phrase
-        that is not directly negated). Both are null where the response or the data set is null,
-        `label` also where the answers, a group or an alias are, unless the response is a rejection.
+        the response contains `factual errors` or `事实性错误`, or such words of `language`, or
+        leniently another such phrase that is not directly negated). Both are null where the
+        response or the data set is null, `label` also where the answers, a group or an alias are,
+        unless the response is a rejection.
 
         Lenient labels come with `answer_rule` (List(String): of each group the rule that found it,
         null if none did; a null list for strict rejections and where answers are not known),
@@ -141,6 +151,7 @@ def label(
         ([1, 1], ['substring', 'token_overlap'], None)
     """
     check_choice("mode", mode, Mode)
+    check_choice("flat_answers", flat_answers, FlatAnswers)
     leniency = Leniency(answer_rules, threshold, slack, boundary_guard, max_tier)
     if mode == "strict" and leniency != Leniency():
         raise ParameterError(
@@ -160,7 +171,7 @@ def label(
         if dtypes[role] not in _TEXTS[role]:
             raise ParameterError(f"label: {role} must be text, but is {dtypes[role]}; cast it")
         exprs[role] = exprs[role].cast(pl.String)
-    exprs["answers"] = _grouped(exprs["answers"], dtypes["answers"])
+    exprs["answers"] = _grouped(exprs["answers"], dtypes["answers"], flat_answers)
     made = dict(LABELS)
     if mode == "lenient":
         made |= REASONS
@@ -168,29 +179,32 @@ def label(
         exprs["fake_answers"] = _listed(exprs["fake_answers"], dtypes["fake_answers"])
         made |= FAKE_ANSWER_HIT
     read = pl.struct([expr.alias(role) for role, expr in spread_literals(exprs).items()])
-    rules = strict_labels if mode == "strict" else partial(lenient_labels, leniency=leniency)
+    rules = (
+        partial(strict_labels, phrases=Phrases.of(language))
+        if mode == "strict"
+        else partial(lenient_labels, phrases=Phrases.of(language), leniency=leniency)
+    )
     labels = read.map_batches(rules, return_dtype=pl.Struct(made), is_elementwise=True)
     # A frame is unnested, since an expression would be evaluated once for each field.
     labelled = lazy.with_columns(labels.alias(_MADE))
     return labelled.drop(name for name in made if name in present).unnest(_MADE)
 
 
-def _grouped(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def _grouped(answers: pl.Expr, dtype: pl.DataType, flat_answers: FlatAnswers) -> pl.Expr:
     """Answers as groups of aliases.
 
     Raises:
         ParameterError: They have another shape.
     """
-    match dtype:
-        case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
-            return answers.cast(GROUPS)
-        case pl.List(inner=pl.String()):
-            return answers.list.eval(pl.concat_list(pl.element()))
-        case pl.String():
-            return _grouped(pl.concat_list(answers), pl.List(dtype))
-    raise ParameterError(
-        f"label: answers must be lists of groups of aliases (List(List(String))), but is {dtype}"
-    )
+    if dtype == pl.String:
+        return answers_from_text(answers, flat_answers=flat_answers, on_invalid="null")
+    groups = lists_as_groups(answers, dtype, flat_answers)
+    if groups is None:
+        raise ParameterError(
+            f"label: answers must be lists of groups of aliases (List(List(String))), lists of text"
+            f" or text, but is {dtype}"
+        )
+    return groups
 
 
 def _listed(fakes: pl.Expr, dtype: pl.DataType) -> pl.Expr:

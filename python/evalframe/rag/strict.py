@@ -14,26 +14,23 @@ from evalframe.rag.matching import UNKNOWN, Groups, contains, holds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.rag.languages import Phrases
     from evalframe.rag.matching import Codes
 
-REJECTIONS = ("信息不足", "insufficient information")
-"""What a response that gives no answer says."""
 
-FACTUAL_ERRORS = ("事实性错误", "factual errors")
-"""What a response that finds the documents at fault says."""
-
-
-def strict_labels(rows: pl.Series) -> pl.Series:
+def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
     """Label, factlabel and, if there are fake answers, their hits.
 
     Args:
         rows: Structs of dataset, answers, response and perhaps fake_answers.
+        phrases: Of which the first tiers count.
     """
     import numpy as np
 
     frame = rows.struct.unnest()
     frame = frame.with_columns(without_spaces(frame)).with_columns(
-        rejected=holds_any(REJECTIONS), factlabel=holds_any(FACTUAL_ERRORS).cast(pl.Int8)
+        rejected=holds_any(phrases.rejections[0]),
+        factlabel=holds_any(phrases.errors[0]).cast(pl.Int8),
     )
     rejected = frame["rejected"].fill_null(value=False).to_numpy()
     searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)

@@ -6,34 +6,35 @@ Only the columns that a table has are checked; null and NaN are missing, never b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.tables import lazy
+from evalframe.replication.agreement.directions import both_sides_rule
 from evalframe.replication.bayes_factors.kinds import ROLES, arguments
-from evalframe.replication.bayes_factors.possible import STATISTICS, possible_tests
+from evalframe.replication.bayes_factors.possible import possible_tests
+from evalframe.replication.effects.finished import STATISTICS, needs_type
 from evalframe.replication.effects.kinds import (
-    SOME_KINDS,
+    form_of,
+    is_form,
     is_kind,
     kind_of,
-    kind_of_test,
-    known_names,
+    kind_of_design,
+    usual_names,
 )
+from evalframe.replication.effects.types import SIDES, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evalframe.core.typing import Frame
 
-Side: TypeAlias = Literal["human", "agent"]
-
 KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
 """What identifies a test."""
-
-SIDES: tuple[Side, ...] = ("human", "agent")
 
 SAMPLES = ("independent", "paired", "one")
 """What the samples of a t-test can be."""
@@ -44,7 +45,7 @@ _TEXTS = ("domain", "test_type")
 
 _SHARES = ("pi", "pi_plus", "pi_minus", "pi_zero", "p_value", "p0")
 _COUNTS = ("n1", "n2", "n_total", "n", "k", "a", "b", "c", "d", "prior_odds")
-_NUMBERS = ("stat", "df1", "df2", "df", "direction", *_COUNTS, *_SHARES)
+_NUMBERS = ("stat", "df1", "df2", "df", "direction", "estimate", "std_error", *_COUNTS, *_SHARES)
 
 
 def replication_contract(
@@ -59,7 +60,8 @@ def replication_contract(
     Statistics, posteriors and finished values stand under their fixed names, of which a table has
     those that it has. What is impossible for the type of a test is refused, as it is by
     `with_bayes_factors`: no degree of freedom, a correlation beyond 1, a U above `n1 n2`, more
-    successes than trials.
+    successes than trials. The type of a test must be known, see `known_test_types`, unless the row
+    has what would be made of it: a Bayes factor, posterior or PAS, and effects.
 
     Args:
         model: Who was tested; None for a table of one model, or of humans alone.
@@ -82,13 +84,19 @@ def replication_contract(
         Column(f"independent_{side}", "boolean", required=False, nullable=True) for side in SIDES
     ]
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    known = kind_of("test_type").is_not_null()
-    rules = [_a_finding(), _known_type(known, known_names()), _share("pas")]
-    rules += [_not_negative(name) for name in ("test_weight", "finding_weight")]
+    known = _known_type(kind_of("test_type"))
+    directions = tuple(f"direction_{side}" for side in SIDES)
+    rules = [
+        _a_finding(),
+        _BySchema(known.name, known.holds, known.columns, known.remedy, _where_needed),
+        _share("pas"),
+        *map(_not_negative, ("test_weight", "finding_weight")),
+        _BySchema("directions", pl.lit(value=True), directions, "give both", _both_sides),
+    ]
     for side in SIDES:
         rules += _side_rules(side)
     key = _key(model, sub_study_id, test_id, *extra)
-    return _TestsContract("tests", _once(columns), tuple(rules), key)
+    return _TestsContract("tests", each_once(columns), tuple(rules), key)
 
 
 def responses_contract(
@@ -137,7 +145,7 @@ def responses_contract(
         rules += [_not_negative(weight), Rule(f"{weight} is whole", whole, (weight,), remedy)]
     tail = [name for name in (participant, condition) if name]
     key = _key(model, sub_study_id, test_id, *extra, *tail)
-    return Contract("responses", _once(columns), tuple(rules), key)
+    return Contract("responses", each_once(columns), tuple(rules), key)
 
 
 def designs_contract(
@@ -150,12 +158,11 @@ def designs_contract(
         test_id: Likewise.
 
     Examples:
-        >>> [rule.name for rule in designs_contract().rules][2:5]
-        ['samples are independent, paired or one', 'two samples have two conditions',
-         'several samples have two conditions or more']
+        >>> [rule.name for rule in designs_contract().rules][4:6]
+        ['two samples have two conditions', 'several samples have two conditions or more']
     """
-    kind = kind_of_test("test_type")
-    samples = pl.col("samples").fill_null("independent")
+    kind = kind_of_design("test_type")
+    samples = samples_of_design()
     # A column of nothing but nulls has no lists.
     no_list = pl.lit(None, pl.List(pl.Null))
     conditions, categories = (pl.coalesce(n, no_list) for n in ("conditions", "categories"))
@@ -171,12 +178,18 @@ def designs_contract(
     name_them = "name them in 'conditions', in the order that gives the statistic its sign"
     rules = (
         _a_finding(),
-        _known_type(kind.is_not_null(), SOME_KINDS),
+        _known_type(kind),
         Rule(
             "samples are independent, paired or one",
             pl.col("samples").is_in(SAMPLES),
             ("samples",),
-            f"write one of {', '.join(SAMPLES)}, or null for independent ones",
+            f"write one of {', '.join(SAMPLES)}, or null for what the type says, or independent",
+        ),
+        Rule(
+            "samples are those that the test type says",
+            pl.col("samples") == samples,
+            ("test_type", "samples"),
+            "correct one of them, or set samples to null",
         ),
         Rule(
             "two samples have two conditions",
@@ -212,6 +225,13 @@ def designs_contract(
     return Contract(
         "design", (*columns, *lists, *numbers), rules, _key(None, sub_study_id, test_id)
     )
+
+
+def samples_of_design() -> pl.Expr:
+    """The samples of each test of a design: what its type says, or else `samples`."""
+    says = form_of("test_type")
+    named = pl.when(says.is_in(SAMPLES)).then(says)
+    return pl.coalesce(named, pl.col("samples").cast(pl.String), pl.lit("independent"))
 
 
 def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
@@ -261,11 +281,6 @@ def _key(
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _once(columns: list[Column]) -> tuple[Column, ...]:
-    first = {column.name: column for column in reversed(columns)}
-    return tuple(column for column in columns if first[column.name] is column)
-
-
 def _value(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.Float64).fill_nan(None)
 
@@ -279,9 +294,9 @@ def _a_finding() -> Rule:
     )
 
 
-def _known_type(known: pl.Expr, names: Iterable[str]) -> Rule:
-    holds = known | pl.col("test_type").is_null()
-    remedy = f"write one of {', '.join(sorted(names))}"
+def _known_type(kind: pl.Expr) -> Rule:
+    holds = kind.is_not_null() | pl.col("test_type").is_null()
+    remedy = f"write one of {usual_names()}"
     return Rule("test_type is known", holds, ("test_type",), remedy)
 
 
@@ -294,23 +309,34 @@ def _not_negative(name: str) -> Rule:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Possible(Rule):
-    """Stands for what is possible of the tests of a side, by the columns that a table has of it."""
+class _BySchema(Rule):
+    """A rule that depends on the columns of the table, for which `written_out` gives rules."""
 
-    side: Side
+    written_out: Callable[[Rule, pl.Schema], Iterable[Rule]]
 
-    def rules(self, schema: pl.Schema) -> Iterator[Rule]:
-        """The rules that `with_bayes_factors` has for such a table.
 
-        Cells of any test are not negative by rules of their own.
-        """
-        columns = {role: f"{role}_{self.side}" for role in ROLES if f"{role}_{self.side}" in schema}
-        if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
-            return
-        for kind, taken in arguments(columns, pl.lit(value=True)).items():
-            other = ~is_kind("test_type", kind)
-            for rule in possible_tests(kind, taken, columns, ["test_type"]):
-                yield replace(rule, holds=other | rule.holds)
+def _where_needed(rule: Rule, schema: pl.Schema) -> Iterator[Rule]:
+    """Only rows need a known type that lack something computed from it."""
+    yield Rule(rule.name, rule.holds | ~needs_type(schema), rule.columns, rule.remedy)
+
+
+def _possible(_: Rule, schema: pl.Schema, *, side: Side) -> Iterator[Rule]:
+    """The rules that `with_bayes_factors` has for the statistics of a side."""
+    columns = {role: f"{role}_{side}" for role in ROLES if f"{role}_{side}" in schema}
+    if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
+        return
+    says = partial(is_form, "test_type")
+    for kind, taken in arguments(columns, pl.lit(value=True), says).items():
+        other = ~is_kind("test_type", kind)
+        for rule in possible_tests(kind, taken, columns, ["test_type"]):
+            yield replace(rule, holds=other | rule.holds)
+
+
+def _both_sides(_: Rule, schema: pl.Schema) -> Iterator[Rule]:
+    """The rule that `with_posteriors` has for directions, if the table has them."""
+    rule = both_sides_rule(schema)
+    if rule is not None:
+        yield rule
 
 
 class _TestsContract(Contract):
@@ -323,10 +349,12 @@ class _TestsContract(Contract):
         rules = [
             rule
             for given in self.rules
-            for rule in (given.rules(schema) if isinstance(given, _Possible) else [given])
+            for rule in (
+                given.written_out(given, schema) if isinstance(given, _BySchema) else [given]
+            )
         ]
-        written_out = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
-        return written_out.row_rules(schema)
+        whole = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
+        return whole.row_rules(schema)
 
 
 def _side_rules(side: Side) -> list[Rule]:
@@ -337,7 +365,7 @@ def _side_rules(side: Side) -> list[Rule]:
 
     return [
         *(_share(names[name]) for name in _SHARES),
-        *(_not_negative(names[name]) for name in _COUNTS),
+        *(_not_negative(names[name]) for name in (*_COUNTS, "std_error")),
         Rule(
             f"posteriors sum to 1 ({side})",
             (total - 1).abs() <= _SLACK,
@@ -350,11 +378,11 @@ def _side_rules(side: Side) -> list[Rule]:
             (names["direction"],),
             "write the sign of the effect",
         ),
-        _Possible(
+        _BySchema(
             f"statistics are possible ({side})",
             pl.lit(value=True),
             ("test_type", names["stat"]),
             "correct them",
-            side,
+            partial(_possible, side=side),
         ),
     ]

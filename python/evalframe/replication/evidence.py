@@ -14,29 +14,34 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.columns import MissingAgent, with_pas, with_posteriors
-from evalframe.replication.agreement.given import check_numbers
+from evalframe.replication.agreement.directions import check_both_sides
+from evalframe.replication.agreement.given import TWO_WAY, check_numbers
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.contract import SIDES
 from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.effects.finished import STATISTICS, needs_type
+from evalframe.replication.effects.kinds import kind_of
+from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.contract import Side
-
-_EVIDENCE = ("stat", "k", "p_value", "a")
-"""Columns of a side, any of which a Bayes factor can be made from."""
+    from evalframe.replication.effects.types import Side
 
 _THREE_WAY = {"human": HUMAN, "agent": AGENT}
-_GIVEN = ":given:"
+_GIVEN, _TOLD = ":given:", ":told:"
+_TYPE = ":test_type"
 _GIVEN_NUMBERS = (
-    *(f"{name}_{side}" for side in SIDES for name in ("log_bayes_factor", "bayes_factor", "pi")),
+    *(
+        f"{name}_{side}"
+        for side in SIDES
+        for name in ("log_bayes_factor", "bayes_factor", "pi", "direction")
+    ),
     *(*HUMAN, *AGENT, "pas"),
 )
-"""What a table may have finished."""
+"""What a table may have beside statistics."""
 
 
 def with_evidence(
@@ -51,7 +56,12 @@ def with_evidence(
 
     The whole way from statistics to what `model_scores` and `ecs` read, in one call: that of
     `with_bayes_factors`, `with_posteriors`, `with_pas` and `with_effect_sizes`, but what a row
-    already has stays.
+    already has stays. A row that has its Bayes factors (or posteriors, or PAS) and its effects may
+    be of any type.
+
+    PAS is three-way where both sides have a direction: `direction_human` and `direction_agent`,
+    where they are given, or else what `with_posteriors` derives from signed statistics. Elsewhere
+    it is two-way and asks only whether both sides find an effect; `is_two_way` says where.
 
     Args:
         tests: One row per test, with statistics of both sides (`test_type`, `stat_human`, ...),
@@ -66,8 +76,8 @@ def with_evidence(
 
     Raises:
         MissingColumnsError: There is no PAS, and nothing to make it from.
-        ContractError: A test is impossible.
-        UnknownNameError: A test type is not known.
+        ContractError: A test is impossible, or has a direction on one side only.
+        UnknownNameError: A test type is unknown; the message says what to write.
         ParameterError: An argument lies outside its domain, or a column of Bayes factors,
             posteriors or PAS holds no numbers.
 
@@ -87,17 +97,20 @@ def with_evidence(
         ... )
         >>> made = with_evidence(tests).select("pi_human", "pi_agent", "pas", "effect_d_agent")
         >>> made.collect().select(pl.all().round(4)).row(0)
-        (0.9904, 0.7686, 0.7634, 0.559)
+        (0.9904, 0.7686, 0.7633, 0.559)
     """
     odds = {"human_prior_odds": human_prior_odds, "agent_prior_odds": agent_prior_odds}
     lazy = tables.lazy(tests)
     present = lazy.collect_schema().names()
     check_numbers("with_evidence", lazy, [name for name in _GIVEN_NUMBERS if name in present])
     _check_sides(present, missing_agent)
+    if rules == "documented":
+        check_both_sides(lazy)
+    lazy, back = _without_needless_types(lazy, rules)
     with_factors = _with_bayes_factors(lazy, rules)
     # In one plan with what follows the integrals of Bayes factors would be computed twice.
     with_odds = _with_posteriors(with_factors.collect().lazy(), odds, missing_agent, rules)
-    return with_agreement(with_odds.collect(), rules=rules)
+    return back(with_agreement(with_odds.collect(), rules=rules))
 
 
 def with_agreement(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFrame:
@@ -113,7 +126,7 @@ def with_agreement(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFrame
 
 def sides_with_statistics(present: Collection[str]) -> list[Side]:
     """The sides that have statistics."""
-    return [side for side in SIDES if any(f"{name}_{side}" in present for name in _EVIDENCE)]
+    return [side for side in SIDES if any(f"{name}_{side}" in present for name in STATISTICS)]
 
 
 def _check_sides(present: Sequence[str], missing_agent: MissingAgent) -> None:
@@ -136,8 +149,24 @@ def _check_sides(present: Sequence[str], missing_agent: MissingAgent) -> None:
 
 
 def is_finished(present: Collection[str]) -> bool:
-    """Whether a table needs no Bayes factors, since it has PAS or posteriors of both sides."""
-    return "pas" in present or all(_has_posteriors(side, present) for side in SIDES)
+    """Whether a table has PAS, or posteriors or Bayes factors of both sides."""
+    return "pas" in present or all(
+        _has_posteriors(side, present) or _has_factors(side, present) for side in SIDES
+    )
+
+
+def _without_needless_types(
+    tests: pl.LazyFrame, rules: Rules
+) -> tuple[pl.LazyFrame, Callable[[pl.LazyFrame], pl.LazyFrame]]:
+    """The tests without unknown types of rows that need none, and what puts these back."""
+    schema = tests.collect_schema()
+    if not isinstance(schema.get("test_type"), pl.String | pl.Categorical | pl.Enum):
+        return tests, lambda made: made
+    needed = kind_of("test_type", rules).is_not_null() | needs_type(schema)
+    hidden = tests.with_columns(
+        pl.when(needed).then("test_type").alias("test_type"), pl.col("test_type").alias(_TYPE)
+    )
+    return hidden, lambda made: made.with_columns(test_type=_TYPE).drop(_TYPE)
 
 
 def _with_bayes_factors(tests: pl.LazyFrame, rules: Rules) -> pl.LazyFrame:
@@ -183,24 +212,42 @@ def _with_posteriors(
     if "direction_human" in present and "direction_agent" not in present:
         absent.append("direction_agent")
     made = [f"pi_{side}" for side in SIDES] + [*HUMAN, *AGENT]
-    return _filled(
-        tests.with_columns(nothing.alias(name) for name in absent),
-        made,
-        lambda table: with_posteriors(
+
+    def step(table: pl.LazyFrame) -> pl.LazyFrame:
+        found = with_posteriors(
             table,
             human_prior_odds=odds["human_prior_odds"],
             agent_prior_odds=odds["agent_prior_odds"],
             missing_agent=missing_agent,
             rules=rules,
-        ),
-    ).drop(absent)
+        )
+        return found if rules == "reference" else _without_ways_of_given(found)
+
+    filled = _filled(tests.with_columns(nothing.alias(name) for name in absent), made, step)
+    return filled.drop(absent)
+
+
+def _without_ways_of_given(tests: pl.LazyFrame) -> pl.LazyFrame:
+    """The tests without three-way posteriors of Bayes factors where a two-way one is given."""
+    schema = tests.collect_schema()
+    return tests.with_columns(
+        pl.when(pl.col(f"{_GIVEN}pi_{side}").cast(pl.Float64).fill_nan(None).is_null()).then(way)
+        for side in SIDES
+        for way in _THREE_WAY[side]
+        if f"{_GIVEN}pi_{side}" in schema and way in schema
+    )
 
 
 def _with_pas(tests: pl.LazyFrame, rules: Rules) -> pl.LazyFrame:
-    present = tests.collect_schema().names()
-    if not all(_has_posteriors(side, present) for side in SIDES):
+    schema = tests.collect_schema()
+    if not all(_has_posteriors(side, schema) for side in SIDES):
         return tests
-    return _filled(tests, ["pas"], lambda table: with_pas(table, rules=rules))
+    told = pl.col(TWO_WAY) if TWO_WAY in schema else pl.lit(None, pl.Boolean)
+    given = _number("pas", schema).is_not_null()
+    kept = tests.with_columns(pl.when(given).then(told).alias(_TOLD), given.alias(_GIVEN))
+    made = _filled(kept, ["pas"], lambda table: with_pas(table, rules=rules))
+    two_way = pl.when(_GIVEN).then(_TOLD).otherwise(TWO_WAY).alias(TWO_WAY)
+    return made.with_columns(two_way).drop(_GIVEN, _TOLD)
 
 
 def _with_effects(tests: pl.LazyFrame, rules: Rules) -> pl.LazyFrame:

@@ -107,7 +107,7 @@ def wide_table(
     if hidden:
         captions.append(f"Not shown at {width} characters: {', '.join(reversed(hidden))}.")
     if more := len(rows) - len(table):
-        captions.append(f"{more:,} more rows are in the output.")
+        captions.append(f"{more:,} more rows are not shown; an output has them.")
     if table.is_empty():
         captions.append("No rows.")
     captions += notes

@@ -38,8 +38,9 @@ def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
     """
     if not method.lenient and sizes.to_numpy().max(initial=0) < 2:
         raise ParameterError(
-            "the resampling needs at least two clusters, and every group has one "
-            f"(first id: {clusters[0]!r}); name a finer `cluster` column, or leave out `resample`"
+            "the resampling needs at least two clusters in a group, or on each side of a pair, and "
+            f"none has two (first id: {clusters[0]!r}); name a finer `cluster` column, or leave "
+            "out `resample`"
         )
 
 

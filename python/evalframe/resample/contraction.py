@@ -9,6 +9,7 @@ group, and the same terms and finishes serve.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ _CROWDED = 4
 
 
 @dataclass
-class _Levels:
+class Levels:
     """A block's sums per level of the groups of a pool."""
 
     owner: Ints
@@ -64,7 +65,8 @@ class _Levels:
         self.counted = next(ones, None)
 
     @classmethod
-    def of(cls, table: pl.DataFrame, block: Block, groups: int, clusters: int) -> _Levels:
+    def of(cls, table: pl.DataFrame, block: Block, groups: int, clusters: int) -> Levels:
+        """The levels of all groups, in their order."""
         assert block.axis is not None
         flags = [False, block.axis.descending]
         table = table.filter(pl.col(LEVEL).is_not_null()).sort(GROUP, LEVEL, descending=flags)
@@ -76,7 +78,7 @@ class _Levels:
         first = segments.boundaries(level, by_group)
         starts = np.searchsorted(first, by_group)
         made = cls(owner, entries, first, starts, level[first], None)
-        place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owner))))
+        place = made.place
         shape = (len(first), clusters)
         if clusters * len(first) <= _DENSE * len(owner):
             made.dense = {}
@@ -92,6 +94,35 @@ class _Levels:
                 for name, values in entries.items()
             }
         return made
+
+    @functools.cached_property
+    def place(self) -> Ints:
+        """The level of each entry."""
+        return np.repeat(np.arange(len(self.first)), np.diff(self.first, append=len(self.owner)))
+
+    @property
+    def filled(self) -> Levels:
+        """Without entries of nothing, and levels that have no others."""
+        some = np.any([values != 0.0 for values in self.entries.values()], axis=0)
+        if some.all():
+            return self
+        kept, first = np.unique(self.place[some], return_index=True)
+        entries = {name: values[some] for name, values in self.entries.items()}
+        starts = np.searchsorted(kept, self.starts)
+        return Levels(self.owner[some], entries, first, starts, self.levels[kept], None)
+
+    @functools.cached_property
+    def group(self) -> Ints:
+        """The group of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))[self.place]
+
+    def spread(self, name: str, shares: Floats, shape: tuple[int, int]) -> Floats:
+        """Entries of a sum times the share of their level, added up: groups by clusters."""
+        groups, clusters = shape
+        cell = self.group * clusters + self.owner
+        weighted = self.entries[name] * shares[self.place]
+        added: Floats = np.bincount(cell, weighted, minlength=groups * clusters).astype(np.float64)
+        return added.reshape(shape)
 
     @property
     def width(self) -> int:
@@ -150,6 +181,11 @@ class Contraction:
         bounds: The metrics.
         groups: Number of groups.
         clusters: Number of clusters.
+
+    Attributes:
+        blocks: What the metrics share.
+        levels: For each block its sums per level, if it has any.
+        finishes: The metrics over `columns`.
     """
 
     def __init__(
@@ -161,20 +197,20 @@ class Contraction:
         clusters: int,
     ) -> None:
         self.groups, self.clusters = groups, clusters
-        self._blocks = blocks
+        self.blocks = blocks
         made = finishes(bounds, blocks)
-        self._finishes = [value for value, _, _ in made]
+        self.finishes = [value for value, _, _ in made]
         self._rows = [n + missing for _, n, missing in made]
         self._counted = {N: [n for _, n, _ in made], N_MISSING: [m for _, _, m in made]}
         self._names = [f":{i}" for i in range(len(bounds))]
         self._totals = [self._total_matrix(b, t) for b, t in zip(blocks, tables, strict=True)]
-        self._levels = [
-            _Levels.of(table, block, groups, clusters) if block.axis is not None else None
+        self.levels = [
+            Levels.of(table, block, groups, clusters) if block.axis is not None else None
             for block, table in zip(blocks, tables, strict=True)
         ]
 
         # One product serves all: reading the weights is what it costs.
-        dense = [list(made.dense.values()) if made and made.dense else [] for made in self._levels]
+        dense = [list(made.dense.values()) if made and made.dense else [] for made in self.levels]
         matrices = [
             np.hstack([totals, *more]) for totals, more in zip(self._totals, dense, strict=True)
         ]
@@ -184,8 +220,8 @@ class Contraction:
     @property
     def width(self) -> int:
         """Numbers held per replicate, for sizing chunks."""
-        levels = [made.width for made in self._levels if made is not None]
-        return max([self.groups * len(self._finishes), *levels])
+        levels = [made.width for made in self.levels if made is not None]
+        return max([self.groups * len(self.finishes), *levels])
 
     def _total_matrix(self, block: Block, table: pl.DataFrame) -> Floats:
         names = list(block.all_sums)
@@ -205,7 +241,7 @@ class Contraction:
     def counts(self) -> dict[str, Ints]:
         """How many rows each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
-        for place, (block, matrix) in enumerate(zip(self._blocks, self._totals, strict=True)):
+        for place, (block, matrix) in enumerate(zip(self.blocks, self._totals, strict=True)):
             summed = matrix.sum(axis=0).reshape(self.groups, len(block.all_sums))
             columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(block.all_sums)}
         frame = pl.DataFrame(columns)
@@ -216,40 +252,49 @@ class Contraction:
             for name, exprs in self._counted.items()
         }
 
+    @property
+    def totals(self) -> list[Floats]:
+        """For each block the sums of clusters: clusters by groups by sums."""
+        return [made.reshape(self.clusters, self.groups, -1) for made in self._totals]
+
     def points(self) -> Floats:
         """Metrics by groups with every cluster once; NaN where a metric is undefined."""
-        return self._finished(np.ones((1, self.clusters)), self._finishes)[:, 0]
+        return self._finished(np.ones((1, self.clusters)), self.finishes)[:, 0]
 
     def values(self, weights: Chunk) -> Floats:
         """Metrics by replicates by groups; NaN where a metric is undefined or no row was drawn."""
         drawn = [
             pl.when(rows > 0).then(value)
-            for value, rows in zip(self._finishes, self._rows, strict=True)
+            for value, rows in zip(self.finishes, self._rows, strict=True)
         ]
         return self._finished(weights, drawn)
 
     def _finished(self, weights: Chunk, finishes: Sequence[pl.Expr]) -> Floats:
-        columns: dict[str, Floats] = {}
-        products = np.split(weights @ self._states, self._cuts, axis=1)
-        for place, (block, product) in enumerate(zip(self._blocks, products, strict=True)):
-            names = list(block.all_sums)
-            summed, rest = np.split(product, [self._totals[place].shape[1]], axis=1)
-            summed = summed.reshape(-1, len(names))
-            totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
-            made = self._levels[place]
-            if made is not None:
-                sums = made.sums(weights, rest)
-                totals |= self._terms(made, block, sums, totals)
-            columns |= {f"{place}:{name}": values for name, values in totals.items()}
         named = zip(self._names, finishes, strict=True)
-        values = pl.DataFrame(columns).select(
+        values = pl.DataFrame(self.columns(weights)).select(
             expr.fill_null(float("nan")).alias(name) for name, expr in named
         )
         shape = (len(weights), self.groups)
         return np.stack([values[name].to_numpy().reshape(shape) for name in self._names])
 
+    def columns(self, weights: Chunk) -> dict[str, Floats]:
+        """What the finishes read, a row for each replicate and group."""
+        columns: dict[str, Floats] = {}
+        products = np.split(weights @ self._states, self._cuts, axis=1)
+        for place, (block, product) in enumerate(zip(self.blocks, products, strict=True)):
+            names = list(block.all_sums)
+            summed, rest = np.split(product, [self._totals[place].shape[1]], axis=1)
+            summed = summed.reshape(-1, len(names))
+            totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
+            made = self.levels[place]
+            if made is not None:
+                sums = made.sums(weights, rest)
+                totals |= self._terms(made, block, sums, totals)
+            columns |= {f"{place}:{name}": values for name, values in totals.items()}
+        return columns
+
     def _terms(
-        self, made: _Levels, block: Block, sums: dict[str, Floats], totals: dict[str, Floats]
+        self, made: Levels, block: Block, sums: dict[str, Floats], totals: dict[str, Floats]
     ) -> dict[str, Floats]:
         count = len(made.first)
         rows = len(next(iter(totals.values()))) // max(self.groups, 1)

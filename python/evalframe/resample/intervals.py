@@ -56,7 +56,8 @@ def bootstrap_spread(
             ends = shape_of(method, points, replicates, jackknife, clusters).ends(tail)
         lower, upper = (_quantile(ordered, count, end) for end in ends)
         if method.interval == "basic":
-            lower, upper = 2 * points - upper, 2 * points - lower
+            with np.errstate(invalid="ignore"):
+                lower, upper = 2 * points - upper, 2 * points - lower
     if dropped is not None:
         spoiled = np.where((undefined & ~dropped).any(axis=0), np.nan, 0.0)
         std_error, lower, upper = std_error + spoiled, lower + spoiled, upper + spoiled
@@ -83,6 +84,31 @@ def without_lone(method: Method, spread: Spread, clusters: Ints) -> Spread:
         lower=spread.lower + blank,
         upper=spread.upper + blank,
     )
+
+
+def within_range(
+    method: Method, spread: Spread, points: Floats, least: Floats, most: Floats
+) -> Spread:
+    """Intervals cut off where no value can lie.
+
+    Quantiles of replicates lie within the range as replicates do, and are left as they are. An
+    end that the estimate itself lies beyond is none: the range was declared for other values.
+
+    Args:
+        method: What the intervals were made by.
+        spread: The intervals.
+        points: The estimates.
+        least: The smallest possible value of each.
+        most: The largest.
+    """
+    from evalframe.resample.methods import Bootstrap
+
+    if isinstance(method, Bootstrap) and method.interval not in ("basic", "normal"):
+        return spread
+    least = np.where(points < least, -np.inf, least)
+    most = np.where(points > most, np.inf, most)
+    lower, upper = (np.clip(end, least, most) for end in (spread.lower, spread.upper))
+    return spread._replace(lower=lower, upper=upper)
 
 
 def normal_interval(points: Floats, std_error: Floats, level: float) -> tuple[Floats, Floats]:
@@ -126,26 +152,38 @@ def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
     return Spread(std_error, *ends, 1.0 - count / len(left_out))
 
 
-def linear_spread(points: Floats, up: Floats, down: Floats, nudge: float, level: float) -> Spread:
+def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
     """Uncertainty from the derivatives by each cluster's weight.
 
-    Where a nudge up and one down do not mirror each other, the metric jumps there, as a risk at
-    a coverage that is just reached does: it has no derivative, and the error is undefined.
+    They are taken about their mean, which is 0 unless the metric grows with the number of rows, as
+    a count does.
+
+    Args:
+        points: The estimates.
+        influence: The derivatives, clusters by estimates; NaN where there is none.
+        level: Nominal coverage of the interval by Student's t.
+    """
+    clusters = len(influence)
+    factor = clusters / (clusters - 1) if clusters > 1 else np.nan
+    about = influence - influence.mean(axis=0)
+    std_error = np.sqrt(factor * (about**2).sum(axis=0)) + np.where(np.isnan(points), np.nan, 0.0)
+    ends = student_interval(points, std_error, clusters - 1, level)
+    return Spread(std_error, *ends, np.zeros(len(points)))
+
+
+def nudged_influence(points: Floats, up: Floats, down: Floats, nudge: float) -> Floats:
+    """Derivatives by each cluster's weight, from metrics computed anew.
+
+    If nudging up and down gives different slopes, the metric jumps there: NaN.
 
     Args:
         points: The estimates.
         up: Estimates with each cluster's weight nudged up, clusters by estimates.
         down: The same, nudged down.
         nudge: By how much.
-        level: Nominal coverage of the interval by Student's t.
     """
-    clusters = len(up)
-    factor = clusters / (clusters - 1) if clusters > 1 else np.nan
     jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
-    influence = np.where(jumps, np.nan, (up - down) / (2 * nudge))
-    std_error = np.sqrt(factor * (influence**2).sum(axis=0))
-    ends = student_interval(points, std_error, clusters - 1, level)
-    return Spread(std_error, *ends, np.zeros(len(points)))
+    return np.where(jumps, np.nan, (up - down) / (2 * nudge))
 
 
 def p_values(
@@ -266,5 +304,7 @@ def _quantile(ordered: Floats, count: Floats, p: Floats) -> Floats:
     low, high = ordered[below, column], ordered[above, column]
     part = place - below
     # The same two-sided interpolation as numpy's, so that intervals agree to the last digit.
-    up, down = low + (high - low) * part, high - (high - low) * (1 - part)
-    return np.where(part < 0.5, up, down)
+    with np.errstate(invalid="ignore"):
+        up, down = low + (high - low) * part, high - (high - low) * (1 - part)
+    # Infinities, as thresholds are in infinite confidences, have no difference to take a part of.
+    return np.where((part == 0) | (low == high), low, np.where(part < 0.5, up, down))

@@ -33,7 +33,8 @@ class Bootstrap:
     share is reported as `drop_rate`. The standard error is that of the replicates.
 
     Attributes:
-        cluster: What is drawn: participants, questions, studies; a column or an expression.
+        cluster: What is drawn: participants, questions, studies; a column or an expression. None
+            takes every row as a cluster of its own, which is right for independent rows alone.
         within: Where clusters are drawn apart: findings within their study, studies within their
             domain. Of each as many are drawn as it has, so that it keeps its share, and one that
             is alone there is drawn each time; equal ids in two of them are two clusters. Groups
@@ -51,10 +52,10 @@ class Bootstrap:
             `expanded`: what would be corrected there is mostly noise.
             `expanded`, 0.93 and 0.94: percentiles, only made wider in that way.
             `percentile`, 0.91 and 0.93: quantiles of the replicates, as the selective system has
-            published them, hence the default with `rules="reference"`; within the range of the
-            metric, like all but the next two.
-            `basic`, 0.89 and 0.92: percentiles reflected at the estimate.
-            `normal`, 0.91 and 0.92: estimate plus and minus standard errors.
+            published them, hence the default with `rules="reference"`.
+            `basic`, 0.89 and 0.92: percentiles reflected at the estimate, cut off at the ends of
+            the range that the metric declares.
+            `normal`, 0.91 and 0.92: estimate plus and minus standard errors, cut off likewise.
             `bca`, 0.93 and 0.93: bias-corrected and accelerated, by leaving out each cluster.
 
             None makes good for the bias of a calibration error in bins: of 30 clusters `percentile`
@@ -88,7 +89,7 @@ class Bootstrap:
         (0.462, 0.104, 0.217, 0.74)
     """
 
-    cluster: IntoExpr
+    cluster: IntoExpr | None = None
     n: int = 1000
     seed: int = 42
     interval: Interval | None = None
@@ -111,6 +112,8 @@ class Bootstrap:
         check_choice("draws", self.draws, Draws)
         check_rules(self.rules)
         _check_level(self.level)
+        if self.within is not None and self.cluster is None:
+            raise ParameterError("within says where clusters are drawn; name the cluster, too")
 
     @property
     def lenient(self) -> bool:
@@ -141,9 +144,11 @@ class Jackknife:
     """Leave out one cluster at a time.
 
     Attributes:
-        cluster: What is left out; a column or an expression.
+        cluster: What is left out; a column or an expression. None takes every row as a cluster of
+            its own.
         level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
-            with one degree of freedom less than there are clusters.
+            with one degree of freedom less than there are clusters, cut off at the ends of the
+            range that the metric declares.
         progress: Called with replicates done and in all.
 
     Examples:
@@ -156,7 +161,7 @@ class Jackknife:
         (0.462, 0.108, 0.185, 0.74)
     """
 
-    cluster: IntoExpr
+    cluster: IntoExpr | None = None
     level: float = 0.95
     progress: Progress | None = None
     lenient: ClassVar[bool] = False
@@ -170,13 +175,18 @@ class Linearized:
     """Standard errors without resampling: the metric's derivative by each cluster's weight.
 
     For a mean this is the cluster-robust (sandwich) standard error, with the usual factor
-    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Null where
-    the metric jumps, as `risk_at` does at a coverage that is just reached: use the bootstrap.
+    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Of a count
+    the derivatives are taken about their mean. Null where the metric jumps, as `risk_at` does at a
+    coverage that is just reached: use the bootstrap.
+
+    One pass over the sums serves all clusters; metrics of a convex hull and of bins of equal mass
+    are computed anew for each, which takes long where both clusters and levels are many.
 
     Attributes:
         cluster: What is independent; None takes every row as a cluster of its own.
         level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
-            with one degree of freedom less than there are clusters.
+            with one degree of freedom less than there are clusters, cut off at the ends of the
+            range that the metric declares.
         progress: Called with replicates done and in all.
 
     Examples:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
 
-PAIRED_RESULT = [
+DIFFERENCE = [
     "metric",
     "left",
     "right",
@@ -35,9 +35,10 @@ PAIRED_RESULT = [
     "upper",
     "p_value",
     "p_adjusted",
-    "n_clusters",
-    "drop_rate",
 ]
+"""Columns of every comparison, paired or not."""
+
+PAIRED_RESULT = [*DIFFERENCE, "n_clusters", "drop_rate"]
 
 
 class Matching(NamedTuple):
@@ -99,14 +100,17 @@ def paired_spread(
     *by, side = keys
     tables, on = flat(tables)
     present = pl.concat([table.select(*keys, *on) for table in tables]).unique()
-    pairs = _pairs(present.select(keys).unique().sort(keys), by, side, sides)
+    pairs = pairs_of(present.select(keys).unique().sort(keys), by, side, sides)
     names = on
     if matching is not None:
         names = [matching.shared]
         present = tables[0].filter(matching.counted).select(*keys, *names).unique()
-    shared = _shared_clusters(present, pairs, by, side, names)
+    shared = shared_clusters(present, pairs, by, side, names)
     if not len(shared) and method.rules == "documented" and matching is None:
-        raise ParameterError("the two sides share no cluster; check the column to pair on")
+        raise ParameterError(
+            "the two sides share no cluster; check the column to pair on. Sides of different "
+            "people or items are compared by paired=False"
+        )
     numbered = [_number(table, shared, by, side, names) for table in tables]
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
@@ -121,13 +125,21 @@ def paired_spread(
             columns = [pl.Series(name, values) for name, values in made.items()]
             named = pl.lit(bounds[number].name).alias("metric")
             parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
+    whole = pl.concat(parts, how="diagonal_relaxed")
+    return one_family(whole, bounds, by, correction).select(*by, *PAIRED_RESULT)
+
+
+def one_family(
+    result: pl.DataFrame, bounds: Sequence[Bound], by: list[str], correction: str
+) -> pl.DataFrame:
+    """All differences in order, with p-values that are corrected for each other."""
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
     floats = ["estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value"]
-    result = pl.concat(parts, how="diagonal_relaxed").with_columns(pl.col(floats).fill_nan(None))
+    result = result.with_columns(pl.col(floats).fill_nan(None))
     family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
     result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
-    return result.sort(*by, rank, "left", "right").select(*by, *PAIRED_RESULT)
+    return result.sort(*by, rank, "left", "right")
 
 
 def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, together: bool) -> Boards:
@@ -139,7 +151,12 @@ def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, togeth
     return Boards(pair * 0, drawn)
 
 
-def _pairs(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:
+def pairs_of(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:
+    """Which sides are compared: the keys, `left` and `right`.
+
+    Raises:
+        ParameterError: There are fewer than two sides, or the baseline is none of them.
+    """
     if sides.known is not None:
         named = [
             pl.lit(name).alias(column)
@@ -184,7 +201,7 @@ def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
     return pl.col("left") == pl.lit(named).first()
 
 
-def _shared_clusters(
+def shared_clusters(
     present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
 ) -> pl.DataFrame:
     """Clusters of each pair that stand on both of its sides."""
@@ -282,21 +299,23 @@ def _of_pool(
     left, right = which[0::2], which[1::2]
     chunk = max(1, BATCH // len(drawn[0]))
     for number, bound in enumerate(bounds):
-        least = _rounding(bound)
+        least = rounding(bound)
         parts: list[dict[str, Floats]] = []
         for first in range(0, len(left), chunk):
             here = slice(first, first + chunk)
-            sides = left[here], right[here]
-            deltas, point = (_delta(v[number], *sides, least) for v in (drawn, points))
+            deltas, point = (
+                _gap(v[number], left[here], right[here], least) for v in (drawn, points)
+            )
             without = None
             if left_out is not None:
-                without = _delta(left_out[number], *sides, least)
+                without = _gap(left_out[number], left[here], right[here], least)
                 if touched is not None:
                     both = touched[:, 0::2][:, here] | touched[:, 1::2][:, here]
                     without = np.where(both, without, np.nan)
             sizes = counts[here]
             spread = intervals.bootstrap_spread(method, point, deltas, without, clusters=sizes)
             spread = intervals.without_lone(method, spread, varying[here])
+            spread = intervals.within_range(method, spread, point, *range_of(bound))
             if swapped is None:
                 p_value = intervals.p_values(deltas, point, method, without, clusters=sizes)
             else:
@@ -312,16 +331,27 @@ def _of_pool(
 _ROUNDING = 1e-12
 
 
-def _rounding(bound: Bound) -> float:
+def rounding(bound: Bound) -> float:
     """Differences up to this are of values that are equal but for the order of their sums."""
     least, most = bound.metric.range
     scale = max(abs(least), abs(most))
     return _ROUNDING * scale if np.isfinite(scale) else 0.0
 
 
-def _delta(values: Floats, left: Ints, right: Ints, least: float) -> Floats:
-    """Differences of entries; equal ones would else be tested by rounding."""
-    gap: Floats = values[..., right] - values[..., left]
+def range_of(bound: Bound) -> Floats:
+    """Smallest and largest possible difference."""
+    least, most = bound.metric.range
+    return np.array([least - most, most - least])
+
+
+def _gap(values: Floats, left: Ints, right: Ints, least: float) -> Floats:
+    """Differences of entries."""
+    return delta_of(values[..., left], values[..., right], least)
+
+
+def delta_of(left: Floats, right: Floats, least: float) -> Floats:
+    """Differences; equal values would else be tested by rounding."""
+    gap = right - left
     return np.where(np.abs(gap) <= least, 0.0, gap)
 
 

@@ -102,10 +102,11 @@ def _bias(points: Floats, replicates: Floats) -> Floats:
 
     # Ties with the estimate count half, which matters where few values are possible.
     # Equal up to rounding, which depends on the order of rows.
-    away = replicates - points
-    equal = np.abs(away) <= 1e-12 * np.abs(points)
-    below = ((away < 0) & ~equal).sum(axis=0) + 0.5 * equal.sum(axis=0)
     with np.errstate(invalid="ignore"):
+        away = replicates - points
+        near = np.isfinite(away) & (np.abs(away) <= 1e-12 * np.abs(points))
+        equal = near | (replicates == points)  # infinities have no difference
+        below = ((away < 0) & ~equal).sum(axis=0) + 0.5 * equal.sum(axis=0)
         bias: Floats = ndtri(below / (~np.isnan(replicates)).sum(axis=0))
     return bias
 
@@ -113,7 +114,8 @@ def _bias(points: Floats, replicates: Floats) -> Floats:
 def _acceleration(jackknife: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         valid = (~np.isnan(jackknife)).sum(axis=0)
-        centred = np.nan_to_num(np.nansum(jackknife, axis=0) / valid - jackknife)
+        centred = np.nansum(jackknife, axis=0) / valid - jackknife
+        centred = np.where(np.isfinite(centred), centred, 0.0)
         squares = (centred**2).sum(axis=0)
         acceleration: Floats = np.nan_to_num((centred**3).sum(axis=0) / (6.0 * squares**1.5))
     return acceleration

@@ -11,8 +11,10 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.sharing import share
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import CLUSTER, Contraction
+from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
 from evalframe.resample.pools import Pool, number_groups, pools
 from evalframe.resample.progress import reporter
@@ -80,11 +82,16 @@ def _without_rows(
     blocks: Sequence[Block],
     bounds: Sequence[Bound],
 ) -> pl.DataFrame:
-    """No group where there are keys; without keys one, of no cluster, in which nothing is drawn."""
+    """Result for an empty table: no rows if grouped, otherwise one row without clusters.
+
+    The original's bootstrap of no items has no estimate, and an interval from 0 to 0.
+    """
     named_by_number = [table.with_columns(pl.lit(0).alias(CLUSTER)) for table in tables]
     contraction = Contraction(blocks, named_by_number, bounds, len(groups), 1)
     points = contraction.points()
     fallback = 0.0 if method.lenient else None
+    if method.lenient:
+        points = np.full_like(points, np.nan)
     named = groups.join(pl.DataFrame({"metric": [b.name for b in bounds]}), how="cross")
     columns = {"estimate": points, **contraction.counts()}
     return named.with_columns(
@@ -142,12 +149,14 @@ class Estimated(NamedTuple):
         points: The estimates, metrics by groups.
         spread: Their uncertainty, likewise.
         drawn: Of a bootstrap the replicates, metrics by replicates by groups.
+        left_out: Of one that needs them the estimates without some clusters, likewise.
         counts: How many rows are used and left out, metrics by groups.
     """
 
     points: Floats
     spread: intervals.Spread
     drawn: Floats | None
+    left_out: Floats | None
     counts: Mapping[str, Ints]
 
 
@@ -177,24 +186,75 @@ def estimated(
     def all_of(weights: Weights) -> Floats:
         return replicates(contraction, weights, progress)
 
-    drawn = None
+    drawn = left_out = None
     if isinstance(method, Bootstrap):
         jackknife = None
         if method.leaves_out:
-            left_out = draws.left_out(method, pool.clusters)
-            jackknife = flattened(only_touched(all_of(left_out), pool, left_out))
+            weights = draws.left_out(method, pool.clusters)
+            left_out = only_touched(all_of(weights), pool, weights)
+            jackknife = flattened(left_out)
         drawn = all_of(pool.drawn)
         made = intervals.bootstrap_spread(method, flat, flattened(drawn), jackknife, clusters=sizes)
     elif isinstance(method, Jackknife):
         without = flattened(all_of(draws.leave_one_out(pool.clusters)))
         made = intervals.jackknife_spread(flat, without, method.level)
     else:
-        up = flattened(all_of(draws.nudged(pool.clusters, _NUDGE)))
-        down = flattened(all_of(draws.nudged(pool.clusters, -_NUDGE)))
-        made = intervals.linear_spread(flat, up, down, _NUDGE, method.level)
+        influence = _influence(contraction, pool, bounds, points, progress)
+        made = intervals.linear_spread(flat, flattened(influence), method.level)
     made = intervals.without_lone(method, made, varying)
+    ends = np.repeat([bound.metric.range for bound in bounds], groups, axis=0).T
+    made = intervals.within_range(method, made, flat, *ends)
     spread = intervals.Spread(*(values.reshape(points.shape) for values in made))
-    return Estimated(points, spread, drawn, contraction.counts())
+    return Estimated(points, spread, drawn, left_out, contraction.counts())
+
+
+def _influence(
+    contraction: Contraction,
+    pool: Pool,
+    bounds: Sequence[Bound],
+    points: Floats,
+    progress: Progress,
+) -> Floats:
+    """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups.
+
+    Metrics of levels that form new ones, as those of a hull do, are computed anew for each cluster.
+    """
+    anew = [
+        number for number, bound in enumerate(bounds) if not all(map(is_carried, bound.state.axes))
+    ]
+    made = np.full((len(bounds), pool.clusters, len(pool.groups)), np.nan)
+    for carried in (True, False):
+        chosen = [n for n in range(len(bounds)) if (n not in anew) == carried]
+        if not chosen:
+            continue
+        part = contraction
+        if len(chosen) < len(bounds):
+            part = _contraction_of(chosen, contraction.blocks, pool, bounds)
+        if carried:
+            made[chosen] = influences(part)
+        else:
+            up, down = (
+                replicates(part, draws.nudged(pool.clusters, by), progress)
+                for by in (_NUDGE, -_NUDGE)
+            )
+            here = points[chosen][:, None]
+            made[chosen] = intervals.nudged_influence(here, up, down, _NUDGE)
+    return made
+
+
+def _contraction_of(
+    chosen: Sequence[int], blocks: Sequence[Block], pool: Pool, bounds: Sequence[Bound]
+) -> Contraction:
+    """That of some of the metrics, whose sums stand in the tables of all."""
+    mine = [bounds[number] for number in chosen]
+    shared = share(mine)
+    tables = []
+    for block in shared:
+        number, axis_number = block.uses[0]
+        use = (chosen[number], axis_number)
+        place = next(i for i, other in enumerate(blocks) if use in other.uses)
+        tables.append(pool.tables[place])
+    return Contraction(shared, tables, mine, len(pool.groups), pool.clusters)
 
 
 def only_touched(values: Floats, pool: Pool, left_out: Weights) -> Floats:

@@ -19,6 +19,7 @@ from evalframe.selective import (  # noqa: F401 (they declare the metrics)
     scoring,
     screening,
     severity,
+    threshold_choice,
     working_points,
 )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsFloat
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import MetricFunction, metric, variant
+from evalframe.core.metric import metric
 from evalframe.core.state import First, at, before, ratio
+from evalframe.core.variants import PresetMetric, preset
 from evalframe.selective.conventions import (
     Rule,
     accepted_of,
@@ -21,14 +22,14 @@ from evalframe.selective.curve import (
     RISK,
     RISK_BEFORE,
     by_confidence,
-    zero_if_empty,
+    zero_if_abstained,
 )
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evalframe.core.state import State, Totals
-    from evalframe.core.typing import Role
+    from evalframe.core.typing import IntoExpr, Role
     from evalframe.selective.conventions import Convention, CoverageConvention
 
 
@@ -62,7 +63,7 @@ def aurc(
     Returns:
         Float64. `trapezoid_total` gives 0.0 where nothing is predicted (an area over no
         coverage, as its source does); the others give null there, `trapezoid_per_item_renorm`
-        also for a single item.
+        also for a single item. All give null where items are left out and none remains to rank.
 
     Raises:
         ParameterError: The convention is unknown.
@@ -185,8 +186,13 @@ def augrc_normalised(
 
 
 def aurc_at(
-    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
-) -> MetricFunction[...]:
+    coverage: float,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    weight: IntoExpr | None = None,
+    convention: CoverageConvention = "trapezoid_total",
+) -> PresetMetric:
     """AURC over the coverages up to a bound only: `aurc_at(0.5)` is the metric `aurc_at_0.50`.
 
     The area ends at min(coverage, Cmax), the last chord cut by linear interpolation. Where Cmax
@@ -194,12 +200,16 @@ def aurc_at(
 
     Args:
         coverage: Upper end of the area, in (0, 1].
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
         convention: Whether coverage is a share of all items (`trapezoid_total`) or of the
             predicted ones (`trapezoid_predicted`).
 
     Returns:
-        A metric of `loss` and `confidence`; where nothing is predicted 0.0, or null among
-        predicted items.
+        The metric: an expression, which called with other columns is that of those; where nothing
+        is predicted 0.0, or null among predicted items. Null where items are left out and none
+        remains to rank.
 
     Raises:
         ParameterError: The coverage lies outside (0, 1].
@@ -207,7 +217,7 @@ def aurc_at(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.8]})
-        >>> items.select(ef.aurc_at(0.75)("loss", "confidence"))
+        >>> items.select(ef.aurc_at(0.75))
         shape: (1, 1)
         ┌──────────────┐
         │ aurc_at_0.75 │
@@ -218,22 +228,38 @@ def aurc_at(
         └──────────────┘
     """
     fraction("coverage", coverage)
-    return variant(_truncated_aurc, coverage=float(coverage), convention=convention)
+    return preset(
+        _truncated_aurc,
+        loss,
+        confidence,
+        weight=weight,
+        coverage=float(coverage),
+        convention=convention,
+    )
 
 
 def augrc_at(
-    coverage: float, *, convention: CoverageConvention = "trapezoid_total"
-) -> MetricFunction[...]:
+    coverage: float,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    weight: IntoExpr | None = None,
+    convention: CoverageConvention = "trapezoid_total",
+) -> PresetMetric:
     """AUGRC over the coverages up to a bound only; see `aurc_at`.
 
     Args:
         coverage: Upper end of the area, in (0, 1].
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
         convention: Whether coverage is a share of all items (`trapezoid_total`) or of the
             predicted ones (`trapezoid_predicted`).
 
     Returns:
-        A metric of `loss` and `confidence`; where nothing is predicted 0.0, or null among
-        predicted items.
+        The metric: an expression, which called with other columns is that of those; where nothing
+        is predicted 0.0, or null among predicted items. Null where items are left out and none
+        remains to rank.
 
     Raises:
         ParameterError: The coverage lies outside (0, 1].
@@ -241,11 +267,18 @@ def augrc_at(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [1.0, 1.0], "confidence": [0.9, 0.8]})
-        >>> items.select(ef.augrc_at(0.25)("loss", "confidence")).item()
+        >>> items.select(ef.augrc_at(0.25)).item()
         0.03125
     """
     fraction("coverage", coverage)
-    return variant(_truncated_augrc, coverage=float(coverage), convention=convention)
+    return preset(
+        _truncated_augrc,
+        loss,
+        confidence,
+        weight=weight,
+        coverage=float(coverage),
+        convention=convention,
+    )
 
 
 def fraction(name: str, value: float) -> float:
@@ -254,7 +287,7 @@ def fraction(name: str, value: float) -> float:
     Raises:
         ParameterError: It does not (NaN included).
     """
-    if isinstance(value, bool) or not 0 < value <= 1:
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat) or not 0 < value <= 1:
         raise ParameterError(
             f"{name} must lie in (0, 1], got {value!r}; 0.5 means half of all items"
         )
@@ -347,7 +380,7 @@ def _until(
 ) -> State:
     def finish(t: Totals) -> pl.Expr:
         if convention == "trapezoid_total":
-            return zero_if_empty(t.area, t.items**power)
+            return zero_if_abstained(t, t.area / t.items**power)
         return ratio(t.area, t.mass**power)
 
     return by_confidence(loss, confidence, weight, firsts={"area": area}, finish=finish)

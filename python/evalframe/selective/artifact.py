@@ -235,6 +235,7 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
         return {"enabled": False, "intersection_only": only, "deltas": None}
     (left, left_failed), (right, right_failed) = evaluation.population.sides
     asked_left, asked_right = left | left_failed, right | right_failed
+    overlap = asked_left & asked_right
     rows = evaluation.deltas.iter_rows(named=True)
     delta = {(row["confidence"], row["metric"]): row for row in rows}
     return {
@@ -251,8 +252,8 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
         "participants_right_only": len(asked_right - asked_left),
         "participants_overlap_total": evaluation.population.total,
         "participants_overlap_included": len(evaluation.population.analysed),
-        "participants_failed_left": len(left_failed),
-        "participants_failed_right": len(right_failed),
+        "participants_failed_left": len(overlap & left_failed),
+        "participants_failed_right": len(overlap & right_failed),
     }
 
 

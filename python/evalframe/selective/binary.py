@@ -8,7 +8,8 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.rows import as_expr
-from evalframe.selective.roc import auroc, is_class
+from evalframe.selective.classes import is_class
+from evalframe.selective.roc import auroc
 from evalframe.selective.screening import (
     accuracy,
     f1_score,
@@ -51,7 +52,7 @@ def binary_metrics(
     Returns:
         Expressions for `evaluate` or `agg`: `coverage_binary`, `accuracy`, `precision`, `recall`,
         `f1_score`, `auroc` and the four counts. Coverage has a name of its own, so that they go
-        beside `total_score_metrics()`.
+        beside `total_score_metrics()`. The original's `f1` is `f1_score(rules="reference")`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Closed: TypeAlias = Literal["left", "right"]
 
+TO_UNIT = "divide percent by 100"
+"""What to do about confidences outside [0, 1]."""
+
 _ABOVE = 1.0 + 2.0**-50
 
 _ROUNDING = 1e-9
@@ -106,6 +109,11 @@ def are_probabilities(*values: pl.Expr) -> pl.Expr:
     """Whether all lie in [0, 1]; false where one is null or NaN."""
     inside = [value.is_between(0.0, 1.0) for value in values]
     return pl.all_horizontal(inside).fill_null(value=False)
+
+
+def is_outside(confidence: pl.Expr) -> pl.Expr:
+    """Whether a number is no probability; null, NaN and infinity are faults of their own."""
+    return confidence.is_finite() & ~confidence.is_between(0.0, 1.0)
 
 
 def per_bin(sums: pl.Expr) -> pl.Expr:

@@ -19,7 +19,6 @@ from evalframe.core.metric import metric
 from evalframe.core.rules import check_rules
 from evalframe.core.state import State, own, ratio
 from evalframe.selective.binning import are_probabilities, by_bin, check_binning, per_bin
-from evalframe.selective.curve import zero_if_empty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,7 +89,11 @@ def expected_calibration_error(
     if rules == "reference":
         valid = confidence.is_not_nan().fill_null(value=False) & are_probabilities(correct)
         confidence = confidence.clip(0.0, 1.0)
-    empty = ratio if rules == "documented" else zero_if_empty
+
+    def finish(t: Totals) -> pl.Expr:
+        gap = ratio(t.gaps, t.mass)
+        return gap if rules == "documented" else gap.fill_null(0.0)
+
     return _by_gap(
         confidence,
         correct,
@@ -99,7 +102,7 @@ def expected_calibration_error(
         binning,
         closed,
         terms={"gaps": own.gap.abs()},
-        finish=lambda t: empty(t.gaps, t.mass),
+        finish=finish,
         valid=valid,
     )
 

@@ -17,11 +17,17 @@ from evalframe.core import tables
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric
 from evalframe.core.rows import as_expr
-from evalframe.core.state import WEIGHT, First, State, Totals, ratio, total
+from evalframe.core.state import WEIGHT, First, State, Totals, total
 from evalframe.evaluation import evaluate
 from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
 from evalframe.selective.conventions import coverages
-from evalframe.selective.curve import RISK, by_confidence, valid_item
+from evalframe.selective.curve import (
+    RISK,
+    by_confidence,
+    refuse_negative,
+    valid_item,
+    zero_if_abstained,
+)
 from evalframe.selective.working_points import risk_at, slack
 
 if TYPE_CHECKING:
@@ -89,6 +95,7 @@ def compare_at_coverage(
         group predicts nothing, and where nothing is predicted.
 
     Raises:
+        ContractError: A loss is negative.
         ParameterError: A system does not reach the coverage asked for; the systems of a group
             share no cluster; and as `compare` raises.
         UnknownNameError: A metric that has no form up to a coverage.
@@ -160,6 +167,7 @@ def compare_at_coverage(
     rows = _rows(tables.lazy(frame), keys, as_expr(between), cluster, loss, confidence, weight)
     weight = None if weight is None else WEIGHT
     groups = [*keys.inner, _ALL]
+    refuse_negative(rows, "compare_at_coverage")
     rows = _of_shared_clusters(rows, groups, keys)
     asked = _REACHED.bind(weight=weight)
     reached = evaluate(rows, asked, by=[*groups, _SYSTEM]).collect()
@@ -259,10 +267,11 @@ def _check_reached(
     if short.height:
         first = short.row(0, named=True)
         others = f", and {short.height - 1} more fall short" if short.height > 1 else ""
+        none = "no coverage, since none of its predicted items can be ranked"
+        ends = none if first["cmax"] is None else f"a coverage of {first['cmax']:.4g}"
         raise ParameterError(
-            f"system {first[_SYSTEM]!r} reaches a coverage of {first['cmax'] or 0.0:.4g}"
-            f"{_group(short, keys)}, below the {coverage:g} asked for{others}; lower the coverage, "
-            "or compare at coverage='common'"
+            f"system {first[_SYSTEM]!r} reaches {ends}{_group(short, keys)}, below the "
+            f"{coverage:g} asked for{others}; lower the coverage, or compare at coverage='common'"
         )
 
 
@@ -297,13 +306,7 @@ def _up_to_bound(
 ) -> State:
     """The state of a metric up to a bound that is a column, constant within the group.
 
-    Args:
-        loss: Loss of each item.
-        confidence: Confidence of each item.
-        bound: The bound.
-        weight: Weight of each item.
-        firsts: Of the curve up to its end or the bound.
-        value: From totals and how much coverage the curve lacks to the value.
+    `value` is made of totals and of how much coverage the curve lacks.
     """
     # Halves of its digits: their sums over fewer than 2**27 items are exact, and so is the mean.
     rounded = bound * _SPLIT
@@ -377,10 +380,8 @@ def _risk(
 
 def _cmax(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
     """Share of the usable items that are predicted: where the curve ends."""
-    return State(
-        sums={"items": weight, "mass": pl.when(loss.is_not_null()).then(weight)},
-        finish=lambda t: ratio(t.mass, t.items),
-        valid=valid_item(loss, confidence),
+    return by_confidence(
+        loss, confidence, weight, finish=lambda t: zero_if_abstained(t, t.mass / t.items)
     )
 
 

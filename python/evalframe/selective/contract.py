@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.contract import Column, Contract, Rule, each_once
+from evalframe.selective.binning import TO_UNIT, is_outside
+from evalframe.selective.curve import NOT_NEGATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,7 @@ def items_contract(
     by: str | Sequence[str] = (),
     key: Sequence[str] | None = None,
     answers: Kind = "value",
+    probability: bool = False,
 ) -> Contract:
     """The contract of an item table, under the names its columns have.
 
@@ -48,6 +51,8 @@ def items_contract(
         key: Columns that identify a row; by default `by`, participant and item, or none if there is
             no item.
         answers: What prediction and label hold: `"number"` for a loss that subtracts them.
+        probability: Whether confidences must lie in [0, 1], as calibration errors and calibrators
+            need them. Areas rank by any score, be it percent or a log-probability.
 
     Examples:
         >>> items = items_contract(confidence="token_msp", by="model")
@@ -73,8 +78,15 @@ def items_contract(
     columns += [Column(name, nullable=True, finite=False) for name in (*by, *key)]
     return Contract(
         "items",
-        _each_once(columns),
-        rules=tuple(_not_negative(name) for name in _names(weight)),
+        each_once(columns),
+        rules=(
+            *(
+                _not_negative(name, f"correct {name!r}, or set it to 0 for rows that do not count")
+                for name in _names(weight)
+            ),
+            *(_not_negative(name, NOT_NEGATIVE) for name in _names(loss)),
+            *(lies_in_unit(name, loss or prediction) for name in confidence if probability),
+        ),
         key=tuple(dict.fromkeys(key)),
         alike=() if loss or not label else ((prediction, label),),
     )
@@ -86,12 +98,15 @@ def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _each_once(columns: list[Column]) -> tuple[Column, ...]:
-    """A column in several roles is held to the first of them, which asks the most."""
-    first = {column.name: column for column in reversed(columns)}
-    return tuple(column for column in columns if first[column.name] is column)
+def lies_in_unit(confidence: str, where: str) -> Rule:
+    """The rule that a confidence is a probability, on rows in which another column is not null."""
+    return Rule(
+        f"{confidence} lies in [0, 1] where {where} is",
+        ~is_outside(pl.col(confidence)) | pl.col(where).is_null(),
+        (confidence, where),
+        f"{TO_UNIT}; a score that only ranks has areas, but no calibration error",
+    )
 
 
-def _not_negative(weight: str) -> Rule:
-    remedy = f"correct {weight!r}, or set it to 0 for rows that are not to count"
-    return Rule(f"{weight} is not negative", pl.col(weight) >= 0, (weight,), remedy)
+def _not_negative(name: str, remedy: str) -> Rule:
+    return Rule(f"{name} is not negative", pl.col(name) >= 0, (name,), remedy)

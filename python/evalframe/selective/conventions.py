@@ -19,7 +19,7 @@ from evalframe.selective.curve import (
     GENERALIZED_CHORDS,
     RISK,
     per_item_risks,
-    zero_if_empty,
+    zero_if_abstained,
 )
 
 if TYPE_CHECKING:
@@ -62,11 +62,13 @@ class Rule(NamedTuple):
         height: The height of a plateau.
         area: The area from the heights added up.
         begins: Whether the area needs the risk at the first plateau.
+        of_all: Whether coverage is a share of all items, so that the area is 0 if all abstain.
     """
 
     height: pl.Expr
     area: Callable[[Sums], pl.Expr]
     begins: bool = False
+    of_all: bool = False
 
     def terms(self, height: str, first: str) -> dict[str, pl.Expr]:
         """The terms of the rule under names of the metric's own."""
@@ -76,7 +78,8 @@ class Rule(NamedTuple):
         """The area from a finish's totals; about the mean loss the last risk is 0."""
         last = pl.lit(0.0) if centred else t.loss / t.mass
         begin = getattr(t, first) if self.begins else last
-        return self.area(Sums(getattr(t, height), begin, last, t.mass, t.items))
+        area = self.area(Sums(getattr(t, height), begin, last, t.mass, t.items))
+        return zero_if_abstained(t, area) if self.of_all else area
 
 
 _RISKS = per_item_risks()
@@ -92,7 +95,7 @@ def _per_item_loss_trapezoid(s: Sums) -> pl.Expr:
 
 
 _AURC = {
-    "trapezoid_total": Rule(CHORDS, lambda s: zero_if_empty(s.height, s.items)),
+    "trapezoid_total": Rule(CHORDS, lambda s: s.height / s.items, of_all=True),
     "trapezoid_predicted": Rule(CHORDS, lambda s: ratio(s.height, s.mass)),
     "trapezoid_per_item_renorm": Rule(_RISKS, _per_item_trapezoid, begins=True),
     "rectangle_per_item": Rule(_RISKS, lambda s: ratio(s.height, s.mass)),
@@ -107,8 +110,9 @@ def _oracle_trapezoid(s: Sums) -> pl.Expr:
 _AURC_ORACLE = {
     "trapezoid_total": Rule(
         _RISKS,
-        lambda s: pl.when(s.mass > 0).then(_oracle_trapezoid(s) / s.items).otherwise(0.0),
+        lambda s: _oracle_trapezoid(s) / s.items,
         begins=True,
+        of_all=True,
     ),
     "trapezoid_predicted": Rule(_RISKS, lambda s: ratio(_oracle_trapezoid(s), s.mass), begins=True),
     "trapezoid_per_item_renorm": _AURC["trapezoid_per_item_renorm"],
@@ -117,7 +121,7 @@ _AURC_ORACLE = {
 }
 
 _AUGRC = {
-    "trapezoid_total": Rule(GENERALIZED_CHORDS, lambda s: zero_if_empty(s.height, s.items**2)),
+    "trapezoid_total": Rule(GENERALIZED_CHORDS, lambda s: s.height / s.items**2, of_all=True),
     "trapezoid_predicted": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
     "trapezoid_per_item_renorm": Rule(_LOSSES, _per_item_loss_trapezoid, begins=True),
     "rectangle_per_item": Rule(_LOSSES, lambda s: ratio(s.height, s.mass**2)),

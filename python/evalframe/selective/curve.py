@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.errors import ContractError
 from evalframe.core.special import harmonic_increase
 from evalframe.core.state import Axis, State, Totals, at, before, own
 
@@ -33,11 +34,74 @@ ACCEPTED = at.mass - before.mass
 
 
 def valid_item(loss: pl.Expr, confidence: pl.Expr | None) -> pl.Expr:
-    """Whether an item is usable: its loss is not NaN, and if it has a loss it has a confidence."""
-    usable = loss.is_nan().fill_null(value=False).not_()
-    if confidence is None:
-        return usable
-    return usable & (loss.is_null() | confidence.is_not_nan().fill_null(value=False))
+    """Whether an item is usable: an abstention, or a loss of at least 0 that has a confidence.
+
+    Negative losses are not usable: an oracle and an excess are defined for losses of at least 0.
+    """
+    usable = loss.is_between(0.0, float("inf"))
+    if confidence is not None:
+        usable &= confidence.is_not_nan()
+    return loss.is_null() | usable.fill_null(value=False)
+
+
+def is_negative(loss: pl.Expr) -> pl.Expr:
+    """Whether a loss is one that no item can have."""
+    return (loss < 0.0).fill_null(value=False)
+
+
+NOT_NEGATIVE = "correct it, or make it a loss: of a score in [0, 1] that is 1 - score"
+"""What to do about negative losses."""
+
+
+def refuse_negative(rows: pl.LazyFrame, where: str) -> None:
+    """Raise where a loss in the column `loss` is negative.
+
+    Raises:
+        ContractError: One is.
+    """
+    count = rows.select(is_negative(pl.col("loss")).sum()).collect().item()
+    if count:
+        raise ContractError(_refusal(where, "loss is negative", count, NOT_NEGATIVE))
+
+
+def refusing(
+    levels: pl.LazyFrame,
+    name: str,
+    where: str,
+    what: str = "loss is negative",
+    remedy: str = NOT_NEGATIVE,
+) -> pl.LazyFrame:
+    """Sums of rows, or an error when they are collected if some rows were left out.
+
+    Args:
+        levels: An additive table.
+        name: The sum that counts the rows that are refused.
+        where: The function, for messages.
+        what: What is wrong in these rows.
+        remedy: What to do about it.
+    """
+
+    def checked(rows: pl.DataFrame) -> pl.DataFrame:
+        if count := int(rows[name].sum()):
+            raise ContractError(_refusal(where, what, count, remedy))
+        return rows
+
+    # Whole, since rows that are not asked for must be sound as well.
+    return levels.map_batches(checked, projection_pushdown=False, predicate_pushdown=False)
+
+
+def _refusal(where: str, what: str, count: int, remedy: str) -> str:
+    return f"{where}: a {what} in {count:,} row{'s' * (count > 1)}; {remedy}"
+
+
+def unusable(weight: pl.Expr) -> dict[str, pl.Expr]:
+    """How many items are left out."""
+    return {"unusable": counted(pl.lit(value=True), weight)}
+
+
+def counted(rows: pl.Expr, weight: pl.Expr) -> pl.Expr:
+    """One for each of these rows; a row of weight 0 is as if it were not there."""
+    return (rows & (weight != 0).fill_null(value=True)).cast(pl.Float64)
 
 
 def by_confidence(
@@ -58,6 +122,7 @@ def by_confidence(
         axes=(replace(axis, maxima=maxima or {}, firsts=firsts or {}),),
         finish=finish,
         valid=valid_item(loss, confidence),
+        left_out=unusable(weight),
     )
 
 
@@ -103,6 +168,9 @@ def per_item_risks() -> pl.Expr:
     return own.loss + (before.loss - before.mass * mean) * steps
 
 
-def zero_if_empty(value: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """A quotient whose empty case is the documented 0: the area over no coverage at all."""
-    return pl.when(denominator > 0).then(value / denominator).otherwise(0.0)
+def zero_if_abstained(t: Totals, value: pl.Expr) -> pl.Expr:
+    """A value that is 0 where nothing is predicted, as the area over no coverage at all is.
+
+    Null where items were left out and none remains to be ranked: what is missing is not perfect.
+    """
+    return pl.when(t.mass > 0).then(value).when(t.unusable == 0).then(0.0)

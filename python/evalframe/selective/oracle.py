@@ -16,7 +16,14 @@ from evalframe.selective.conventions import (
     aurc_rule,
     coverages,
 )
-from evalframe.selective.curve import CHORDS, RISK, confidence_axis, valid_item
+from evalframe.selective.curve import (
+    CHORDS,
+    RISK,
+    confidence_axis,
+    unusable,
+    valid_item,
+    zero_if_abstained,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +38,7 @@ _CENTRE = ("loss", "mass")
 @metric(family="selective", direction="none", range=(0.0, float("inf")))
 def aurc_optimal(
     loss: Role = "loss",
-    confidence: Role = None,
+    confidence: Role = "confidence",
     *,
     weight: Role = None,
     convention: Convention = "trapezoid_total",
@@ -40,12 +47,12 @@ def aurc_optimal(
 
     Args:
         loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Not needed; where given, items without one are left out, as `aurc` does.
+        confidence: Items without one are left out, as `aurc` does; None takes all items.
         weight: How often each row counts.
         convention: As for `aurc`.
 
     Returns:
-        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
+        Float64, 0.0 or null in the same cases as `aurc`.
 
     References:
         The finite-sample oracle of ai-psychiatrist 36e9fba; fd-shifts uses the limit of
@@ -54,7 +61,7 @@ def aurc_optimal(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0, 1, 0, 1, None]})
-        >>> round(items.select(ef.aurc_optimal()).item(), 6)
+        >>> round(items.select(ef.aurc_optimal(confidence=None)).item(), 6)
         0.116667
     """
     return _optimal(aurc_oracle_rule(convention), loss, confidence, weight)
@@ -63,7 +70,7 @@ def aurc_optimal(
 @metric(family="selective", direction="none", range=(0.0, float("inf")))
 def augrc_optimal(
     loss: Role = "loss",
-    confidence: Role = None,
+    confidence: Role = "confidence",
     *,
     weight: Role = None,
     convention: Convention = "trapezoid_total",
@@ -72,12 +79,12 @@ def augrc_optimal(
 
     Args:
         loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Not needed; where given, items without one are left out, as `augrc` does.
+        confidence: Items without one are left out, as `augrc` does; None takes all items.
         weight: How often each row counts.
         convention: As for `aurc`.
 
     Returns:
-        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
+        Float64, 0.0 or null in the same cases as `aurc`.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -85,7 +92,7 @@ def augrc_optimal(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0, 1, 0, 1, None]})
-        >>> items.select(ef.augrc_optimal()).item()
+        >>> items.select(ef.augrc_optimal(confidence=None)).item()
         0.08
     """
     return _optimal(augrc_rule(convention), loss, confidence, weight)
@@ -112,7 +119,7 @@ def eaurc(
         convention: As for `aurc`.
 
     Returns:
-        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
+        Float64, 0.0 or null in the same cases as `aurc`.
 
     References:
         Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
@@ -147,7 +154,7 @@ def eaugrc(
         convention: As for `aurc`.
 
     Returns:
-        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
+        Float64, 0.0 or null in the same cases as `aurc`.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -179,7 +186,8 @@ def aurc_gap_pct(
         convention: As for `aurc`.
 
     Returns:
-        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does).
+        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does); null where
+        that is.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -211,7 +219,8 @@ def augrc_gap_pct(
         convention: As for `aurc`.
 
     Returns:
-        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does).
+        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does); null where
+        that is.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -246,7 +255,7 @@ def aurc_achievable(
         convention: As for `aurc`; without the conventions that walk item by item.
 
     Returns:
-        Float64; where nothing is predicted 0.0 in `trapezoid_total`, else null.
+        Float64, 0.0 or null in the same cases as `aurc`.
 
     References:
         ai-psychiatrist 36e9fba, which drops vertices within an absolute 1e-10 of a chord; this is
@@ -268,6 +277,7 @@ def aurc_achievable(
         axes=(_hull_axis(loss, confidence, weight),),
         finish=lambda t: rule.of(t, "achievable", "first"),
         valid=valid_item(loss, confidence),
+        left_out=unusable(weight),
     )
 
 
@@ -286,7 +296,7 @@ def achievable_gain_pct(
         weight: How often each row counts.
 
     Returns:
-        Float64 in percent, 0.0 where AURC is 0 (as its source does).
+        Float64 in percent, 0.0 where AURC is 0 (as its source does); null where that is.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -303,8 +313,9 @@ def achievable_gain_pct(
             confidence_axis(loss, confidence, weight, {"area": CHORDS}),
             _hull_axis(loss, confidence, weight),
         ),
-        finish=lambda t: _percent(t.area - t.achievable, t.area),
+        finish=lambda t: zero_if_abstained(t, _percent(t.area - t.achievable, t.area)),
         valid=valid_item(loss, confidence),
+        left_out=unusable(weight),
     )
 
 
@@ -336,6 +347,7 @@ def _optimal(oracle: Rule, loss: pl.Expr, confidence: pl.Expr | None, weight: pl
         axes=(_loss_axis(loss, weight, oracle.terms("optimal", "best")),),
         finish=lambda t: oracle.of(t, "optimal", "best"),
         valid=valid_item(loss, confidence),
+        left_out=unusable(weight),
     )
 
 
@@ -359,6 +371,7 @@ def _excess(
         ),
         finish=finish or (lambda t: _difference(t, actual, oracle)),
         valid=valid_item(loss, confidence),
+        left_out=unusable(weight),
     )
 
 

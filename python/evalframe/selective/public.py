@@ -50,6 +50,7 @@ from evalframe.selective.signals import (
     token_msp,
     token_pe,
 )
+from evalframe.selective.threshold_choice import thresholds
 from evalframe.selective.total_score import total_score_metrics, total_scores
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "signals_contract",
     "subject_errors",
     "target",
+    "thresholds",
     "to_artifact",
     "token_energy",
     "token_msp",

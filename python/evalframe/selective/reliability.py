@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.core.special import wilson
 from evalframe.core.state import LEVEL
-from evalframe.selective.binning import check_binning, mass_bin
+from evalframe.selective.binning import TO_UNIT, check_binning, is_outside, mass_bin
+from evalframe.selective.curve import counted, refusing
 from evalframe.selective.scoring import brier_reliability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.core.state import State
+    from evalframe.core.typing import Frame, IntoExpr, Role
     from evalframe.selective.binning import Binning, Closed
 
 RELIABILITY = (
@@ -46,7 +49,7 @@ def reliability_table(
     """Mean confidence and accuracy of each bin of confidence: the table of a reliability diagram.
 
     The mean of |gap|, weighted by `n`, is `expected_calibration_error` with the same bins, and the
-    rows it counts as missing are left out here, too.
+    rows it counts as missing are left out here, too; but a confidence outside [0, 1] is refused.
 
     Args:
         frame: Items, one row each.
@@ -69,6 +72,7 @@ def reliability_table(
         bin. A bin without items has no row.
 
     Raises:
+        ContractError: A confidence lies outside [0, 1], such as percent (raised on collect).
         MissingColumnsError: A column is not there.
         ParameterError: `bins` or `level` lies outside its domain, or a key has the name of a
             column of the result.
@@ -103,11 +107,12 @@ def reliability_table(
     lazy, keys = tables.lazy(frame), tables.Keys.of(by, taken=RELIABILITY)
     # The state of this metric is the table: mass, confidence and correct answers per bin, or per
     # distinct confidence, of which bins of equal mass are made.
-    made = brier_reliability(
-        confidence, correct, weight=weight, bins=bins, binning=binning, closed=closed
-    ).alias("reliability_table")
+    params = {"bins": bins, "binning": binning, "closed": closed}
+    made = _TABLE.bind((confidence, correct), weight=weight, params=params)
     tables.check_columns(lazy, [made], *keys.exprs)
     (levels,) = partial.block_tables(lazy, share([made.bound]), keys, None)
+    what = "confidence lies outside [0, 1]"
+    levels = refusing(levels, "outside", "reliability_table", what, TO_UNIT)
     filled = levels.filter(pl.col(LEVEL).is_not_null() & (pl.col("mass") > 0))
     if binning == "equal_width":
         number, width = pl.col(LEVEL), 1.0 / bins
@@ -140,6 +145,17 @@ def reliability_table(
         .sort(*keys.inner, "bin")
         .rename(keys.restore())
     )
+
+
+def _state(
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None, **bins: Any
+) -> State:
+    """The state of `brier_reliability`, which knows of confidences that are no probabilities."""
+    state: State = brier_reliability.metric.define(confidence, correct, weight=weight, **bins)
+    return replace(state, left_out={"outside": counted(is_outside(confidence), weight)})
+
+
+_TABLE = replace(brier_reliability.metric, name="reliability_table", define=_state, checked=set())
 
 
 def _of_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,12 +10,14 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import LEVEL
 from evalframe.selective.areas import aurc
+from evalframe.selective.curve import counted, is_negative, refusing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.core.state import State
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.core.typing import Frame, IntoExpr, Role
 
 CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count", "accepted")
 """Columns of every curve, after the group keys."""
@@ -32,7 +35,7 @@ def rc_curve(
 
     One row per distinct confidence of the predicted items: items of equal confidence enter
     together. There is no row at coverage 0. Rows that `aurc` leaves out are left out here, too:
-    a loss that is NaN, or a loss without a confidence.
+    a loss that is NaN, or a loss without a confidence. A negative loss is refused.
 
     Args:
         frame: Items, one row each.
@@ -49,6 +52,7 @@ def rc_curve(
         then from the most confident down. A group in which nothing is predicted has no rows.
 
     Raises:
+        ContractError: When collected: a loss is negative.
         MissingColumnsError: A column is not there.
         ParameterError: A key has the name of a column of the result.
 
@@ -83,9 +87,10 @@ def rc_curve(
             f"the curve has a column {clash[0]!r} of its own; rename the key with .alias(...)"
         )
     # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
-    area = aurc(loss, confidence, weight=weight).alias("rc_curve")
+    area = _CURVE.bind((loss, confidence), weight=weight)
     tables.check_columns(lazy, [area], *keys.exprs)
-    (plateaus,) = partial.block_tables(lazy, share([area.bound]), keys, None)
+    (levels,) = partial.block_tables(lazy, share([area.bound]), keys, None)
+    plateaus = refusing(levels, "negative", "rc_curve")
     order = [False] * len(keys.inner) + [True]
     # By a constant column Polars divides through its reciprocal, and 3 / 10 would not be 0.3: the
     # masses, times 0, make the number of items a column like any other.
@@ -107,6 +112,16 @@ def rc_curve(
         )
         .rename(keys.restore())
     )
+
+
+def _state(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
+    """The state of `aurc`, which knows of negative losses."""
+    state: State = aurc.metric.define(loss, confidence, weight=weight)
+    negative = {"negative": counted(is_negative(loss), weight)}
+    return replace(state, left_out={**state.left_out, **negative})
+
+
+_CURVE = replace(aurc.metric, name="rc_curve", define=_state, params={}, checked=set())
 
 
 def _within(expr: pl.Expr, keys: Keys) -> pl.Expr:

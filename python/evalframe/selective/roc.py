@@ -8,6 +8,7 @@ import polars as pl
 
 from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, before, own, ratio
+from evalframe.selective.classes import is_class
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Role
@@ -69,14 +70,3 @@ def auroc(
         finish=lambda t: ratio(t.pairs, t.positives * t.negatives),
         valid=scored if prediction is None else prediction.is_null() | scored,
     )
-
-
-def is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:
-    """Whether a label is the class, null where there is no label.
-
-    A number is compared as one: Polars finds a string unequal to any boolean, and would take all
-    labels of a text column for negative; the cast tells that `positive` is of another kind.
-    """
-    if isinstance(positive, str):
-        return label == positive
-    return label.cast(pl.Float64) == float(positive)

@@ -245,6 +245,9 @@ def _evaluated(
     if method is None:
         return _named(evaluate(table, [*resampled, *points]).collect())
     spread = evaluate(table, resampled, resample=replace(method, progress=progress))
+    if not len(table):  # the original's bootstrap of no items has no estimate, its metrics have
+        estimates = evaluate(table, resampled).collect()["estimate"]
+        spread = spread.with_columns(estimates)
     return _named(pl.concat(pl.collect_all([spread, evaluate(table, points)])))
 
 

@@ -4,6 +4,12 @@ A null prediction is an abstention: the row is valid and counts in `coverage`, b
 Where nothing is predicted every value is null, the counts too. A prediction without a label is
 missing. Classes may have any type; `positive` names one, and all others are negative, so that with
 several classes each metric speaks of one against the rest.
+
+Where the original program differs:
+
+| function | case | `rules="documented"` | `rules="reference"` |
+|---|---|---|---|
+| `f1_score` | positives, none of them found | 0 | null |
 """
 
 from __future__ import annotations
@@ -13,12 +19,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
+from evalframe.core.rules import check_rules
 from evalframe.core.state import State, ratio
-from evalframe.selective.roc import is_class
+from evalframe.selective.classes import is_class, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
 
@@ -54,7 +62,7 @@ def accuracy(
     return State(
         sums={
             "mass": pl.when(answered).then(weight),
-            "correct": pl.when(prediction == label).then(weight),
+            "correct": pl.when(is_same(prediction, label)).then(weight),
         },
         finish=lambda t: ratio(t.correct, t.mass),
         valid=_labelled(prediction, label),
@@ -135,18 +143,24 @@ def f1_score(
     *,
     weight: Role = None,
     positive: str | int | float | bool = True,
+    rules: Rules = "documented",
 ) -> State:
-    """Harmonic mean of precision and recall.
+    """Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
 
     Args:
         prediction: Predicted class; null is an abstention.
         label: True class.
         weight: How often each row counts.
         positive: The positive class; every other one is negative. Booleans are 1 and 0.
+        rules: `reference` gives null, not 0.0, where no positive is found, so that a bootstrap
+            drops such replicates.
 
     Returns:
-        Float64 in (0, 1]. Null where precision or recall is, and where both are 0, as the harmonic
-        mean of two zeros is undefined; scikit-learn gives 0.0 there.
+        Float64 in [0, 1], 0.0 where positives are missed or wrongly seen and none is found. Null
+        where no predicted row is positive or predicted so.
+
+    Raises:
+        ParameterError: `rules` is unknown.
 
     References:
         ai-psychiatrist 36e9fba, `f1`.
@@ -158,10 +172,12 @@ def f1_score(
         >>> rows.select(f1_score()).item()
         0.6666666666666666
     """
+    check_rules(rules)
 
     def finish(t: Totals) -> pl.Expr:
-        precision, recall = _precision(t), _recall(t)
-        return ratio(2 * precision * recall, precision + recall)
+        found = 2 * t.true_positives
+        f1 = ratio(found, found + t.false_positives + t.false_negatives)
+        return f1 if rules == "documented" else pl.when(found > 0).then(f1)
 
     return _counted(prediction, label, weight, positive, finish=finish)
 

@@ -5,6 +5,7 @@ responses to distributions (`parse`), to scores (`score`), leaderboards, baselin
 """
 
 from evalframe.survey.baselines import baseline, permutation_baseline
+from evalframe.survey.contexts import at_context
 from evalframe.survey.contract import distributions_contract, predictions_contract, survey_contract
 from evalframe.survey.inference import (
     adjusted_p_value,
@@ -46,6 +47,7 @@ from evalframe.survey.prompting import (
     fitting,
     population_marginals,
     prompts,
+    read_responses,
     seeded_sample,
     write_prompts,
 )
@@ -99,6 +101,7 @@ __all__ = [
     "as_distributions",
     "as_long",
     "as_survey",
+    "at_context",
     "attribute_breakdown",
     "available_tokens",
     "baseline",
@@ -147,6 +150,7 @@ __all__ = [
     "question_disparity",
     "rank_agreement",
     "read_dialogues",
+    "read_responses",
     "read_runs",
     "read_survey",
     "respondent_differences",

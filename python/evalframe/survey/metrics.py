@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 def mean_score(score: Role = "score", *, weight: Role = None) -> State:
     """Mean score of the predictions; each row counts the same, or by its weight.
 
+    It pools rows of several amounts of context, which leaderboards do not: choose the rows first,
+    by `evalframe.survey.at_context`, or group by `context_count`.
+
     Args:
         score: What `evalframe.survey.score` gives, 0 to 1. A null one is missing.
         weight: How often each row counts, such as the sample size of its segment.

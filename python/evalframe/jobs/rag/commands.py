@@ -10,6 +10,7 @@ from evalframe.jobs.console import Family, say
 from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import RAG_DOCUMENTS_EPILOG, RAG_EPILOG
 from evalframe.jobs.options import (
+    COLUMNS,
     ON_BAD_ROWS,
     given,
     names,
@@ -17,12 +18,40 @@ from evalframe.jobs.options import (
     options,
     resampling,
     with_bootstrap,
+    with_columns,
 )
-from evalframe.jobs.rag.job import ANSWER_TEXTS, DROPPED, KEYS, MODES, RATE_INTERVALS
+from evalframe.jobs.rag.job import (
+    ANSWER_TEXTS,
+    DROPPED,
+    FLAT_ANSWERS,
+    KEYS,
+    MODES,
+    RATE_INTERVALS,
+)
 
 if TYPE_CHECKING:
     from evalframe.jobs.parsing import Job
 
+_ANSWERS = options(
+    click.option(
+        "--answers",
+        type=click.Choice(ANSWER_TEXTS),
+        help="What answers in text are: one alias, or JSON.  [default: JSON where all of a text is "
+        "an answer in JSON, else one alias]",
+    ),
+    click.option(
+        "--flat-answers",
+        type=click.Choice(FLAT_ANSWERS),
+        help="What a flat list of texts as answer is: parts, all of them required, or aliases, any "
+        "of which suffices.  [default: parts]",
+    ),
+    click.option(
+        "--language",
+        metavar="FILE",
+        help="A TOML file with the phrases of a language beside English and Chinese: rejections, "
+        "errors, and perhaps inability, absence, other_errors, negations, template, system.",
+    ),
+)
 _RESPONSES = options(
     click.option(
         "--from-rgb",
@@ -32,11 +61,12 @@ _RESPONSES = options(
     ),
     click.option("--instances", metavar="FILE", help="Where the answers are, if not in RESPONSES."),
     click.option(
-        "--answers",
-        type=click.Choice(ANSWER_TEXTS),
-        help="What answers in text are: one alias, or JSON.  [default: JSON where all of a text is "
-        "an answer in JSON, else one alias]",
+        "--prompts",
+        metavar="FILE",
+        help="The prompts that RESPONSES answer, from `evalframe rag documents`; RESPONSES then "
+        "need no more than id (of the prompt) and response, and model if there are several.",
     ),
+    _ANSWERS,
     names("--by", f"Columns to group by.  [default: {', '.join(KEYS)}, as there are]"),
     click.option(
         "--mode",
@@ -53,6 +83,7 @@ _RESPONSES = options(
         type=click.Choice(RATE_INTERVALS),
         help="Of the rates, without --bootstrap.  [default: wilson]",
     ),
+    COLUMNS,
     click.option("--weight", metavar="COLUMN", help="Of each row.  [default: 1]"),
     names(
         "--key",
@@ -73,7 +104,8 @@ def rag() -> None:
     "-o",
     "--output",
     metavar="OUT",
-    help="The table of rates (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+    help="The table of rates (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.  "
+    "[default: only printed]",
 )
 @resampling("the question: dataset and id")
 @ON_BAD_ROWS
@@ -83,9 +115,9 @@ def rates(quiet: bool, from_rgb: tuple[str, ...], **flags: Any) -> None:
 
     RESPONSES are files, globs or folders: one row per response, with dataset, response, answers
     (or --instances), and as far as there are model, id, noise_rate, passage_num,
-    correct_passage_rate, evaluation (a judge's text). Printed are the four abilities: robustness to
-    noise, rejection where there is nothing but noise, integration of several documents, and
-    robustness to documents that are wrong.
+    correct_passage_rate, evaluation (a judge's text). With --prompts id and response are enough.
+    Printed are the four abilities: robustness to noise, rejection where there is nothing but noise,
+    integration of several documents, and robustness to documents that are wrong.
     """
     run_asked(_job(from_rgb, with_bootstrap(given(flags), "level")), quiet=quiet)
 
@@ -124,6 +156,8 @@ def validate(from_rgb: tuple[str, ...], **flags: Any) -> None:
     help="original takes the documents that RGB takes; seeded draws them by data set and id.",
 )
 @click.option("--seed", type=int, default=2333, show_default=True)
+@_ANSWERS
+@COLUMNS
 @click.option("-o", "--output", metavar="FILE", required=True, help=".parquet or .jsonl")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 def documents(quiet: bool, instances: tuple[str, ...], **flags: Any) -> None:
@@ -142,4 +176,5 @@ def documents(quiet: bool, instances: tuple[str, ...], **flags: Any) -> None:
 
 def _job(from_rgb: tuple[str, ...], asked: dict[str, Any]) -> Job:
     called = "RESPONSES, or --from-rgb FOLDER"
+    asked = with_columns(asked, weight="weight")
     return job_of("rag", asked, called=called, original="rgb", files=from_rgb)

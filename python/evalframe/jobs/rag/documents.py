@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import find, reading, refuse_inputs
-from evalframe.jobs.rag.inputs import TEXTS, with_answers
+from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
 from evalframe.rag.documents import prompts, select_documents, write_prompts
 from evalframe.rag.documents.writing import check_prompt_file
 from evalframe.rag.files import read_rgb_instances
@@ -21,6 +22,8 @@ from evalframe.report.wide_table import wide_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.jobs.columns import Columns
+    from evalframe.jobs.rag.job import AnswerText, FlatAnswers
     from evalframe.rag.documents.columns import Order
 
 _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
@@ -34,10 +37,12 @@ class Written:
         prompts: How many prompts.
         table: For each data set and setting how many questions have documents, how many documents
             and what share of noise on average, and how many questions have none, and why.
+        notes: How answers were read.
     """
 
     prompts: int
     table: pl.DataFrame
+    notes: Sequence[str]
 
 
 def write_documents(
@@ -49,6 +54,10 @@ def write_documents(
     order: Order,
     seed: int,
     output: str,
+    answers: AnswerText | None = None,
+    flat_answers: FlatAnswers | None = None,
+    language: str | None = None,
+    columns: Columns | None = None,
 ) -> Written:
     """Choose documents for every instance and write the prompts, whole or not at all.
 
@@ -60,10 +69,16 @@ def write_documents(
         order: How documents are chosen.
         seed: Of the choice.
         output: The file, .parquet or .jsonl.
+        answers: What answers in text are, as for `RagJob`.
+        flat_answers: What flat lists are, likewise.
+        language: The file of the language to ask in; by default English or Chinese.
+        columns: Which columns of tables play which roles, where they are not called so.
 
     Raises:
         EvalframeError: An input or an argument is at fault, or the output cannot be written.
     """
+    columns = columns or {}
+    check_columns(columns, ROLES)
     files = find(instances)
     check_prompt_file(Path(output))
     check_output(Path(output))
@@ -71,12 +86,19 @@ def write_documents(
     paths = [file.path for file in files if file.path.suffix.lower() == ".json"]
     if paths and len(paths) < len(files):
         raise ParameterError("tables and data files of RGB are read apart; use two calls")
-    table = (
-        read_rgb_instances(paths).lazy()
-        if paths
-        else with_answers(open_files(files, texts=TEXTS)[0], None)
-    )
-    with reading(", ".join(instances)):
+    if paths and (answers or flat_answers):
+        raise ParameterError("data files of RGB say what answers are; leave out how to read them")
+    spoken = language_of(language, Path())
+    if paths:
+        check_found(columns, "instances")
+        table = given = read_rgb_instances(paths).lazy()
+    else:
+        given, _ = open_files(files, texts=TEXTS, columns=columns)
+        check_found(columns, "instances", given.collect_schema())
+        named = {name for names in columns.values() for name in names} - {*columns}
+        given = given.drop(named, strict=False)  # prompts have the columns of their question
+        table = with_answers(given, answers, flat_answers)
+    with naming_columns(columns, ROLES), reading(", ".join(instances)):
         chosen = select_documents(
             table,
             noise_rate=list(noise),
@@ -85,8 +107,9 @@ def write_documents(
             order=order,
             seed=seed,
         )
-        asked = prompts(chosen).collect()
-    return Written(write_prompts(asked, output), _counted(asked))
+        asked = prompts(chosen, language=spoken).collect()
+        notes = [] if paths else answer_notes(given, answers, flat_answers)
+    return Written(write_prompts(asked, output), _counted(asked), notes)
 
 
 def _counted(asked: pl.DataFrame) -> pl.DataFrame:
@@ -111,4 +134,4 @@ def summary(written: Written, output: str) -> str:
     if not written.table["without"].sum():
         heads = {name: head for name, head in heads.items() if name not in ("without", "because")}
     table = wide_table(written.table, _KEYS, heads, digits=2)
-    return f"{table}\n\n{written.prompts:,} prompts in {output}"
+    return "\n".join([f"{table}\n\n{written.prompts:,} prompts in {output}", *written.notes])

@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.errors import InputError, UnknownNameError
+from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
-from evalframe.jobs.paths import File, find, refuse_inputs
-from evalframe.rag.answers import answers_from_json, answers_from_text
+from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.rag.answers import (
+    answer_groups,
+    answers_from_json,
+    answers_from_text,
+    is_flat,
+    is_json,
+    lists_as_groups,
+)
+from evalframe.rag.contract import instances_contract, responses_contract
+from evalframe.rag.documents.counts import OK
+from evalframe.rag.documents.responses import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evalframe.jobs.rag.job import AnswerText, RagJob
+    from evalframe.jobs.rag.job import AnswerText, FlatAnswers, RagJob
 
 
 @dataclass(frozen=True)
 class Opened:
-    """The responses, and what describes the files that they come from."""
+    """The responses, what describes the files that they come from, and what a reader should know.
+
+    Attributes:
+        table: The responses.
+        describe: Describes the inputs.
+        notes: How their answers were read, and which prompts have no response.
+    """
 
     table: pl.LazyFrame
     describe: Callable[[], list[dict[str, Any]]]
+    notes: Callable[[], list[str]] = list
 
 
 def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
@@ -39,37 +61,166 @@ def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened
     Raises:
         InputError: An input cannot be read.
         OutputError: A target is one of the inputs.
+        MissingColumnsError: No table has a column that the job names.
     """
     if job.rgb:
         return _predictions(job, folder, targets)
-    named = [*job.items, *([] if job.instances is None else [job.instances])]
-    found = find(job.items, folder)
-    instances = [] if job.instances is None else find([job.instances], folder)
+    beside = [name for name in (job.instances, job.prompts) if name is not None]
+    found, more = find(job.items, folder), find(beside, folder) if beside else []
     for path in targets:
-        refuse_inputs(path, [*found, *instances], named, folder)
-    table, sources = open_files(found, texts=TEXTS)
-    if instances:
-        answers, more = open_files(instances, texts=TEXTS)
-        table = attach_answers(table, answers)
-        sources = [*sources, *more]
-    table = with_answers(table, job.answers)
-    return Opened(table, lambda: [each.describe(digest=job.hash_inputs) for each in sources])
+        refuse_inputs(path, [*found, *more], [*job.items, *beside], folder)
+    texts = TEXTS if job.prompts is None else _KEYED
+    table, sources = open_files(found, texts=texts, columns=job.columns)
+    if more:
+        others, further = open_files(more, texts=TEXTS, columns=job.columns)
+        sources = [*sources, *further]
+    check_found(job.columns, "responses", *(each.schema for each in sources))
+    if more:
+        with reading(", ".join([*job.items, *beside])):
+            joined = attach_answers if job.instances else partial(_answered, job)
+            table = joined(table, others)
+    return Opened(
+        with_answers(table, job.answers, job.flat_answers),
+        lambda: [each.describe(digest=job.hash_inputs) for each in sources],
+        lambda: [*_unanswered(job, table), *answer_notes(table, job.answers, job.flat_answers)],
+    )
 
 
 TEXTS = ("answers", "fake_answers")
 """Columns of mixed shapes, from text to lists of lists."""
 
+_KEYED = (*TEXTS, "id", "prompt_id", "response")
 
-def with_answers(table: pl.LazyFrame, said: AnswerText | None) -> pl.LazyFrame:
-    """Answers in text as groups of aliases, of JSON where they are, or are said to be."""
-    if table.collect_schema().get("answers") != pl.String or said == "text":
-        return table
-    read = answers_from_json if said == "json" else answers_from_text
-    return table.with_columns(read("answers"))
+_CONTRACTS = (
+    responses_contract(
+        evaluation="evaluation",
+        answers="answers",
+        weight="weight",
+        label="label",
+        factlabel="factlabel",
+    ),
+    instances_contract(
+        fake_answers="fake_answers",
+        positive="positive",
+        negative="negative",
+        positive_wrong="positive_wrong",
+    ),
+)
+ROLES = {"prompt_id", *(column.name for contract in _CONTRACTS for column in contract.columns)}
+"""What responses and instances are read for, which a job may name columns for."""
+
+
+def _answered(job: RagJob, responses: pl.LazyFrame, prompts: pl.LazyFrame) -> pl.LazyFrame:
+    """The prompts with their responses, and all else that the responses say."""
+    present = responses.collect_schema().names()
+    id = "prompt_id" if "prompt_id" in present else "id"
+    told = {id, "response", "model", *PROMPT_COLUMNS}
+    rest = [name for name in present if name not in told]
+    by = [name for name in rest if name in (*(job.by or ()), *(job.key or ()))]
+    return ef.rag.read_responses(
+        responses,
+        prompts,
+        id=id,
+        model="model" if "model" in present else None,
+        by=by,
+        columns=[name for name in rest if name not in by],
+    )
+
+
+def _unanswered(job: RagJob, table: pl.LazyFrame) -> list[str]:
+    """How many prompts have no response."""
+    if job.prompts is None:
+        return []
+    silent, unasked = pl.col("response").is_null().sum(), (pl.col("status") != OK).sum()
+    count, never, total = table.select(silent, unasked, pl.len().alias("all")).collect().row(0)
+    each = ", counted for each model," if "model" in table.collect_schema() else ""
+    so = "count as wrong" if job.dropped == "wrong" else "are left out as dropped"
+    why = f" ({never:,} could not be asked)" if never else ""
+    told = f"{count:,} of {total:,} prompts{each} have no response{why}, and {so}."
+    return [told] if count else []
+
+
+def with_answers(
+    table: pl.LazyFrame, said: AnswerText | None, flat: FlatAnswers | None
+) -> pl.LazyFrame:
+    """Answers as groups of aliases; those in text of JSON where they are, or are said to be."""
+    dtype, flat = table.collect_schema().get("answers"), flat or "parts"
+    if dtype != pl.String:
+        groups = lists_as_groups(pl.col("answers"), dtype, flat)
+        return table if groups is None else table.with_columns(groups)
+    if said == "json":
+        return table.with_columns(answers_from_json(flat_answers=flat))
+    read = answer_groups if said == "text" else answers_from_text
+    return table.with_columns(read(flat_answers=flat, on_invalid="null"))
+
+
+def answer_notes(
+    table: pl.LazyFrame, said: AnswerText | None, flat: FlatAnswers | None
+) -> list[str]:
+    """What was assumed of the answers of a table, where they may mean more than one thing."""
+    dtype, answers = table.collect_schema().get("answers"), pl.col("answers")
+    if dtype is None:
+        return []
+    in_json = is_json(answers) if dtype == pl.String else pl.lit(None)
+    lists = is_flat(answers, dtype) if said != "text" else pl.lit(value=False)
+    counted = table.select(pl.len(), a=in_json.sum(), b=lists.sum(), c=answers.count()).collect()
+    total, json, several, there = counted.row(0)
+    notes = []
+    if dtype == pl.String and said is None and 0 < json < there:
+        notes.append(
+            f"Answers in text: {json:,} of {total:,} are read as JSON, the others as one alias each"
+            " (--answers reads all alike)."
+        )
+    if several:
+        meant = "any of which suffices" if flat == "aliases" else "all of them required"
+        notes.append(
+            f"Answers: {several:,} of {total:,} are flat lists of several texts, {meant}"
+            f" (--flat-answers {flat or 'parts'})."
+        )
+    elif flat is not None:
+        notes.append(
+            f"Answers: no flat list of several texts is among them; --flat-answers {flat} changes"
+            " nothing."
+        )
+    return notes
+
+
+def language_of(said: str | Mapping[str, Any] | None, folder: Path) -> ef.rag.Language | None:
+    """The language that a job names: the entries of a table, or of a TOML file.
+
+    Raises:
+        InputError: The file cannot be read, is no TOML, or an entry is missing.
+        UnknownNameError: It has an entry of another name.
+        ParameterError: An entry holds something else than it should.
+    """
+    if said is None:
+        return None
+    if isinstance(said, Mapping):
+        place, entries = "language", said
+    else:
+        path, place = folder / said, said
+        with reading(said):
+            text = path.read_bytes()
+        try:
+            entries = tomllib.loads(text.decode("utf-8-sig"))
+        except ValueError as error:
+            raise InputError(f"{said} is not a TOML file of a language: {error}") from None
+    known = {field.name: field.default is MISSING for field in fields(ef.rag.Language)}
+    for name in entries:
+        if name not in known:
+            raise UnknownNameError.of(f"entry of {place}", name, known)
+    for name, required in known.items():
+        if required and name not in entries:
+            raise InputError(f"{place} lacks its entry {name!r}")
+    return ef.rag.Language(**entries)
 
 
 def _predictions(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    table = ef.rag.read_rgb([folder / item for item in job.items])
+    check_found(job.columns, "responses")
+    # The same run in several files is refused, unless the job tells its rows apart by them.
+    apart = job.key == () or "file" in (*(job.by or ()), *(job.key or ()))
+    paths = [folder / item for item in job.items]
+    table = ef.rag.read_rgb(paths, duplicates="keep" if apart else "raise")
     rows = table.group_by("file", maintain_order=True).len()
     files = [File.at(name) for name in rows["file"]]
     for path in targets:

@@ -41,6 +41,7 @@ def rates_report(
     rates: pl.DataFrame,
     keys: Sequence[str],
     *,
+    notes: Sequence[str] = (),
     markdown: bool = False,
     level: float | None = None,
     width: int | None = None,
@@ -53,6 +54,7 @@ def rates_report(
     Args:
         rates: What `evalframe.rag.rates` gives.
         keys: What its responses are grouped by.
+        notes: What a reader should know beside the numbers.
         markdown: Markdown instead of aligned text.
         level: The confidence level of the intervals.
         width: Characters per line.
@@ -75,7 +77,7 @@ def rates_report(
             )
             title = "All responses" if name is None else name.replace("_", " ").capitalize()
             parts.append(f"## {title}\n\n{text}" if markdown else f"{title}\n\n{text}")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
 
 
 _SETTINGS = ("noise_rate", "passage_num", "correct_passage_rate")

@@ -10,9 +10,10 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Contract, validate
+from evalframe.core.errors import ParameterError
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.rag.inputs import Opened, open_responses
+from evalframe.jobs.rag.inputs import ROLES, Opened, language_of, open_responses
 from evalframe.jobs.rag.job import KEYS, LEVEL
 from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
@@ -35,10 +36,11 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
         report = validate(
             opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
         )
-        labelled = _labelled(job, report.valid, schema)
+        labelled = _labelled(job, report.valid, schema, language_of(job.language, place.folder))
         resample = _resample(job, schema, progress)
         if place.all_tables:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
+        notes = opened.notes() if _is_labelled_anew(job, schema) else []
         rates = ef.rag.rates(
             labelled,
             by=keys,
@@ -51,7 +53,7 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
     metrics = [metric.alias(name) for name, metric in RATES.items()]
     record = provenance(job, metrics, opened.describe(), report.describe())
     tables = partial(tables_of, job, labelled, rates, keys, resample)
-    return Outcome(job, keys, rates, report, record, tables)
+    return Outcome(job, keys, rates, report, record, tables, notes=notes)
 
 
 def check(job: RagJob, place: Place) -> str:
@@ -71,6 +73,7 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
     return rates_report(
         outcome.result,
         outcome.keys,
+        notes=outcome.notes,
         markdown=markdown,
         level=outcome.job.shown_level,
         width=width,
@@ -88,7 +91,7 @@ def _opened(job: RagJob, place: Place) -> tuple[Opened, list[str], Contract]:
 def _contract(job: RagJob, present: pl.Schema, keys: Sequence[str]) -> Contract:
     """The contract of the columns that the table has."""
     roles = {role: role if role in present else None for role in (*KEYS, *_TEXTS)}
-    labelled = job.mode is None and "label" in present
+    labelled = not _is_labelled_anew(job, present)
     contract = responses_contract(
         **roles,
         answers="answers" if not labelled and "answers" in present else None,
@@ -116,11 +119,28 @@ def _in_memory(labelled: pl.LazyFrame, needed: list[str], job: RagJob) -> pl.Laz
 _TEXTS = ("id", "response", "evaluation")
 
 
-def _labelled(job: RagJob, responses: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
-    """The responses with labels: their own, unless a mode is asked for or there are none."""
-    if job.mode is None and "label" in schema:
-        return responses
-    return ef.rag.label(responses, mode=job.mode or "strict")
+def _is_labelled_anew(job: RagJob, present: pl.Schema) -> bool:
+    """Whether labels are made: not if the table has some and no mode is asked for."""
+    return job.mode is not None or "label" not in present
+
+
+def _labelled(
+    job: RagJob, responses: pl.LazyFrame, schema: pl.Schema, language: ef.rag.Language | None
+) -> pl.LazyFrame:
+    """The responses with labels: their own, unless a mode is asked for or there are none.
+
+    Raises:
+        ParameterError: The job sets options of labelling, but the table has labels already.
+    """
+    if _is_labelled_anew(job, schema):
+        return ef.rag.label(responses, language=language, mode=job.mode or "strict")
+    for name in ("language", "flat_answers"):
+        if getattr(job, name) is not None:
+            raise ParameterError(
+                f"the responses have labels, so that {name} says nothing; name the mode to make new"
+                " ones (--mode strict), or leave it out"
+            )
+    return responses
 
 
 def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.Bootstrap | None:
@@ -130,4 +150,4 @@ def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.B
     return job.bootstrap.method(job.bootstrap.cluster or question, progress)
 
 
-FAMILY = Family(TABLES, compute, check, written)
+FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)

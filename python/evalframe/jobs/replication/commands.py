@@ -10,6 +10,7 @@ from evalframe.jobs.console import Family
 from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import REPLICATION_EPILOG
 from evalframe.jobs.options import (
+    COLUMNS,
     ON_BAD_ROWS,
     given,
     names,
@@ -20,6 +21,7 @@ from evalframe.jobs.options import (
 from evalframe.jobs.replication.job import (
     FINDING_KEYS,
     FINDING_RULES,
+    MISSING,
     MISSING_AGENT,
     RULES,
     STUDY_RULES,
@@ -71,6 +73,12 @@ _TESTS = options(
         help="Whether findings are told apart by sub-study, too.  [default: composite]",
     ),
     click.option(
+        "--missing",
+        type=click.Choice(MISSING),
+        help="Findings and studies without a usable test: left out, or 0.5.  [default: skip; "
+        "chance by the original's rules]",
+    ),
+    click.option(
         "--human-prior-odds",
         type=float,
         metavar="ODDS",
@@ -90,9 +98,7 @@ _TESTS = options(
     ),
     _BY,
     _KEY,
-    click.option(
-        "--summary", metavar="FOLDER", help="Write the files that the original writes, too."
-    ),
+    COLUMNS,
 )
 
 
@@ -104,11 +110,13 @@ def replication() -> None:
 @replication.command(epilog=REPLICATION_EPILOG)
 @click.argument("items", nargs=-1, metavar="[TESTS]...")
 @_TESTS
+@click.option("--summary", metavar="FOLDER", help="Write the files that the original writes, too.")
 @click.option(
     "-o",
     "--output",
     metavar="OUT",
-    help="The table of models (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+    help="The table of models (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.  "
+    "[default: only printed]",
 )
 @resampling("study", "study, finding (within its study) or participant.")
 @ON_BAD_ROWS
@@ -122,6 +130,11 @@ def scores(quiet: bool, from_results: tuple[str, ...], **flags: Any) -> None:
     (pi_human, pi_agent, or pi_plus_human, ...), or its PAS (pas). What a row has stays, and what it
     lacks is made from the rest.
 
+    Directions of effects are read from direction_human and direction_agent (1, -1 or 0; both or
+    neither), and where these are empty from the sign of t, r, z and other signed statistics. F,
+    chi-square and p-values have no direction: without these columns PAS asks there only whether
+    both sides find an effect (two-way).
+
     An impossible test, such as a correlation beyond 1, an unknown type or a duplicate is an error,
     or set aside by --on-invalid quarantine. Faults of responses are errors always.
     """
@@ -134,7 +147,9 @@ def scores(quiet: bool, from_results: tuple[str, ...], **flags: Any) -> None:
 def validate(from_results: tuple[str, ...], **flags: Any) -> None:
     """Check tests against their contract; exit with 1 if one cannot be used.
 
-    Tests that some models have and others lack are told; they are no fault.
+    Reported, but accepted: tests without any direction (direction_human, direction_agent, or a
+    signed statistic), tests whose direction contradicts the sign of a statistic, and tests that
+    only some models have. A direction on one side only is an error.
     """
     check_asked(_job(from_results, given(flags)))
 

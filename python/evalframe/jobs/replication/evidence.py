@@ -43,9 +43,18 @@ def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
 def _of_results(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
     """The same of results, which report statistics as text, and p-values beside posteriors.
 
-    A type that is not known costs a test its effects, as a type that is missing does.
+    A type that is not known costs a test its effects, as a type that is missing does. In them
+    `wilcoxon` is the test that it is to the original.
     """
-    known = pl.when(kind_of("test_type").is_not_null()).then("test_type")
+    read = as_original()
+    known = pl.when(kind_of(read, job.rules).is_not_null()).then(read)
     hidden = tests.with_columns(known.alias("test_type"), pl.col("test_type").alias(_TYPE))
     made = with_agreement(hidden, rules=job.rules).with_columns(test_type=_TYPE).drop(_TYPE)
     return made.collect()
+
+
+def as_original() -> pl.Expr:
+    """Types of tests of results, where `wilcoxon` is the name of another."""
+    name = pl.col("test_type").cast(pl.String)
+    ranked = name.str.to_lowercase() == "wilcoxon"
+    return pl.when(ranked).then(pl.lit("mannwhitneyu")).otherwise(name)

@@ -9,6 +9,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
 from evalframe.jobs.paths import File, find, reading, refuse_inputs
 
@@ -24,6 +25,19 @@ TEXTS = (
     *("participant_id", "condition", "samples", "conditions", "categories"),
 )
 """Columns that are read as text from formats without types."""
+
+_CONTRACTS = (
+    ef.replication.replication_contract(),
+    ef.replication.responses_contract(value_2="value_2"),
+    ef.replication.designs_contract(),
+)
+_MADE = ("bayes_factor", "log_bayes_factor", "effect_size", "std_error", "effect_d")
+ROLES = {
+    *(column.name for contract in _CONTRACTS for column in contract.columns),
+    *(f"{name}_{side}" for name in _MADE for side in ("human", "agent")),
+    "n_eff",
+}
+"""What tests, responses and designs are read for, which a job may name columns for."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,7 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
         InputError: An input cannot be read.
         OutputError: A target is one of the inputs.
         ParameterError: JSON among the tables.
+        MissingColumnsError: No table has a column that the job names.
     """
     if job.results:
         return _results(job, folder, targets)
@@ -73,10 +88,12 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
             )
         for path in targets:
             refuse_inputs(path, files, given, folder)
-        table, sources = open_files(files, texts=TEXTS)
+        table, sources = open_files(files, texts=TEXTS, columns=job.columns)
         tables.append(table)
         opened += sources
         all_files += files
+
+    check_found(job.columns, "tests", *(table.collect_schema() for table in tables))
 
     def describe() -> list[dict[str, Any]]:
         return [each.describe(digest=job.hash_inputs) for each in opened]
@@ -98,6 +115,7 @@ def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
 
 
 def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
+    check_found(job.columns, "tests")
     evaluations = ef.replication.read_evaluation([folder / item for item in job.items])
     tests = evaluations.tests
     counts = evaluations.runs.select("file", "n_tests").rows()

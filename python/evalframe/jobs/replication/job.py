@@ -12,12 +12,14 @@ from evalframe.jobs.settings import TableJob
 FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
 StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
 FindingKey: TypeAlias = Literal["composite", "finding_id"]
+Missing: TypeAlias = Literal["skip", "chance"]
 MissingAgent: TypeAlias = Literal["skip", "null_finding", "uniform", "half_null"]
 
 RULES: tuple[str, ...] = get_args(Rules)
 FINDING_RULES: tuple[str, ...] = get_args(FindingRule)
 STUDY_RULES: tuple[str, ...] = get_args(StudyRule)
 FINDING_KEYS: tuple[str, ...] = get_args(FindingKey)
+MISSING: tuple[str, ...] = get_args(Missing)
 MISSING_AGENT: tuple[str, ...] = get_args(MissingAgent)
 
 PARTICIPANT = "participant"
@@ -40,11 +42,14 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
         finding_rule: How tests become findings; by default that of the rules.
         study_rule: How findings become studies; by default that of the rules.
         finding_key: Whether findings are told apart by sub-study too.
+        missing: What findings and studies without a usable test have: nothing, or 0.5; by default
+            that of the rules.
         human_prior_odds: Prior odds of an effect in humans, where the table has none.
         agent_prior_odds: The same of agents.
         missing_agent: What stands for an agent without a Bayes factor.
         by: Columns to group by; by default `model`, if the table has it.
         key: Columns that identify a row; by default `by` and those that name a test.
+        columns: Which columns play which roles, where they are not called so.
         summary: A folder for the files that the original would write.
         bootstrap: Resampling of studies, findings, participants or a column, or none.
         on_invalid: What happens to tests that break the contract. Faults of the responses and of
@@ -59,6 +64,7 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
     finding_rule: FindingRule | None = None
     study_rule: StudyRule | None = None
     finding_key: FindingKey = "composite"
+    missing: Missing | None = None
     human_prior_odds: float = 10.0
     agent_prior_odds: float = 1.0
     missing_agent: MissingAgent = "skip"

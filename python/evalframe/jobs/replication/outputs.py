@@ -90,6 +90,7 @@ class Scores:
                 by=self.by,
                 rule=self.job.finding_rule,
                 finding_key=self.job.finding_key,
+                missing=self.job.missing,
                 rules=self.job.rules,
             ).collect()
         return self._made["findings"]
@@ -101,6 +102,7 @@ class Scores:
             by=self.by,
             rule=self.job.study_rule,
             finding_key=self.job.finding_key,
+            missing=self.job.missing,
             rules=self.job.rules,
         )
         return self._complete(scores.collect(), "study")
@@ -114,6 +116,7 @@ class Scores:
             by=self.by,
             study_rule=self.job.study_rule,
             finding_key=self.job.finding_key,
+            missing=self.job.missing,
             rules=self.job.rules,
             resample=self._clusters,
         )
@@ -127,6 +130,7 @@ class Scores:
                 by=self.by,
                 study_rule=self.job.study_rule,
                 finding_key=self.job.finding_key,
+                missing=self.job.missing,
                 rules=self.job.rules,
                 resample=self._clusters,
             )
@@ -176,6 +180,7 @@ class Scores:
             finding_rule=self.job.finding_rule,
             study_rule=self.job.study_rule,
             finding_key=self.job.finding_key,
+            missing=self.job.missing,
             rules=self.job.rules,
         ).collect()
 

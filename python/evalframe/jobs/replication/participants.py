@@ -9,8 +9,8 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.replication.bayes_factors.kinds import kind_of
 from evalframe.replication.contract import KEYS
+from evalframe.replication.effects.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -160,6 +160,7 @@ def drawn_scores(
         finding_rule=job.finding_rule,
         study_rule=job.study_rule,
         finding_key=job.finding_key,
+        missing=job.missing,
         human_prior_odds=job.human_prior_odds,
         agent_prior_odds=job.agent_prior_odds,
         rules=job.rules,
@@ -168,7 +169,7 @@ def drawn_scores(
 
 _LEVELS: dict[EcsLevel, Level] = {"overall": "model", "domain": "domain", "study": "study"}
 _OF_PEOPLE = (
-    *("domain", "test_weight", "finding_weight", "effect_d_human", "prior_odds_agent"),
+    *("domain", "test_type", "test_weight", "finding_weight", "effect_d_human", "prior_odds_agent"),
     *("pi_human", "pi_plus_human", "pi_minus_human", "pi_zero_human", "direction_human"),
 )
 

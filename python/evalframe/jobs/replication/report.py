@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
-from evalframe.replication.agreement.given import Settings
-from evalframe.replication.contract import SIDES
+from evalframe.replication.agreement.directions import CONFLICT
+from evalframe.replication.agreement.given import TWO_WAY, Settings
+from evalframe.replication.effects.types import SIDES
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
+    from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.jobs.replication.outputs import Scores
 
 _SHOWN = {
@@ -21,13 +23,19 @@ _SHOWN = {
     "pas_normalised": "normalised PAS",
     "ecs": "ECS",
     "n_tests": "tests",
+    "n_two_way": "two-way",
     "n_findings": "findings",
     "n_studies": "studies",
+    "n_studies_without_data": "studies without data",
+    "n_findings_without_data": "findings without data",
     "n_missing": "missing",
     "n_absent": "absent",
     "ecs_missing_rate": "without effect",
 }
-_ONLY_IF_ANY = ("n_missing", "n_absent", "ecs_missing_rate")
+_ONLY_IF_ANY = (
+    *("n_studies_without_data", "n_findings_without_data"),
+    *("n_two_way", "n_missing", "n_absent", "ecs_missing_rate"),
+)
 """Columns that are shown where they are not 0 throughout."""
 
 _NAMED = 3
@@ -105,7 +113,7 @@ def as_given(present: Collection[str]) -> list[str]:
 
 def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     job = scores.job
-    settings = Settings.of(job.rules, job.finding_rule, job.study_rule, job.finding_key, "fallback")
+    settings = _settings(job)
     original = " The original's rules." if job.rules == "reference" else ""
     yield "PAS: probability that agents and humans agree, from 0 to 1."
     yield (
@@ -126,23 +134,40 @@ def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         yield f"Resampled: {_DRAWN[str(job.cluster)]}, {job.bootstrap.n:,} times."
 
 
-def _empty(scores: Scores) -> Iterator[str]:
-    """Findings that have nothing but the fall-back, which counts of findings have among them."""
-    findings = scores.findings()
-    usable = pl.col("n_tests").sum()
-    empty = findings.filter(pl.col("n_tests") == 0)
-    if empty.is_empty():
-        return
-    studies = findings.group_by(*scores.by, "study_id").agg(usable).filter(pl.col("n_tests") == 0)
-    fate = "count as 0.5" if empty["pas"].count() else "are left out"
-    yield (
-        f"Without a usable test, so that they {fate}: {len(empty):,} of {len(findings):,} findings"
-        + (f", and with them {len(studies):,} studies." if len(studies) else ".")
-    )
+def _settings(job: ReplicationJob) -> Settings:
+    """How the scores of a job are pooled."""
+    return Settings.of(job.rules, job.finding_rule, job.study_rule, job.finding_key, job.missing)
+
+
+def _without_data(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
+    """Findings and studies that rest on no test."""
+    counts = models.select(pl.col("n_findings_without_data", "n_studies_without_data").sum())
+    findings, studies = counts.row(0)
+    if findings:
+        of_all = scores.findings().select(*scores.by, "study_id").n_unique()
+        by_chance = _settings(scores.job).missing == "chance"
+        fate = "count as 0.5" if by_chance else "are left out; --missing chance counts them as 0.5"
+        yield (
+            f"Without a usable test: {findings:,} of {len(scores.findings()):,} findings"
+            + (f", and with them {studies:,} of {of_all:,} studies" if studies else "")
+            + f", which {fate}."
+        )
+
+
+def _guessed(tests: pl.DataFrame) -> Iterator[str]:
+    """F tests whose size is taken from their degrees of freedom."""
+    sides = [name for name in tests.columns if name in {f"n_from_df_{side}" for side in SIDES}]
+    guessed = len(tests.filter(pl.any_horizontal(pl.lit(value=False), *sides)))
+    if guessed:
+        yield (
+            f"Sizes: F tests without n_total, for which df1 + df2 + 1 is taken, as holds for one "
+            f"factor: {guessed:,} of {len(tests):,} tests."
+        )
 
 
 def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     tests, missing = scores.tests, int(models["n_missing"].sum())
+    yield from _guessed(tests)
     without = min(missing, tests["pas"].fill_nan(None).null_count())
     if without:
         yield f"Missing: tests without a PAS, which are left out: {without:,} of {len(tests):,}."
@@ -151,7 +176,8 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
             "Impossible: tests with a weight or n_eff that is infinite or negative, or a PAS "
             f"outside [0, 1], which are left out: {impossible:,} of {len(tests):,}."
         )
-    yield from _empty(scores)
+    yield from _without_data(scores, models)
+    yield from told_directions(tests)
     if "n_absent" in models.columns and models["n_absent"].sum():
         lacking = models.filter(pl.col("n_absent") > 0).sort("n_absent", *scores.by)
         names = [
@@ -164,6 +190,27 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
             + (f"; and {more:,} more" if more > 0 else "")
             + ". Each is scored on those that it has."
         )
+
+
+def told_directions(tests: pl.DataFrame) -> list[str]:
+    """Lines about tests whose direction nothing says, or two things in two ways."""
+    two_way, conflicts = (
+        int(tests[name].sum()) if name in tests.columns else 0 for name in (TWO_WAY, CONFLICT)
+    )
+    told = []
+    if two_way:
+        told.append(
+            f"Two-way: {two_way:,} of {len(tests):,} tests say nothing of the direction of effects "
+            "(F, chi-square and p-values have none), so that their PAS asks only whether both "
+            "sides find an effect; columns direction_human and direction_agent (1, -1 or 0) say it."
+        )
+    if conflicts:
+        told.append(
+            f"Directions: of {conflicts:,} of {len(tests):,} tests direction_human or "
+            "direction_agent contradicts the sign of a statistic, which may be stored without it; "
+            "PAS goes by these columns, ECS by the statistic."
+        )
+    return told
 
 
 def told_absent(absent: pl.DataFrame) -> list[str]:

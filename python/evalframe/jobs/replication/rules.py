@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.errors import did_you_mean
-from evalframe.replication.effects.kinds import kind_of, known_names
+from evalframe.replication.effects.finished import needs_type
+from evalframe.replication.effects.kinds import kind_of, usual_names, what_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.contract import Contract, Rule
+    from evalframe.core.rules import Rules
     from evalframe.jobs.replication.inputs import Opened
     from evalframe.jobs.replication.job import ReplicationJob
 
@@ -46,24 +47,28 @@ def contract_of(opened: Opened, by: Sequence[str], job: ReplicationJob) -> Contr
     if job.results:
         rules = [rule for rule in rules if "test_type" not in rule.columns]
     else:
-        unknown = unknown_types(opened.tests)
-        rules = [_suggesting(rule, unknown) for rule in rules]
+        unknown = unknown_types(opened.tests, job.rules)
+        rules = [_suggesting(rule, unknown, job.rules) for rule in rules]
     if job.rules == "reference":
         rules = [rule for rule in rules if {*rule.columns} <= {*_NAMES}]
     return replace(contract, rules=tuple(rules), key=contract.key if job.key is None else job.key)
 
 
-def unknown_types(tests: pl.LazyFrame) -> pl.DataFrame:
+def unknown_types(tests: pl.LazyFrame, rules: Rules = "documented") -> pl.DataFrame:
     """Types of tests that are not known: `test_type` and `len`, the number of their rows. Sorted.
+
+    Rows do not count that have what would be made of them.
 
     >>> unknown_types(pl.LazyFrame({"test_type": ["t-test", "guess", None]})).rows()
     [('guess', 1)]
     """
-    dtype = tests.collect_schema().get("test_type")
+    schema = tests.collect_schema()
+    dtype = schema.get("test_type")
     if not isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
         return pl.DataFrame(schema={"test_type": pl.String, "len": pl.UInt32})
-    found = tests.group_by(pl.col("test_type").cast(pl.String)).len()
-    unknown = found.filter(kind_of("test_type").is_null(), pl.col("test_type").is_not_null())
+    needed = tests.filter(needs_type(schema), pl.col("test_type").is_not_null())
+    found = needed.group_by(pl.col("test_type").cast(pl.String)).len()
+    unknown = found.filter(kind_of("test_type", rules).is_null())
     return unknown.sort("test_type").collect()
 
 
@@ -75,15 +80,20 @@ def told_types(unknown: pl.DataFrame) -> str:
     """
     told = []
     for name, rows in unknown.head(_SHOWN).select("test_type", "len").iter_rows():
-        hint = did_you_mean(name.lower(), known_names()).strip().lower()
+        hint = what_to_write(name).strip().removesuffix(".")
+        hint = hint[:1].lower() + hint[1:]
         told.append(f"{name!r} ({rows:,} row{'s' * (rows > 1)}{'; ' * bool(hint)}{hint})")
     more = len(unknown) - len(told)
     return ", ".join(told) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _suggesting(rule: Rule, unknown: pl.DataFrame) -> Rule:
-    """The rule of known types, which says what may be meant."""
-    if rule.columns != ("test_type",) or unknown.is_empty():
+def _suggesting(rule: Rule, unknown: pl.DataFrame, rules: Rules) -> Rule:
+    """The rule of known types, by the rules of the job, which says what may be meant."""
+    if rule.columns != ("test_type",):
         return rule
-    known = ", ".join(sorted(known_names()))
-    return replace(rule, remedy=f"correct {told_types(unknown)}; known are {known}")
+    if rules == "reference":
+        known = kind_of("test_type", rules).is_not_null() | pl.col("test_type").is_null()
+        rule = replace(rule, holds=known)
+    if unknown.is_empty():
+        return rule
+    return replace(rule, remedy=f"correct {told_types(unknown)}; known are {usual_names()}")

@@ -11,15 +11,22 @@ import evalframe as ef
 from evalframe.core.contract import Report, validate
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.replication.evidence import with_evidence
-from evalframe.jobs.replication.inputs import groups_of, open_tests
+from evalframe.jobs.replication.evidence import as_original, with_evidence
+from evalframe.jobs.replication.inputs import ROLES, groups_of, open_tests
 from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
 from evalframe.jobs.replication.outputs import TABLES, Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
-from evalframe.jobs.replication.report import as_given, models_report, notes_of, told_absent
+from evalframe.jobs.replication.report import (
+    as_given,
+    models_report,
+    notes_of,
+    told_absent,
+    told_directions,
+)
 from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
 from evalframe.jobs.replication.summary import check_summary, write_summary
 from evalframe.jobs.run import Family, Outcome, Place
+from evalframe.replication.agreement.directions import agents_where_humans_tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +80,9 @@ def check(job: ReplicationJob, place: Place) -> str:
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
         report = validate(opened.tests, contract_of(opened, by, job))
-        with_evidence(report.valid, job)
+        tests = with_evidence(report.valid, job)
         absent = absent_tests(opened.tests, by)
-    return "\n".join([str(report), *told_absent(absent)])
+    return "\n".join([str(report), *told_directions(tests), *told_absent(absent)])
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
@@ -113,13 +120,16 @@ def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], temporary: Pat
     contract = contract_of(opened, by, job)
     report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=temporary)
     tests, notes = _both_sides(opened, report.valid, by)
+    if opened.responses is not None and job.rules == "documented":
+        tests = agents_where_humans_tell(tests)
     given = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
     return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])
 
 
 def _without_effects(tests: pl.LazyFrame, job: ReplicationJob) -> list[str]:
     """What a reader should know of tests of unknown types, which only results may have."""
-    unknown = unknown_types(tests) if job.results else pl.DataFrame()
+    read = tests.with_columns(test_type=as_original()) if job.results else tests
+    unknown = unknown_types(read, job.rules) if job.results else pl.DataFrame()
     if unknown.is_empty():
         return []
     return [f"Effects: none are computed for tests of unknown types: {told_types(unknown)}."]
@@ -152,4 +162,4 @@ def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | 
     return job.bootstrap.method(CLUSTERS[str(job.cluster)], progress)
 
 
-FAMILY = Family(TABLES, compute, check, written)
+FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)

@@ -64,6 +64,7 @@ def write_summary(
         finding_rule=job.finding_rule,
         study_rule=job.study_rule,
         finding_key=job.finding_key,
+        missing=job.missing,
         rules=job.rules,
         overwrite=True,
     )

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 
-from evalframe.core.contract import Column, Contract
-from evalframe.core.errors import InputError, OutputError, did_you_mean
+from evalframe.core.contract import Column, Contract, Rule, validate
+from evalframe.core.errors import InputError, MissingColumnsError, OutputError
+from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_items
 from evalframe.jobs.paths import reading
+from evalframe.jobs.selective.choosing import CORRECT
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.report.table import Column as Shown
 from evalframe.report.table import as_text, numbers
@@ -21,12 +23,12 @@ from evalframe.selective.calibrators import (
     feature,
     feature_default,
     read_calibration,
-    target,
     train,
     train_verbalized,
     write_calibration,
 )
 from evalframe.selective.calibrators.features import check_present
+from evalframe.selective.calibrators.scripts import training_target
 from evalframe.selective.runs import open_run
 from evalframe.selective.scoring import negative_log_likelihood
 
@@ -92,7 +94,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
             rules=rules,
             **given,
         )
-    scores = _scored(artifact, source)
+    scores = _scored(artifact, source, rules)
     write_calibration(artifact, output)
     return Trained(artifact, scores)
 
@@ -108,6 +110,7 @@ def summary(trained: Trained, path: str) -> str:
         f"{path}: {artifact['method']} of {names}, target {goal}",
         f"{about['n_samples']:,} {_trained_on(artifact)}"
         + ("" if rate is None else f", {100 * rate:.1f}% of them positive"),
+        *([f"correct: {about[CORRECT]}"] if CORRECT in about else []),
         *_parameters(artifact),
     ]
     parts = ["\n".join(lines), "In sample, that is on the items it was trained on:"]
@@ -135,6 +138,8 @@ def _check(documents: Sequence[str], flags: Mapping[str, Any], method: str) -> N
         raise click.UsageError("--from-run: a calibrator is trained on one run")
     if not documents and "mode" in flags:
         raise click.UsageError("--mode without --from-run RUN.json")
+    if documents and "columns" in flags:
+        raise click.UsageError("--column is for tables; run documents have fixed names")
     of_others = ("features", "target", "folds", "seed", "cluster")
     if method == VERBALIZED and (other := [f"--{name}" for name in of_others if name in flags]):
         raise click.UsageError(
@@ -151,33 +156,68 @@ def _opened(
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The items, and where they come from."""
     if not documents:
-        items, sources = open_items(flags["items"])
         clusters = {flags.get("cluster", "participant_id")} if "folds" in flags else set()
         needed = {"prediction", "label", *signals, *clusters}
+        columns = flags.get("columns", {})
+        # What is correct need not follow from the answers where a column says it.
+        judged = rules == "documented" and flags.get("target") in (None, "correctness")
+        check_columns(columns, {*needed, CORRECT} if judged else needed)
+        items, sources = open_items(flags["items"], columns=columns)
+        named, told = ", ".join(each.name for each in sources), {}
+        check_found(columns, "items", items.collect_schema())
+        if judged and CORRECT in items.collect_schema():
+            with reading(named, "is it whole?"):
+                items, told = _as_answers(items), {CORRECT: f"the column {CORRECT}"}
         present = items.collect_schema().names()
         if (missing := needed - {*present}) and rules == "documented":
-            name = min(missing)
-            raise InputError(
-                f"calibrate needs a column {name!r}; the table has {present}."
-                f"{did_you_mean(name, present)}"
-            )
-        read = [Column(name, "number", required=False) for name in sorted(needed - clusters)]
+            with naming_columns(columns, needed):
+                raise MissingColumnsError.of("calibrate", missing, present)
+        answers = {"prediction", "label"} if flags.get("target") in (None, "correctness") else ()
+        read = [
+            Column(name, "value" if name in answers else "number", required=False)
+            for name in sorted(needed - clusters)
+        ]
         Contract("items", tuple(read)).check_schema(items.collect_schema())
         kept = [name for name in present if name in needed]
-        named = ", ".join(each.name for each in sources)
         with reading(named, "is it whole?"):
-            return items.select(kept).collect(), {"path": named}
+            return items.select(kept).collect(), {"path": named, **told}
     run = open_run(documents[0], mode=flags.get("mode"), signals=signals, rules=rules)
     if len(run.repeated) and rules == "documented":
         raise InputError(
             f"{run.path}: {len(run.repeated)} participants have more than one successful entry, "
             f"such as {run.repeated[0]}, so each would count several times; keep one entry of each"
         )
-    own = {name: getattr(run, name) for name in ("run_id", "git_commit", "mode")}
-    return run.items, {"path": str(run.path), **own}
+    own = {name: getattr(run, name) for name in ("run_id", "git_commit")}
+    mode = run.requested_mode or run.mode
+    return run.items, {"path": str(run.path), **own, "mode": mode}
 
 
-def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float | None]:
+def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
+    """Items that say what is correct, as answers of 1 and 0 to questions whose answer is 1.
+
+    Raises:
+        ContractError: What is correct is neither 0 nor 1.
+    """
+    shares = pl.col(CORRECT).cast(pl.Float64)
+    zero_or_one = Rule(
+        f"{CORRECT} is 0 or 1",
+        shares.is_in([0.0, 1.0]),
+        (CORRECT,),
+        "make it 1 where the answer is right, else 0",
+    )
+    column = Column(CORRECT, ("number", "boolean"), nullable=True)
+    validate(items, Contract("items", (column,), rules=(zero_or_one,)))
+    correct = shares.cast(pl.Int8)
+    answered = pl.col("prediction") if "prediction" in items.collect_schema() else correct
+    return items.with_columns(
+        prediction=pl.when(answered.is_not_null()).then(correct.fill_null(0)),
+        label=pl.when(correct.is_not_null()).then(1),
+    )
+
+
+def _scored(
+    artifact: Mapping[str, Any], items: pl.DataFrame, rules: Any
+) -> dict[str, float | None]:
     """NLL and ECE on the training items."""
     if "metrics" in artifact:
         return dict(artifact["metrics"])
@@ -190,7 +230,7 @@ def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float
     ]
     rows = (
         items.filter(pl.col("prediction").is_not_null())
-        .with_columns(*signals, target(artifact["target"]).alias("correct"))
+        .with_columns(*signals, training_target(artifact["target"], rules).alias("correct"))
         .with_columns(calibrator.apply().alias("after"))
     )
     columns = {"after": "after"}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalframe.jobs.console import Family, say, terminal_width
-from evalframe.jobs.families import check_asked, job_of, run_asked
+from evalframe.jobs.families import check_asked, job_of, refuse_silence, run_asked
 from evalframe.jobs.help import CALIBRATE_EPILOG, SELECTIVE_EPILOG
 from evalframe.jobs.options import (
+    COLUMNS,
     ON_BAD_ROWS,
     given,
     names,
@@ -18,6 +19,7 @@ from evalframe.jobs.options import (
     resampling,
     silent,
     with_bootstrap,
+    with_columns,
 )
 from evalframe.jobs.selective.job import LOSSES, METRICS, RUN_FLAGS
 
@@ -33,11 +35,13 @@ _ITEMS = options(
     click.option(
         "--loss",
         metavar="NAME",
-        help=f"{', '.join(LOSSES)}, or column:NAME for a column. The default divides "
-        "|prediction - label| by 3, for items rated 0 to 3 (PHQ-8); answers that are right or "
-        "wrong want zero_one.  [default: abs_norm]",
+        help=f"{', '.join(LOSSES)}, or column:NAME for a column. abs_norm divides |prediction - "
+        "label| by 3, for items rated 0 to 3 (PHQ-8); zero_one is for answers that are right or "
+        "wrong.  [default: a column loss, else 1 minus a column correct, else zero_one for "
+        "answers that are text, Boolean or only 0 and 1; with --from-run abs_norm]",
     ),
-    click.option("--loss-scale", type=float, help="Divisor, for abs_norm only.  [default: 3]"),
+    click.option("--loss-scale", type=float, help="Divisor of abs_norm.  [default: 3]"),
+    COLUMNS,
     click.option("--prediction", metavar="COLUMN", help="Null abstains.  [default: prediction]"),
     click.option("--label", metavar="COLUMN", help="The truth.  [default: label]"),
     click.option("--participant", metavar="COLUMN", help="[default: participant_id]"),
@@ -62,7 +66,10 @@ _RUN_DOCUMENTS = options(
         "--mode", multiple=True, metavar="M", help="Mode of the run; once, or for each run."
     ),
     click.option(
-        "--calibration", metavar="C.json", help="Artifact for variants that are calibrated."
+        "--calibration",
+        metavar="C.json",
+        help="Artifact of `evalframe calibrate`: evaluate the confidence `calibrated`, too; of run "
+        "documents the variants that are calibrated.",
     ),
     click.option(
         "--intersection-only",
@@ -91,7 +98,8 @@ def selective() -> None:
     "-o",
     "--output",
     metavar="OUT",
-    help="The table of metrics (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+    help="The table of metrics (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.  "
+    "[default: only printed]",
 )
 @names(
     "--metrics",
@@ -151,7 +159,8 @@ def evaluate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
 @click.option(
     "--target",
     type=click.Choice(["correctness", "near_correct", "loss"]),
-    help="What to predict: prediction = label, |difference| <= 1, or 1 - |difference| / 3.  "
+    help="What to predict: the column correct, else prediction = label; |difference| <= 1; or "
+    "1 - |difference| / 3.  "
     "[default: correctness]",
 )
 @click.option(
@@ -163,6 +172,7 @@ def evaluate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
 @click.option("--folds", type=int, help="Judge it out of sample, too, by so many folds.")
 @click.option("--cluster", metavar="COLUMN", help="Never split.  [default: participant_id]")
 @click.option("--seed", type=int, help="Of the folds.  [default: 42]")
+@COLUMNS
 @click.option("-o", "--output", metavar="C.json", required=True, help="The artifact.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 def calibrate(quiet: bool, from_run: tuple[str, ...], **flags: Any) -> None:
@@ -192,6 +202,7 @@ def validate(**flags: Any) -> None:
 def _run_documents(documents: Sequence[str], flags: dict[str, Any], quiet: bool) -> None:
     from evalframe.jobs.selective.from_run import evaluate_documents, report
 
+    refuse_silence(quiet, flags.get("output"), flags.get("artifact"))
     evaluation = evaluate_documents(documents, flags, silent if quiet else None)
     if not quiet:
         say(report(evaluation, width=terminal_width()))
@@ -199,13 +210,14 @@ def _run_documents(documents: Sequence[str], flags: dict[str, Any], quiet: bool)
 
 def _job(flags: dict[str, Any]) -> Job:
     """The job of the flags that were given."""
-    rest = with_bootstrap(flags)
-    columns = ("prediction", "label", "participant", "item", "weight")
-    document: dict[str, Any] = {
-        "columns": {name: rest.pop(name) for name in columns if name in rest},
-        "loss": _loss(rest.pop("loss", "abs_norm"), rest.pop("loss_scale", None)),
-    }
-    return job_of("selective", document | rest, called="ITEMS, or --from-run RUN.json")
+    rest = with_columns(with_bootstrap(flags), **_SHORT)
+    if {"loss", "loss_scale"} & {*rest}:
+        rest["loss"] = _loss(rest.pop("loss", "abs_norm"), rest.pop("loss_scale", None))
+    return job_of("selective", rest, called="ITEMS, or --from-run RUN.json")
+
+
+_SHORT = {name: name for name in ("prediction", "label", "participant", "item", "weight")}
+"""Flags that name the column of a role."""
 
 
 def _loss(text: str, scale: float | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
+from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, write_result
 from evalframe.jobs.paths import File, reading, refuse_inputs
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.core.rules import Rules
+    from evalframe.jobs.columns import Columns
     from evalframe.resample.methods import Progress
     from evalframe.selective.run_evaluation import RunEvaluation
     from evalframe.selective.run_settings import RunSettings
     from evalframe.selective.runs import Run
 
-_SHARED = {"items", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed", "output"}
+_SHARED = {
+    *("items", "columns", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed"),
+    *("output", "calibration"),
+}
 """Flags that run documents share with tables of records."""
 
 _LEVEL = 0.95
@@ -65,10 +70,16 @@ def evaluate_documents(
     signals = settings.signals(calibration)
     for remark in _remarks(documents, flags, settings):
         warnings.warn(remark, stacklevel=1)
-    runs = [
-        opened(path, mode, signals, settings.rules)
-        for path, mode in zip(documents, modes, strict=True)
-    ]
+    columns, roles = flags.get("columns", {}), {*_COLUMNS, *signals}
+    check_columns(columns, roles)
+    tables = [_table(path, columns) for path in documents]
+    present = [table.collect_schema() for table in tables if table is not None]
+    check_found(columns, "items", *present)
+    with naming_columns(columns, roles):
+        runs = [
+            opened(path, table, mode, signals, settings.rules)
+            for path, table, mode in zip(documents, tables, modes, strict=True)
+        ]
     try:
         evaluation = evaluate_runs(
             *runs, settings=settings, calibration=calibration, progress=progress
@@ -94,17 +105,33 @@ def evaluate_documents(
     return evaluation
 
 
-def opened(path: str, mode: str | None, signals: Sequence[str], rules: Rules) -> Run:
-    """The run of a document, or of a table of items, which its suffix tells.
+_COLUMNS = ("participant_id", "item", "item_index", "prediction", "label", "mode")
+"""What a table is read for, with its signals."""
+
+
+def _table(path: str, columns: Columns) -> pl.LazyFrame | None:
+    """A table of items, which its suffix tells; none of a document."""
+    if Path(path).suffix.lower() not in FORMATS:
+        return None
+    return open_items([path], columns=columns)[0]
+
+
+def opened(
+    path: str,
+    items: pl.LazyFrame | None,
+    mode: str | None,
+    signals: Sequence[str],
+    rules: Rules,
+) -> Run:
+    """The run of a document, or of a table of items if there is one.
 
     Raises:
         EvalframeError: It cannot be read, or is no run.
     """
     from evalframe.selective.runs import open_run, run_of_items
 
-    if Path(path).suffix.lower() not in FORMATS:
+    if items is None:
         return open_run(path, mode=mode, signals=signals, rules=rules)
-    items, _ = open_items([path])
     with reading(path, "is it whole?"):
         return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
 

@@ -13,7 +13,7 @@ from evalframe.jobs.settings import TableJob
 LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
 
 LOSSES: tuple[str, ...] = get_args(LossName)
-RUN_FLAGS = ("mode", "calibration", "intersection_only", "artifact", "rules")
+RUN_FLAGS = ("mode", "intersection_only", "artifact", "rules")
 """What the command line has for run documents only."""
 
 METRICS = (
@@ -33,35 +33,16 @@ METRICS = (
 """What is computed unless a job says otherwise: every quantity of a selective report."""
 
 
-_CANONICAL = {
-    "prediction": "prediction",
-    "label": "label",
-    "participant": "participant_id",
-    "item": "item",
-}
+PREDICTION, LABEL, PARTICIPANT, ITEM = "prediction", "label", "participant_id", "item"
 
+ROLES = (
+    *(PREDICTION, LABEL, PARTICIPANT, ITEM, "weight", "confidence", "loss", "correct", "score"),
+    "mode",
+)
+"""Columns that a job may name, beside what the metrics of others are computed from."""
 
-class Columns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which column of the table plays which role; one that is named here must exist."""
-
-    prediction: str | None = None
-    label: str | None = None
-    participant: str | None = None
-    item: str | None = None
-    weight: str | None = None
-
-    def of(self, role: Literal["prediction", "label", "participant", "item"]) -> str:
-        """The column of a role, by default the canonical one."""
-        return getattr(self, role) or _CANONICAL[role]
-
-    @property
-    def named(self) -> set[str]:
-        """The columns that were asked for by name."""
-        return {name for name in msgspec.structs.astuple(self) if name is not None}
-
-    def __post_init__(self) -> None:
-        if "" in self.named:
-            raise ParameterError("the name of a column is empty; name one, or leave that entry out")
+_PARTICIPANT = "participant"
+"""How the column of participants may be called, too."""
 
 
 class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,13 +79,14 @@ class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag=
         output: Where the result goes; its extension decides the format.
         by: Columns to group by.
         confidence: Confidence columns; the result has rows for each.
-        loss: Named loss or column.
+        calibration: A calibration artifact, whose confidence is evaluated as `calibrated`.
+        loss: Named loss or column; by default what the table tells, see `choosing`.
         metrics: Names, or tables with `name`, optional `alias` and the metric's arguments; by
             default `METRICS`, as far as the convention defines them.
         coverage_grid: Coverages of a `risk_at` that names none.
         area_coverage: Coverage of an `aurc_at` or `augrc_at` that names none.
         convention: Convention of the metrics that have one and do not name their own.
-        columns: Which column plays which role.
+        columns: Which columns play which roles; `participant` stands for `participant_id`.
         key: Columns that identify a row; by default `by`, participant and item, as present.
         bootstrap: Resampling, or none.
         on_invalid: What happens to rows that break the contract.
@@ -113,15 +95,18 @@ class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag=
 
     by: tuple[str, ...] = ()
     confidence: tuple[str, ...] = ("confidence",)
-    loss: Loss = Loss(name="abs_norm")
+    calibration: str | None = None
+    loss: Loss | None = None
     metrics: tuple[str | dict[str, Any], ...] | None = None
     coverage_grid: tuple[float, ...] = tuple(k / 10 for k in range(1, 10))
     area_coverage: float = 0.5
     convention: str | None = None
-    columns: Columns = Columns()
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if _PARTICIPANT in self.columns:
+            named = {PARTICIPANT if k == _PARTICIPANT else k: v for k, v in self.columns.items()}
+            msgspec.structs.force_setattr(self, "columns", named)
         for name in ("confidence", "metrics"):
             if getattr(self, name) == ():
                 raise ParameterError(f"{name} is empty; a job needs at least one")
@@ -136,4 +121,4 @@ class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag=
     @property
     def cluster(self) -> str:
         """The column whose values are resampled together."""
-        return (self.bootstrap and self.bootstrap.cluster) or self.columns.of("participant")
+        return (self.bootstrap and self.bootstrap.cluster) or PARTICIPANT

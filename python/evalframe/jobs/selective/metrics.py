@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
 from evalframe.jobs.import_paths import is_import_path, metric_at
-from evalframe.jobs.selective.job import METRICS
+from evalframe.jobs.selective.job import METRICS, PREDICTION
 from evalframe.selective.areas import fraction
 from evalframe.selective.conventions import Convention
 
@@ -58,6 +58,11 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) 
 def has_default_convention(job: SelectiveJob) -> bool:
     """Whether the job asks for nothing but the documented default."""
     return job.convention in (None, registered()["aurc"].params["convention"])
+
+
+def reads_probabilities(metric: MetricExpr) -> bool:
+    """Whether the metric takes confidences for probabilities: ours that ask what was correct."""
+    return metric.metric.family == "selective" and "correct" in metric.metric.roles
 
 
 def left_out(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
@@ -160,7 +165,8 @@ def _entry(
         params.setdefault("convention", job.convention)
     if len(metric.roles) > 1:
         # A loss that is null abstains in place of the prediction; it is no prediction to score.
-        roles = {**roles, "prediction": job.columns.of("prediction")}
+        roles = {**roles, PREDICTION: PREDICTION}
+    roles = {role: role for role in job.columns} | {**roles}
     columns = {
         role: roles.get(role, column) for role, column in metric.roles.items() if column is not None
     }

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, validate
-from evalframe.core.errors import ContractError, MissingColumnsError
+from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, Rule, validate
+from evalframe.core.errors import ContractError
 from evalframe.core.files import replacing, scratch
 from evalframe.jobs.paths import reading
+from evalframe.jobs.selective.choosing import CORRECT
+from evalframe.jobs.selective.job import ITEM, LABEL, PARTICIPANT, PREDICTION
 from evalframe.selective.contract import items_contract
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
+    from evalframe.jobs.selective.choosing import Chosen
     from evalframe.jobs.selective.job import SelectiveJob
 
 REJECTED_FOR = "rejected_for"
@@ -74,34 +77,51 @@ class Records:
         return "\n".join(lines)
 
 
-def check_records(job: SelectiveJob, items: pl.LazyFrame, quarantine: Path | None) -> Records:
-    """Hold the records of a job against their contract; a loss of true and false is 1 and 0.
+def check_records(
+    job: SelectiveJob,
+    items: pl.LazyFrame,
+    chosen: Chosen,
+    quarantine: Path | None,
+    *,
+    probability: bool = False,
+) -> Records:
+    """Hold the records of a job against their contract.
+
+    A loss of true and false is 1 and 0; who abstains has no loss, and is not correct or wrong.
 
     Args:
         job: The job.
         items: Its records.
+        chosen: Its loss.
         quarantine: A file for rows that break the contract, each for all confidences or for
             those that it lacks; None for an error that tells of them.
+        probability: Whether confidences are to be probabilities.
 
     Raises:
-        MissingColumnsError: A column that the job names is absent.
+        MissingColumnsError: A column that the job needs is absent.
         ContractError: The records break the contract and are not to be set apart.
     """
     schema = items.collect_schema()
-    if missing := job.columns.named - schema.keys():
-        raise MissingColumnsError.of("items", missing, schema)
-    _check_subtraction(job, schema)
-    if schema.get(job.loss.column or "") == pl.Boolean:
-        items = items.with_columns(pl.col(str(job.loss.column)).cast(pl.Int8))
-    contract = _contract(job, schema, job.confidence)
+    _check_subtraction(chosen, schema)
+    if schema.get(chosen.column or "") == pl.Boolean:
+        items = items.with_columns(pl.col(str(chosen.column)).cast(pl.Int8))
+    if PREDICTION in schema:
+        judged = [name for name in {chosen.column or CORRECT, CORRECT} if name in schema]
+        answered = pl.col(PREDICTION).is_not_null()
+        items = items.with_columns(
+            pl.when(answered).then(pl.col(name)).alias(name) for name in judged
+        )
+    contract = _contract(job, schema, chosen, job.confidence, probability=probability)
     with reading(", ".join(job.items)):
         if quarantine is None:
             return Records(job.confidence, validate(items, contract))
         contract.check_schema(items.collect_schema())
-        return _set_apart(job, items, contract, quarantine)
+        return _set_apart(job, items, chosen, contract, quarantine)
 
 
-def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path: Path) -> Records:
+def _set_apart(
+    job: SelectiveJob, items: pl.LazyFrame, chosen: Chosen, contract: Contract, path: Path
+) -> Records:
     """First what holds for every confidence, then, of what is left, each by itself."""
     schema = items.collect_schema()
     if REJECTED_FOR in schema:
@@ -109,13 +129,14 @@ def _set_apart(job: SelectiveJob, items: pl.LazyFrame, contract: Contract, path:
     numbered = items.with_row_index(_NUMBER)
     own: dict[str, Report] = {}
     with replacing(path) as partial, scratch(len(job.confidence) + 1) as parts:
-        shared = _contract(job, schema, ())
+        shared = _contract(job, schema, chosen, ())
         common = validate(numbered, shared, on_invalid="quarantine", quarantine=parts[0])
         rejected = [_named(parts[0], None)]
         if common.rejected < common.rows:
             for confidence, part in zip(job.confidence, parts[1:], strict=True):
                 column = (c for c in contract.columns if c.name == confidence)
-                alone = Contract(contract.table, tuple(column))
+                rules = (rule for rule in contract.rules if confidence in rule.columns)
+                alone = Contract(contract.table, tuple(column), tuple(rules))
                 own[confidence] = validate(
                     common.valid, alone, on_invalid="quarantine", quarantine=part
                 )
@@ -139,37 +160,52 @@ def _reasons(report: Report) -> list[str]:
     return [f"  {rule}: not so in {rows:,}" for rule, rows in reasons]
 
 
-def _check_subtraction(job: SelectiveJob, schema: pl.Schema) -> None:
+def _check_subtraction(chosen: Chosen, schema: pl.Schema) -> None:
     """Numbers can be subtracted; who answers in words wants another loss."""
-    if job.loss.column or job.loss.name == "zero_one":
+    loss = chosen.loss
+    if loss is None or loss.column or loss.name == "zero_one":
         return
-    for name in (job.columns.of("prediction"), job.columns.of("label")):
+    for name in (PREDICTION, LABEL):
         dtype = schema.get(name, pl.Null())
         if not dtype.is_numeric() and dtype != pl.Null:
             raise ContractError(
-                f"items: column {name!r} is {dtype}, and the loss {job.loss.name} subtracts "
+                f"items: column {name!r} is {dtype}, and the loss {loss.name} subtracts "
                 "numbers. For answers that are right or wrong take the loss zero_one "
                 '(--loss zero_one, or loss = { name = "zero_one" } in a job file).'
             )
 
 
-def _contract(job: SelectiveJob, present: Collection[str], confidence: Sequence[str]) -> Contract:
+def _contract(
+    job: SelectiveJob,
+    present: Collection[str],
+    chosen: Chosen,
+    confidence: Sequence[str],
+    *,
+    probability: bool = False,
+) -> Contract:
     """The contract of the columns the job reads; participant and item only as far as present.
 
     Whoever resamples participants needs that column, and the contract says so.
     """
-    columns = job.columns
-    participant, item = columns.of("participant"), columns.of("item")
-    return items_contract(
+    named = chosen.loss is not None and chosen.loss.name
+    contract = items_contract(
         confidence=confidence,
-        prediction=columns.of("prediction"),
-        label=columns.of("label"),
-        loss=job.loss.column,
-        participant=participant if participant in present else None,
-        item=item if item in present else None,
-        weight=columns.weight,
+        loss=chosen.column,
+        participant=PARTICIPANT if PARTICIPANT in present else None,
+        item=ITEM if ITEM in present else None,
+        weight=job.weight,
         cluster=job.cluster if job.bootstrap else None,
         by=job.by,
         key=job.key,
-        answers="value" if job.loss.name == "zero_one" else "number",
+        answers="number" if named and named != "zero_one" else "value",
+        probability=probability,
     )
+    if chosen.loss is not None or chosen.column != CORRECT:
+        return contract
+    share = Rule(
+        f"{CORRECT} lies in [0, 1]",
+        pl.col(CORRECT).is_between(0, 1),
+        (CORRECT,),
+        "make it 1 where the answer is right and 0 where it is wrong, or a share of 1",
+    )
+    return replace(contract, rules=(*contract.rules, share))

@@ -7,24 +7,33 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
+from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import Source, open_files
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.run import Family, Outcome, Place
-from evalframe.jobs.selective.job import SelectiveJob
-from evalframe.jobs.selective.metrics import has_default_convention, left_out, resolve
+from evalframe.jobs.selective.calibrated import with_calibration
+from evalframe.jobs.selective.choosing import LOSS, choose
+from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob
+from evalframe.jobs.selective.metrics import (
+    has_default_convention,
+    left_out,
+    reads_probabilities,
+    resolve,
+)
 from evalframe.jobs.selective.records import check_records
 from evalframe.jobs.selective.report import metrics_report
-from evalframe.selective.losses import loss
+from evalframe.selective.binning import TO_UNIT
+from evalframe.selective.calibrators import read_calibration
+from evalframe.selective.contract import lies_in_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
+    from evalframe.jobs.selective.choosing import Chosen
+    from evalframe.jobs.selective.records import Records
     from evalframe.resample.methods import Progress
-
-LOSS = "__evalframe_loss__"
-"""The column that holds the loss while a job runs."""
-
 
 TABLES = ("metrics", "curve")
 """What a folder gets, as Parquet files of these names."""
@@ -32,14 +41,22 @@ TABLES = ("metrics", "curve")
 
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
-    metrics = [resolve(job, _roles(job, confidence), place.folder) for confidence in job.confidence]
     resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
+    wanted = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
     items, sources = _opened(job, place)
-    losses = _loss(job, items.collect_schema())
-    records = check_records(job, items, place.rejects)
+    job, items, told_calibrated = with_calibration(job, items, place.folder)
+    chosen = choose(job, items, {*wanted, "loss"} if place.all_tables else wanted)
+    metrics = [
+        resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
+    ]
+    calibrated = any(reads_probabilities(metric) for bound in metrics for metric in bound)
+    records = check_records(job, items, chosen, place.rejects, probability=calibrated)
 
     def rows(confidence: str) -> pl.LazyFrame:
-        return records.valid(confidence).with_columns(losses)
+        rows = records.valid(confidence)
+        for column in chosen.columns:
+            rows = rows.with_columns(column)
+        return rows
 
     parts = []
     for confidence, bound in zip(job.confidence, metrics, strict=True):
@@ -48,7 +65,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
                 rows(confidence),
                 bound,
                 by=job.by,
-                weight=job.columns.weight,
+                weight=job.weight,
                 resample=resample,
             ).collect()
         parts.append(part.with_columns(confidence=pl.lit(confidence)))
@@ -57,18 +74,20 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     def tables() -> dict[str, pl.DataFrame]:
         return {"metrics": result, "curve": _curves(job, rows)}
 
+    convention = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
     inputs = [source.describe(digest=job.hash_inputs) for source in sources]
     lacking = ", ".join(left_out(job, metrics[0]))
-    told = f"not defined in the convention {job.convention}, left out: {lacking}"
+    warning = f"not defined in the convention {job.convention}, left out: {lacking}"
+    derived = {**chosen.told, **told_calibrated}
     return Outcome(
         job,
         [*job.by, "confidence"],
         result,
         records,
-        provenance(job, metrics[0], inputs, records.describe()),
+        provenance(job, metrics[0], inputs, records.describe()) | {"derived": derived},
         tables,
-        notes=[] if has_default_convention(job) else [f"Convention: {job.convention}."],
-        warnings=[told] if lacking else [],
+        notes=[*convention, *(f"{what.capitalize()}: {is_}." for what, is_ in derived.items())],
+        warnings=[warning] if lacking else [],
     )
 
 
@@ -78,10 +97,27 @@ def check(job: SelectiveJob, place: Place) -> str:
     Raises:
         ContractError: They do not.
         InputError: An input cannot be read.
-        MissingColumnsError: A column that the job names is absent.
+        MissingColumnsError: A column that the job needs is absent.
     """
     items, _ = _opened(job, place)
-    return str(check_records(job, items, None))
+    chosen = choose(job, items, ())
+    records = check_records(job, items, chosen, None)
+    return "\n".join([str(records), *_no_probabilities(job, chosen, records)])
+
+
+def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> Iterator[str]:
+    """Notes on confidences that areas can rank by, but nothing else can use."""
+    where = chosen.column or PREDICTION
+    rules = {name: lies_in_unit(name, where) for name in job.confidence}
+    rows = records.common.valid
+    counts = rows.select(rule.broken.sum().alias(name) for name, rule in rules.items()).collect()
+    for name, count in counts.row(0, named=True).items():
+        if count:
+            yield (
+                f"{rules[name].name}: not so in {count:,} of {records.rows:,} rows. Areas rank by "
+                "any score; calibration errors, scores of probabilities and calibrators refuse "
+                f"these rows: {TO_UNIT}"
+            )
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
@@ -102,17 +138,24 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
 
 def _opened(job: SelectiveJob, place: Place) -> tuple[pl.LazyFrame, list[Source]]:
     files = find(job.items, place.folder)
+    inputs = job.items if job.calibration is None else (*job.items, job.calibration)
     for path in place.targets:
-        refuse_inputs(path, files, job.items, place.folder)
-    return open_files(files)
+        refuse_inputs(path, files, inputs, place.folder)
+    items, sources = open_files(files, columns=job.columns)
+    check_found(job.columns, "items", items.collect_schema())
+    return items, sources
+
+
+def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:
+    """Which column plays which role; where there is a loss, who abstains has none."""
+    losses = {"prediction": LOSS, "loss": LOSS} if chosen.has_loss else {}
+    return {"confidence": confidence, **losses}
 
 
 def _curves(job: SelectiveJob, rows: Callable[[str], pl.LazyFrame]) -> pl.DataFrame:
     """The risk-coverage curve of each group and confidence."""
     curves = [
-        ef.selective.rc_curve(
-            rows(confidence), LOSS, confidence, by=job.by, weight=job.columns.weight
-        )
+        ef.selective.rc_curve(rows(confidence), LOSS, confidence, by=job.by, weight=job.weight)
         .with_columns(confidence=pl.lit(confidence))
         .collect()
         for confidence in job.confidence
@@ -132,25 +175,11 @@ def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -
     return result.sort(order).select(*keys, pl.exclude(keys))
 
 
-def _roles(job: SelectiveJob, confidence: str) -> dict[str, str]:
-    """Which column plays which role; who brings a loss abstains by leaving it null."""
-    return {
-        "prediction": LOSS if job.loss.column else job.columns.of("prediction"),
-        "label": job.columns.of("label"),
-        "loss": LOSS,
-        "confidence": confidence,
-    }
+def _roles(job: SelectiveJob, folder: Path) -> set[str]:
+    """What a job may name columns for: what it computes from, and the usual ones."""
+    own = (metric.metric.roles.items() for metric in resolve(job, {}, folder))
+    features = read_calibration(folder / job.calibration).features if job.calibration else ()
+    return {*ROLES, *features, *(name for items in own for pair in items for name in pair if name)}
 
 
-def _loss(job: SelectiveJob, present: Collection[str]) -> pl.Expr:
-    prediction = job.columns.of("prediction")
-    if job.loss.column is None:
-        label = job.columns.of("label")
-        return loss(str(job.loss.name), prediction, label, scale=job.loss.divisor).alias(LOSS)
-    given = pl.col(job.loss.column).cast(pl.Float64).alias(LOSS)
-    if prediction not in present:
-        return given
-    return pl.when(pl.col(prediction).is_not_null()).then(given).alias(LOSS)
-
-
-FAMILY = Family(TABLES, compute, check, written)
+FAMILY = Family(TABLES, compute, check, written, _roles)

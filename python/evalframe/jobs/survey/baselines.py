@@ -14,7 +14,12 @@ from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.job import BASELINES, USUAL
-from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
+from evalframe.jobs.survey.surveys import (
+    files_of,
+    open_survey,
+    open_survey_alone,
+    refuse_documents,
+)
 from evalframe.report.wide_table import wide_table
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.surveys import Survey
@@ -36,35 +41,41 @@ class Scored:
     Attributes:
         rows: One row per baseline, segment and question.
         means: One row per baseline and round, and one for all rounds together.
+        notes: What was assumed about the survey.
     """
 
     rows: pl.DataFrame
     means: pl.DataFrame
+    notes: Sequence[str]
 
 
 def score_baselines(asked: Mapping[str, Any]) -> Scored:
     """Score the baselines of a survey and write the scores, whole or not at all.
 
     Args:
-        asked: `survey` (files, globs or folders), `output`, `metric`, `rules`, `seed`, perhaps
-            `questions_from` and `segments_from` (files), `kinds`, `prior` (files, globs or
-            folders) and `permutations`.
+        asked: `survey` (files, globs or folders), `metric`, `rules`, `seed`, perhaps `output`,
+            `questions_from` and `segments_from` (files), `columns`, `answers`, `kinds`, `prior`
+            (files, globs or folders) and `permutations`.
 
     Raises:
         EvalframeError: An input or an option is at fault, or the output cannot be written.
     """
-    given, prior, output = asked["survey"], asked.get("prior", ()), Path(asked["output"])
-    questions, segments = asked.get("questions_from"), asked.get("segments_from")
+    given, prior, columns = asked["survey"], asked.get("prior", ()), asked.get("columns", {})
+    output = Path(asked["output"]) if "output" in asked else None
+    described = {name: asked.get(f"{name}_from") for name in ("questions", "segments")}
     permutations = asked.get("permutations")
     kinds = _kinds(asked.get("kinds"), prior, permutations)
-    check_output(output)
-    for names in (given, prior, [name for name in (questions, segments) if name is not None]):
-        refuse_inputs(output, files_of(names), names, Path())
-        refuse_documents(output, names, Path())
-    opened = open_survey(given, questions=questions, segments=segments)
-    survey, whole = opened.survey, opened.survey
+    if output is not None:
+        check_output(output)
+        for names in (given, prior, [*filter(None, described.values())]):
+            refuse_inputs(output, files_of(names), names, Path())
+            refuse_documents(output, names, Path())
+    shape = {**described, "answers": asked.get("answers", ())}
+    opened = open_survey_alone(given, columns, **shape)
+    survey, whole, notes = opened.survey, opened.survey, opened.notes
     if prior:
-        whole = _with_prior(survey, open_survey(prior, questions=questions, segments=segments))
+        before = open_survey(prior, columns=columns, **shape)
+        whole, notes = _with_prior(survey, before), [*dict.fromkeys([*notes, *before.notes])]
     rounds, all_rounds = survey.rounds["round"].to_list(), whole.rounds["round"].to_list()
     parts = []
     for kind in kinds:
@@ -82,6 +93,8 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
     means = _means(rows, rounds)
     if permutations is not None:
         means = _with_permutations(means, survey, asked)
+    if output is None:
+        return Scored(rows, means, notes)
     check_holds(output, rows.schema)
     settings = {name: asked[name] for name in ("metric", "rules", "seed")}
     record = {
@@ -91,7 +104,7 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
         "inputs": opened.describe(digest=False),
     }
     write_result(rows if opened.has_rounds else rows.drop("round"), output, record)
-    return Scored(rows, means)
+    return Scored(rows, means, notes)
 
 
 def _kinds(
@@ -186,7 +199,7 @@ _SHOWN = {
 }
 
 
-def report(scored: Scored, output: str, *, width: int | None = None) -> str:
+def report(scored: Scored, output: str | None, *, width: int | None = None) -> str:
     """The means for a reader."""
     table = wide_table(
         scored.means,
@@ -195,4 +208,6 @@ def report(scored: Scored, output: str, *, width: int | None = None) -> str:
         width=width,
         level=0.95 if "pairs_lower" in scored.means.columns else None,
     )
-    return f"{table}\n\n{len(scored.rows):,} scores in {output}"
+    written = f" in {output}" if output else ""
+    told = [f"{len(scored.rows):,} scores{written}", *scored.notes]
+    return f"{table}\n\n" + "\n".join(told)

@@ -10,6 +10,7 @@ from evalframe.jobs.console import Family, say
 from evalframe.jobs.families import check_asked, job_of, run_asked
 from evalframe.jobs.help import SURVEY_EPILOG
 from evalframe.jobs.options import (
+    COLUMNS,
     ON_BAD_ROWS,
     given,
     names,
@@ -18,6 +19,7 @@ from evalframe.jobs.options import (
     with_bootstrap,
 )
 from evalframe.jobs.survey.job import (
+    AMOUNTS,
     BASELINES,
     METRIC,
     METRIC_NAMES,
@@ -26,16 +28,34 @@ from evalframe.jobs.survey.job import (
     VERSIONS,
     WEIGHTINGS,
 )
-from evalframe.jobs.survey.survey_commands import baselines, prompts
+from evalframe.jobs.survey.survey_commands import ANSWERS, baselines, prompts
 
 if TYPE_CHECKING:
     from evalframe.jobs.parsing import Job
+
+
+def _amount(text: str) -> int | str:
+    """An amount of context: a number, or one of the words."""
+    if text.isdecimal():
+        return int(text)
+    if text not in AMOUNTS:
+        raise click.BadParameter(f"{text!r} is none of {', '.join(AMOUNTS)}, and no number")
+    return text
+
 
 _PREDICTIONS = options(
     click.option(
         "--truth",
         metavar="SURVEY",
-        help="The survey: a file, glob or folder of tables or of the original's JSON documents.",
+        help="The survey: a file, glob or folder of tables or of the original's JSON documents.  "
+        "[default: the column 'actual' of the predictions]",
+    ),
+    ANSWERS,
+    click.option(
+        "--prompts",
+        metavar="FILE",
+        help="The prompts that PREDICTIONS answer, from `evalframe survey prompts`; PREDICTIONS "
+        "then need no more than id (of the prompt) and response, and model if there are several.",
     ),
     click.option(
         "--from-runs",
@@ -49,9 +69,6 @@ _PREDICTIONS = options(
         help="Of run results, all or the latest of each config.  [default: all]",
     ),
     click.option("--experiments", is_flag=True, help="Count run results of experiments, too."),
-    click.option(
-        "--summary", metavar="OUT.json", help="Write the summary of run results as the original."
-    ),
     click.option(
         "--metric",
         type=click.Choice(METRIC_NAMES),
@@ -71,6 +88,14 @@ _PREDICTIONS = options(
         help="What counts alike, or by its respondents, overall and in categories.  [default: "
         "segment]",
     ),
+    click.option(
+        "--context",
+        type=_amount,
+        metavar="AMOUNT",
+        help=f"Which context_count counts where segments were asked with several: "
+        f"{', '.join(AMOUNTS)}, or a number. --by context_count has a leaderboard for each.  "
+        "[default: highest]",
+    ),
     names(
         "--by",
         "Columns to group by; each group has leaderboards of its own. Results have columns like "
@@ -86,6 +111,7 @@ _PREDICTIONS = options(
         "Columns that identify a row, '' for no check of duplicates.  [default: model, round, "
         "segment_id, question_id, context_count, temperature, run_id and --by, as there are]",
     ),
+    COLUMNS,
 )
 
 
@@ -98,11 +124,14 @@ def survey() -> None:
 @click.argument("items", nargs=-1, metavar="[PREDICTIONS]...")
 @_PREDICTIONS
 @click.option(
+    "--summary", metavar="OUT.json", help="Write the summary of run results as the original."
+)
+@click.option(
     "-o",
     "--output",
     metavar="OUT",
     help="The overall leaderboard (.parquet, .csv, .json, .jsonl, .md), or a folder for all "
-    "tables.",
+    "tables.  [default: only printed]",
 )
 @resampling("segment_id")
 @ON_BAD_ROWS
@@ -112,8 +141,14 @@ def leaderboards(quiet: bool, from_runs: tuple[str, ...], **flags: Any) -> None:
 
     PREDICTIONS are files, globs or folders: one row per model, segment and question, with model,
     segment_id, question_id, and response (text), predicted (a list of shares) or score; and as far
-    as there are round, context_count, temperature, run_id, n_options and status. They are joined
-    with the survey on round (where both have it), segment and question.
+    as there are round, context_count, temperature, run_id, n_options and status. With --prompts id
+    and response are enough. They are joined with the survey on round (where both have it), segment
+    and question.
+
+    Shares, of predictions and of surveys, may also have a row for each option (option_index or
+    option_label, and predicted, actual, share, percent or count, as numbers or as texts such as
+    45%), or a column for each; a survey may have a row for each respondent. See --answers. What is
+    then assumed is printed.
 
     A question or segment that the survey does not have, a duplicate, shares that are no
     distribution or another number of options is an error, or set aside by --on-invalid quarantine.
@@ -133,12 +168,13 @@ def validate(from_runs: tuple[str, ...], **flags: Any) -> None:
     that a segment answers twice.
     """
     asked = given(flags)
-    if from_runs or asked.keys() - {"items"}:
+    if from_runs or asked.keys() - {"items", "columns", "answers"}:
         check_asked(_job(from_runs, asked))
         return
     from evalframe.jobs.survey.validating import checked
 
-    told, is_usable = checked(asked.get("items", ()))
+    settings = {name: asked[name] for name in ("columns", "answers") if name in asked}
+    told, is_usable = checked(asked.get("items", ()), **settings)
     say(told)
     click.get_current_context().exit(0 if is_usable else 1)
 

@@ -9,14 +9,24 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
+from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
-from evalframe.jobs.paths import File, find, refuse_inputs
-from evalframe.jobs.survey.surveys import files_of, is_document, open_survey, refuse_documents
-from evalframe.jobs.survey.texts import as_numbers, naming_lines
+from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.jobs.survey.job import RUNS
+from evalframe.jobs.survey.shapes import in_lists, survey_within
+from evalframe.jobs.survey.surveys import (
+    files_of,
+    is_document,
+    naming,
+    open_survey,
+    refuse_documents,
+)
+from evalframe.jobs.survey.texts import naming_lines
+from evalframe.survey.prompting.responses import ANSWERED
 from evalframe.survey.surveys import canonical_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from evalframe.jobs.survey.job import SurveyJob
@@ -45,6 +55,7 @@ class Opened:
     Attributes:
         table: The predictions.
         describe: Describes the inputs.
+        tables: The columns of each table that was read.
         value: What is read of the predictions: `response`, `predicted` or `score`.
         survey: What they are compared with.
         attributes: Attributes of segments, as far as the inputs know them.
@@ -54,11 +65,14 @@ class Opened:
 
     table: pl.LazyFrame
     describe: Callable[[], list[dict[str, Any]]]
+    tables: Sequence[Collection[str]] = ()
     value: str = "score"
     survey: OpenedSurvey | None = None
     attributes: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     results: RunResults | None = None
+    columns: tuple[str, ...] = ()
+    """Columns of answers that the table had."""
 
 
 def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
@@ -72,7 +86,7 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> O
     Raises:
         InputError: An input cannot be read.
         OutputError: A target is one of the inputs.
-        MissingColumnsError: There is nothing to score.
+        MissingColumnsError: There is nothing to score, or no table has a column that the job names.
         ParameterError: There are no scores, and no survey to make them.
     """
     truth = [] if job.truth is None else [job.truth]
@@ -81,10 +95,17 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> O
         refuse_inputs(path, found, truth, folder)
         refuse_documents(path, truth, folder)
     opened = (_runs if job.runs else _tables)(job, folder, targets)
+    survey = opened.survey
+    if truth:
+        survey = open_survey(
+            truth, folder, columns=job.columns, answers=job.answers, elsewhere=opened.columns
+        )
+    of_survey = () if survey is None else survey.tables
+    check_found(job.columns, "predictions", *opened.tables, *of_survey)
     value = _value(job, opened.table)
-    if not truth:
+    if survey is None:
+        _refuse_without_survey(job, value)
         return replace(opened, value=value)
-    survey = open_survey(truth, folder)
 
     def describe() -> list[dict[str, Any]]:
         return [*opened.describe(), *survey.describe(digest=job.hash_inputs)]
@@ -102,22 +123,83 @@ def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
     for path in targets:
         refuse_inputs(path, found, job.items, folder)
     with naming_lines(found):
-        table, sources = open_files(found, texts=_TEXTS)
+        texts = (*_TEXTS, "id", "config_id")
+        table, sources = open_files(found, texts=texts, columns=job.columns)
+    notes: list[str] = []
+    if job.prompts is not None:
+        asked = find([job.prompts], folder)
+        for path in targets:
+            refuse_inputs(path, asked, [job.prompts], folder)
+        prompts, more = open_files(asked, columns=job.columns)
+        with reading(", ".join([*job.items, job.prompts])):
+            table, notes = _answered(job, table, prompts)
+        sources = [*sources, *more]
     table = _one_question_a_row(table)
+    columns = tuple(name for name in job.answers if name in table.collect_schema())
+    has_scores = "score" in table.collect_schema() and job.metric is None and not job.baselines
+    with naming(job.items):
+        own = None if has_scores or job.truth is not None else survey_within(table)
+        table = in_lists(table, job.answers, job.columns, notes)
     if "segment_id" in table.collect_schema():  # of two spellings the present one, before all else
         table = table.with_columns(canonical_id(pl.col("segment_id").cast(pl.String)))
-    dtype = table.collect_schema().get("predicted")
-    if dtype is not None:
-        table = table.with_columns(as_numbers("predicted", dtype))
-    return Opened(table, lambda: [each.describe(digest=job.hash_inputs) for each in sources])
+
+    def describe() -> list[dict[str, Any]]:
+        return [each.describe(digest=job.hash_inputs) for each in sources]
+
+    return Opened(
+        table,
+        describe,
+        [each.schema for each in sources],
+        survey=own,
+        notes=tuple(notes),
+        columns=columns,
+    )
+
+
+_UNNAMED = "unnamed"
+_TEMPERATURE = ":temperature"
+
+
+def _answered(
+    job: SurveyJob, responses: pl.LazyFrame, prompts: pl.LazyFrame
+) -> tuple[pl.LazyFrame, list[str]]:
+    """The questions of the prompts with their responses, and what a reader should know of them."""
+    present = responses.collect_schema().names()
+    id: str | pl.Expr = "id" if "id" in present or "prompt_id" not in present else "prompt_id"
+    if id == "prompt_id" and "config_id" in present:
+        id = pl.format("{}/{}", "config_id", "prompt_id")
+    rest = [name for name in present if name not in {"id", "model", *ANSWERED}]
+    by = [name for name in rest if name in (*job.by, *(job.key or ()), *RUNS)]
+    # The temperature at which a model was asked counts, not the one stored with the prompt.
+    own = [pl.col("temperature").alias(_TEMPERATURE)] if "temperature" in present else []
+    table = ef.survey.read_responses(
+        responses,
+        prompts,
+        id=id,
+        model="model" if "model" in present else pl.lit(_UNNAMED),
+        by=[*by, *own],
+        columns=[name for name in rest if name not in by],
+    )
+    if own:
+        table = table.with_columns(pl.col(_TEMPERATURE).alias("temperature")).drop(_TEMPERATURE)
+    notes = []
+    if "model" not in present:
+        notes.append(f"The responses name no model; they count as one, {_UNNAMED!r}")
+    prompt = pl.struct("model", *by, "temperature", "config_id", "prompt_id")
+    silent = prompt.filter(pl.col("response").is_null()).n_unique()
+    count, total = table.select(silent, prompt.n_unique().alias("total")).collect().row(0)
+    if count:
+        notes.append(f"{count:,} of {total:,} prompts, counted for each model, have no response")
+    return table, notes
 
 
 def _one_question_a_row(table: pl.LazyFrame) -> pl.LazyFrame:
     """Tables of prompts have the questions of a prompt in lists."""
     schema = table.collect_schema()
     if isinstance(schema.get("question_id"), pl.List):
-        lists = [name for name in ("question_id", "n_options") if _is_list(schema.get(name))]
-        return table.drop("actual", strict=False).explode(lists, empty_as_null=True)
+        names = ("question_id", "n_options", "actual")
+        lists = [name for name in names if _is_list(schema.get(name))]
+        return table.explode(lists, empty_as_null=True)
     if "question_id" not in schema and {"prompt_id", "score"} <= {*schema}:
         return table.with_columns(question_id=pl.lit(None, pl.String))
     return table
@@ -198,9 +280,26 @@ def _value(job: SurveyJob, table: pl.LazyFrame) -> str:
             f"a table of predictions needs a column 'response', 'predicted' or 'score'; the table "
             f"has {present}. Name the column to use, or rename it."
         )
-    if job.truth is None:
-        raise ParameterError(
-            f"the predictions have {value!r} but no 'score'; name the survey that they are "
-            "compared with as truth (--truth SURVEY)"
-        )
     return value
+
+
+def _refuse_without_survey(job: SurveyJob, value: str) -> None:
+    """Raise if there is something that takes a survey.
+
+    Raises:
+        ParameterError: There is.
+    """
+    if job.baselines:
+        raise ParameterError(
+            "baselines are made of the survey; name it as truth, or add its shares as 'actual'"
+        )
+    if job.metric is not None:
+        raise ParameterError(
+            f"metric = {job.metric!r} compares answers with the survey; name it as truth, add its"
+            " shares as 'actual', or leave out the metric to take the scores that are there"
+        )
+    if value != "score":
+        raise ParameterError(
+            f"the predictions have {value!r} but no 'score'; name the survey that they are compared"
+            " with as truth (--truth SURVEY), or add its shares to them as 'actual'"
+        )

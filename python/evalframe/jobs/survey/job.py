@@ -22,12 +22,14 @@ Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
 Baseline: TypeAlias = Literal[
     "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"
 ]
+Amount: TypeAlias = Literal["highest", "lowest", "all"]
 Versions: TypeAlias = Literal["all", "latest"]
 
 METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
 RULES: tuple[str, ...] = get_args(Rules)
 WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
 BASELINES: tuple[Baseline, ...] = get_args(Baseline)
+AMOUNTS: tuple[str, ...] = get_args(Amount)
 VERSIONS: tuple[str, ...] = get_args(Versions)
 
 METRIC: MetricName = "jensen_shannon_similarity"
@@ -50,16 +52,23 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         items: Tables of predictions, as files, globs or folders; with `runs` run results.
         runs: Whether the items are run results of the original, in JSON.
         truth: The survey: a file, glob or folder of tables or of the original's JSON documents.
-            Tables of scores and run results need none.
+            Not needed for run results, tables of scores, or predictions with `actual`.
+        answers: Columns of the tables that hold answers: one for each option where there is
+            `question_id`, else one for each question that a respondent was asked.
+        prompts: The prompts that the items answer, as `evalframe survey prompts` wrote them, to
+            take all from but the response and who gave it.
         output: A file for the overall leaderboard, or a folder for all tables.
         metric: How answers are scored; by default by the scores that the table has, or else
             `METRIC`.
         rules: `documented`, or `reference` for the original's numbers.
         weighting: What counts alike in the overall and the category leaderboards.
+        context: Which amount of context counts where segments were asked with several: `highest`,
+            `lowest`, a number of answers shown, or `all` of them, pooled.
         by: Columns to group by; each group has leaderboards of its own.
         baselines: Scored beside the models, if there is a survey; by default `USUAL`.
         key: Columns that identify a row; by default `by`, `KEYS` and `RUNS`, as far as the table
             has them.
+        columns: Which columns play which roles, where they are not called so.
         versions: Of run results, `all` or the `latest` of each config.
         experiments: Whether run results of experiments count.
         summary: A file for the summary of run results that the original would write, in JSON.
@@ -71,9 +80,12 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
 
     runs: bool = False
     truth: str | None = None
+    answers: tuple[str, ...] = ()
+    prompts: str | None = None
     metric: MetricName | None = None
     rules: Rules = "documented"
     weighting: Weighting = "segment"
+    context: Amount | int = "highest"
     by: tuple[str, ...] = ()
     baselines: tuple[Baseline, ...] | None = None
     versions: Versions = "all"
@@ -84,16 +96,15 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         super().__post_init__()
         if self.truth is not None and not self.truth.strip():
             raise ParameterError("truth is empty; name the file of the survey, or leave it out")
-        if self.baselines and self.truth is None:
-            raise ParameterError("baselines are made of the survey; name it as truth")
+        if self.runs and self.prompts is not None:
+            raise ParameterError("run results name what was asked; leave out the prompts")
         if self.baselines and len({*self.baselines}) < len(self.baselines):
             raise ParameterError(f"a baseline is named twice: {', '.join(self.baselines)}")
         if not self.runs and (self.versions != "all" or self.experiments or self.summary):
             raise ParameterError(
                 "versions, experiments and summary are for run results; leave them out"
             )
-        if self.metric is not None and self.truth is None:
+        if self.answers and self.runs:
             raise ParameterError(
-                f"metric = {self.metric!r} compares answers with the survey; name it as truth, or "
-                "leave out the metric to take the scores that are there"
+                "answers are columns of tables, not of run results; leave them out"
             )

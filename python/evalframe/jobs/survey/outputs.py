@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -34,7 +34,7 @@ TABLES = (
 DISTRIBUTION = ("round", "segment_id", "question_id")
 """What names a distribution."""
 
-TAKEN = ("round", "context_count", "run_id", "segment_attribute", "sample_size", "status")
+TAKEN = ("round", "run_id", "segment_attribute", "sample_size", "status")
 """Columns of predictions that results have, too; a group by one of them is called `by_<column>`."""
 
 
@@ -51,8 +51,13 @@ def groups_of(job: SurveyJob) -> list[pl.Expr]:
 def overall(job: SurveyJob, scores: pl.DataFrame, resample: ef.Bootstrap | None) -> pl.DataFrame:
     """The overall leaderboard, with intervals if they are asked for."""
     return ef.survey.leaderboard(
-        scores, by=groups_of(job), weighting=job.weighting, rules=job.rules, resample=resample
+        scores, weighting=job.weighting, resample=resample, **_alike(job)
     ).collect()
+
+
+def _alike(job: SurveyJob) -> dict[str, Any]:
+    """What all tables of a job are asked alike."""
+    return {"by": groups_of(job), "rules": job.rules, "context": job.context}
 
 
 def tables_of(
@@ -74,33 +79,29 @@ def tables_of(
     if attributes is not None and "round" not in scores.columns:
         attributes = attributes.drop("round").unique(maintain_order=True)
     tables = dict.fromkeys(TABLES, pl.DataFrame())
-    tables |= ef.survey.leaderboards(
-        scores, by=groups_of(job), rules=job.rules, attributes=attributes
-    )
-    tables |= _of_the_best(job, scores, attributes)
-    if job.weighting != "segment" or resample is not None:
+    tables |= ef.survey.leaderboards(scores, attributes=attributes, **_alike(job))
+    has_categories = not tables["category"].is_empty()
+    tables |= _of_the_best(job, scores, attributes, has_categories=has_categories)
+    if has_categories and (job.weighting != "segment" or resample is not None):
         tables["category"] = ef.survey.leaderboard(
             scores,
             "category",
-            by=groups_of(job),
             weighting=job.weighting,
-            rules=job.rules,
             attributes=attributes,
             resample=resample,
+            **_alike(job),
         ).collect()
-    tables["segment_scores"] = ef.survey.segment_scores(
-        scores, by=groups_of(job), rules=job.rules
-    ).collect()
+    tables["segment_scores"] = ef.survey.segment_scores(scores, **_alike(job)).collect()
     if attributes is not None:
         tables["attribute_breakdown"] = ef.survey.attribute_breakdown(
-            scores, attributes, by=groups_of(job), rules=job.rules
+            scores, attributes, **_alike(job)
         ).collect()
     if job.bootstrap is not None and scores["model"].n_unique() > 1:
         named = [name for name in DISTRIBUTION if name in scores.columns]
-        kept = scores if job.rules == "reference" else _kept(scores, tables["segment_scores"])
         tables["pairwise"] = ef.survey.sign_flip_test(
-            kept.drop_nulls("question_id"),
+            scores.drop_nulls("question_id"),
             on=[*dict.fromkeys((*job.by, *named))],
+            context=job.context,
             n=job.bootstrap.n,
             seed=job.bootstrap.seed,
             rules=job.rules,
@@ -108,24 +109,18 @@ def tables_of(
     return tables | {"scores": scores}
 
 
-def _kept(scores: pl.DataFrame, segments: pl.DataFrame) -> pl.DataFrame:
-    """The scores of the runs that leaderboards count; the original's tests take all."""
-    if "context_count" not in scores.columns:
-        return scores
-    shared = [name for name in segments.columns if name in ("model", *DISTRIBUTION)]
-    keys = [*shared, "context_count"]
-    known = scores.with_columns(pl.col("context_count").fill_null(0))
-    return known.join(segments.select(keys), on=keys, how="semi", nulls_equal=True)
-
-
 def _of_the_best(
-    job: SurveyJob, scores: pl.DataFrame, attributes: pl.DataFrame | None
+    job: SurveyJob,
+    scores: pl.DataFrame,
+    attributes: pl.DataFrame | None,
+    *,
+    has_categories: bool,
 ) -> dict[str, pl.DataFrame]:
     """Tables that name the best model, which a baseline is not, unless there is nothing else."""
     models = scores.filter(~ef.survey.is_baseline())
     rows = models if len(models) else scores
-    leaders = ef.survey.category_leaders(
-        rows, by=groups_of(job), rules=job.rules, attributes=attributes
-    )
-    overview = ef.survey.segment_overview(rows, by=groups_of(job), rules=job.rules)
-    return {"category_leaders": leaders.collect(), "segment_overview": overview.collect()}
+    best = {"segment_overview": ef.survey.segment_overview(rows, **_alike(job)).collect()}
+    if has_categories:
+        leaders = ef.survey.category_leaders(rows, attributes=attributes, **_alike(job))
+        best["category_leaders"] = leaders.collect()
+    return best

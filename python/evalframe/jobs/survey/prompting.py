@@ -13,11 +13,16 @@ from evalframe.core.errors import ParameterError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.provenance import versions
-from evalframe.jobs.survey.surveys import files_of, open_survey, refuse_documents
+from evalframe.jobs.survey.surveys import (
+    files_of,
+    open_survey_alone,
+    read_table,
+    refuse_documents,
+)
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -30,12 +35,14 @@ class Written:
         configurations: How many configurations.
         table: For each round how many segments, questions and prompts there are, with their
             context and their tokens.
+        notes: What was assumed about the survey.
     """
 
     prompts: int
     over_budget: int
     configurations: int
     table: pl.DataFrame
+    notes: Sequence[str]
 
 
 def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
@@ -43,7 +50,8 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
 
     Args:
         asked: `survey` (files, globs or folders), `output`, perhaps `questions_from`,
-            `segments_from` and `blueprints` (files), and the options of `evalframe.survey.prompts`.
+            `segments_from`, `participants` and `blueprints` (files), `answers`, `columns`, and the
+            options of `evalframe.survey.prompts`.
 
     Raises:
         EvalframeError: An input or an option is at fault, or an output cannot be written.
@@ -52,6 +60,7 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
     given, output = settings.pop("survey"), Path(settings.pop("output"))
     described = {name: settings.pop(f"{name}_from", None) for name in ("questions", "segments")}
     blueprints = settings.pop("blueprints", None)
+    participants = settings.pop("participants", None)
     outputs = [output] if blueprints is None else [output, Path(blueprints)]
     if len({path.resolve() for path in outputs}) < len(outputs):
         raise ParameterError(f"prompts and blueprints would both be {output}; name two files")
@@ -59,12 +68,15 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
         check_output(path)
         refuse_inputs(path, files_of(given), given, Path())
         refuse_documents(path, given, Path())
-        for other in filter(None, described.values()):
+        for other in filter(None, (*described.values(), participants)):
             refuse_inputs(path, files_of([other]), [other], Path())
     if settings.get("context_count") == "all":
         settings["context_count"] = None
-    survey = open_survey(given, **described).survey
-    made = ef.survey.prompts(survey, **settings).collect()
+    columns, answers = settings.pop("columns", {}), settings.pop("answers", ())
+    rows = None if participants is None else read_table(files_of([participants]), columns)
+    known = () if rows is None else rows.columns
+    opened = open_survey_alone(given, columns, known, answers=answers, **described)
+    made = ef.survey.prompts(opened.survey, participants=rows, **settings).collect()
     configurations = ef.survey.blueprints(made).collect()
     if blueprints is not None:
         check_holds(outputs[1], configurations.schema)
@@ -72,7 +84,7 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
     if blueprints is not None:
         write_result(configurations, outputs[1], {**versions(), "settings": settings})
     over = made.filter(pl.col("n_tokens") > settings["token_budget"])
-    return Written(count, len(over), len(configurations), _counted(made))
+    return Written(count, len(over), len(configurations), _counted(made), opened.notes)
 
 
 def _counted(made: pl.DataFrame) -> pl.DataFrame:
@@ -107,4 +119,4 @@ def summary(written: Written, output: str, *, width: int | None = None) -> str:
     told = f"{written.prompts:,} prompts of {written.configurations:,} configurations in {output}"
     if written.over_budget:
         told += f"; {written.over_budget:,} of them exceed the token budget"
-    return f"{table}\n\n{told}"
+    return "\n".join([f"{table}\n\n{told}", *written.notes])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evalframe.jobs.survey.job import SurveyJob
     from evalframe.jobs.survey.truth import Truth
 
+_APART = "\x1f"
 _SLACK = 0.1
 """How far a sum may be from 100 or 1, relatively: as in responses."""
 
@@ -69,6 +70,8 @@ def contract_of(
         rules += rules_of_names(predictions, truth)
         checked = value if value == "predicted" and job.rules == "documented" else None
         rules += _of_options(truth, checked, is_answer)
+        if value == "predicted" and "options" in schema:
+            rules.append(_of_labels(truth))
     made = replace(contract, columns=tuple(columns), rules=tuple(rules))
     return made if job.key is None else replace(made, key=job.key)
 
@@ -101,6 +104,23 @@ def _of_distributions(is_answer: pl.Expr) -> Iterator[Rule]:
         pl.any_horizontal(whole) | ~finite | negative | ~is_answer,
         columns,
         f"correct the shares; counts are to be divided by their sum; {_OR_UNREAD}",
+    )
+
+
+def _of_labels(truth: Truth) -> Rule:
+    """Labels of options are those of the survey, in any order."""
+    labels = truth.distributions.select(
+        named(truth.question).alias("question"),
+        pl.col("options").list.sort().list.join(_APART).alias("labels"),
+    ).unique("question")
+    known = named(truth.question).replace_strict(
+        labels["question"], labels["labels"], default=None, return_dtype=pl.String
+    )
+    return Rule(
+        "options are those of the question in the survey, in any order",
+        pl.col("options").list.sort().list.join(_APART) == known,
+        (*truth.question, "options"),
+        "correct the labels of the options, in the predictions or in the survey",
     )
 
 

@@ -18,10 +18,11 @@ from evalframe.jobs.survey.outputs import TABLES, group_names, overall, tables_o
 from evalframe.jobs.survey.report import leaderboard_report
 from evalframe.jobs.survey.rules import contract_of
 from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
+from evalframe.jobs.survey.surveys import ROLES
 from evalframe.jobs.survey.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -75,7 +76,7 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
         report,
         provenance(job, [], opened.describe(), report.describe()),
         tables,
-        notes=_notes(job, opened, truth, models),
+        notes=_notes(job, opened, truth, models, board, whole=place.all_tables),
         beside=_summarised(opened, summary),
     )
 
@@ -157,20 +158,70 @@ _ALIKE = {
 }
 
 
-def _notes(job: SurveyJob, opened: Opened, truth: Truth | None, models: pl.DataFrame) -> list[str]:
-    """What the numbers are, and what is not among them."""
+def _notes(
+    job: SurveyJob,
+    opened: Opened,
+    truth: Truth | None,
+    models: pl.DataFrame,
+    board: pl.DataFrame,
+    *,
+    whole: bool,
+) -> list[str]:
+    """What the numbers are, and what is not among them.
+
+    Args:
+        job: The job.
+        opened: What it reads.
+        truth: The survey.
+        models: Scores of the models.
+        board: The overall leaderboard.
+        whole: Whether all tables are written.
+    """
     stored = opened.value == "score"
     metric = "the scores of the table" if stored else job.metric or METRIC
     notes = [f"Score: {metric}; {_ALIKE[job.weighting]}."]
     if failed := models["score"].null_count():
         notes.append(f"{failed:,} of {len(models):,} items have no score and are left out.")
-    if "context_count" in models.columns and models["context_count"].drop_nulls().n_unique() > 1:
-        notes.append("Of a segment asked with several amounts of context the most counts.")
+    notes += _of_context(job, models, board)
+    if whole and job.rules == "documented":
+        notes += _of_categories(models, opened.attributes)
     if truth is not None and job.baselines is None and len(kinds_of(job, truth)) < 3:
         notes.append("The survey has no sample sizes, so there is no marginal baseline.")
     if stored and added_kinds(job, models, truth):
         notes.append(f"Baselines are scored by {METRIC}.")
-    return [*notes, *(f"{note}." for note in opened.notes)]
+    told = [*opened.notes, *([] if opened.survey is None else opened.survey.notes)]
+    return [*notes, *(f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(told))]
 
 
-FAMILY = Family(TABLES, compute, check, written)
+def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> Iterator[str]:
+    """Which amount of context counts, where there are several."""
+    if "context_count" not in models.columns or models["context_count"].n_unique() < 2:
+        return
+    if "n_other_context" not in board.columns:
+        yield "Of a segment asked with several amounts of context the most counts."
+    elif job.context == "all":
+        yield "Items of all amounts of context are pooled."
+    elif others := board["n_other_context"].sum():
+        amount = f"context_count {job.context}"
+        if isinstance(job.context, str):
+            amount = f"the {job.context} context_count of a segment"
+        yield f"Items with {amount} count; {others:,} with another are left out (--context)."
+
+
+def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Iterator[str]:
+    """How many segments are in no table of categories."""
+    segments = ef.survey.segment_scores(models).collect().unique("segment_id")
+    known = segments["category"].is_not_null()
+    if attributes is not None:
+        known = segments["segment_id"].is_in(attributes["segment_id"].implode())
+    if not known.any():
+        yield (
+            "No segment has a category, as 'gender:male' or a column segment_attribute would say, "
+            "so that the tables of categories are empty."
+        )
+    elif not known.all():
+        lacking = f"{(~known).sum():,} of {len(known):,} segments have"
+        yield f"{lacking} no category, and are in no table of categories."
+
+
+FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import click
 
 from evalframe.jobs.console import say, terminal_width
+from evalframe.jobs.families import refuse_silence
 from evalframe.jobs.help import SURVEY_BASELINES_EPILOG, SURVEY_PROMPTS_EPILOG
-from evalframe.jobs.options import given, names, options
+from evalframe.jobs.options import COLUMNS, given, names, options
 from evalframe.jobs.survey.job import BASELINES, METRIC, METRIC_NAMES, RULES, USUAL
 
 CONTEXT_FORMATS = (
@@ -27,7 +28,15 @@ def _count(text: str) -> int | Literal["all"]:
     return "all" if text == "all" else int(text)
 
 
+ANSWERS = names(
+    "--answers",
+    "Columns that hold answers: with question_id one for each option, in order; without it one for "
+    "each question, in a table of respondents (respondent_id and weight if there are; segments are "
+    "segment_id, or the values of all other columns).",
+)
+
 _DESCRIPTIONS = options(
+    ANSWERS,
     click.option(
         "--questions-from",
         metavar="FILE",
@@ -39,6 +48,7 @@ _DESCRIPTIONS = options(
         metavar="FILE",
         help="Likewise of segments: segment_id, and any of round, segment_label, segment_value.",
     ),
+    COLUMNS,
 )
 
 
@@ -97,6 +107,19 @@ _DESCRIPTIONS = options(
     help="Members that synthetic-individual asks for.",
 )
 @click.option(
+    "--participants",
+    metavar="FILE",
+    help="Ask about each participant, with --eval-type individual-answer: a table with a row for "
+    "each, respondent_id, and columns called as the attributes of segments and as the questions.",
+)
+@click.option(
+    "--n-participants",
+    type=int,
+    default=20,
+    show_default=True,
+    help="How many of a segment to draw, seeded by its id.",
+)
+@click.option(
     "--temperature", type=float, default=0.3, show_default=True, help="Stored with the prompts."
 )
 @click.option("--system", metavar="TEXT", help="A system prompt instead of the usual one.")
@@ -106,7 +129,7 @@ _DESCRIPTIONS = options(
     type=click.Choice(RULES),
     default="documented",
     show_default=True,
-    help="Of the token budget.",
+    help="Of the token budget, of batches, and of what prompts show.",
 )
 @click.option(
     "--blueprints", metavar="FILE", help="Write a table with a row per configuration, too."
@@ -118,8 +141,7 @@ def prompts(quiet: bool, **flags: Any) -> None:
 
     SURVEY are files, globs or folders: a long table (question_id, segment_id, option_index, share
     or percent), a table of distributions (question_id, segment_id, actual), or survey documents of
-    the original (.json). Responses to the prompts, with the columns of the prompts, are what
-    `evalframe survey` ranks.
+    the original (.json). `evalframe survey RESPONSES --prompts FILE` ranks what comes back.
     """
     from evalframe.jobs.survey.prompting import summary, write_survey_prompts
 
@@ -161,17 +183,20 @@ def prompts(quiet: bool, **flags: Any) -> None:
 @click.option(
     "--seed", type=int, default=42, show_default=True, help="Of dirichlet and --permutations."
 )
-@click.option("-o", "--output", metavar="FILE", required=True, help="The scores, a row per pair.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The scores, a row per pair.  [default: only printed]"
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print no summary.")
 def baselines(quiet: bool, **flags: Any) -> None:
     """Score baselines on every question and segment of a survey.
 
-    SURVEY is as for `evalframe survey prompts`. Written is a row per baseline, segment and
+    SURVEY is as for `evalframe survey prompts`. Written to FILE is a row per baseline, segment and
     question, with its score, which `evalframe survey` ranks as it stands. Printed is the mean over
     all pairs, and the mean of the means of segments, as leaderboards have it.
     """
     from evalframe.jobs.survey.baselines import report, score_baselines
 
+    refuse_silence(quiet, flags["output"])
     scored = score_baselines(given(flags))
     if not quiet:
         say(report(scored, flags["output"], width=terminal_width()))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.survey.surveys.shapes import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ def _is_text(line: bytes) -> bool:
 
 
 def as_numbers(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Lists of numbers, also from text such as `[50, 30, 20]` or from arrays.
+    """Lists of numbers, also from text such as `[50, 30, 20]` or `[50%, 50%]`, or from arrays.
 
     What is no number in such a text becomes a null of the list, and other text is null.
 
@@ -60,8 +61,9 @@ def as_numbers(column: str, dtype: pl.DataType) -> pl.Expr:
     match dtype:
         case pl.String():
             inside = pl.col(column).str.extract(r"^\s*\[([^\[\]]*)\]\s*$")
-            number = pl.element().str.strip_chars().cast(pl.Float64, strict=False)
-            return inside.str.split(",").list.eval(number).alias(column)
+            return inside.str.split(",").list.eval(numbers_of(pl.element())).alias(column)
+        case pl.List(inner=pl.String()):
+            return pl.col(column).list.eval(numbers_of(pl.element()))
         case pl.List(inner=inner) | pl.Array(inner=inner) if inner.is_numeric() or inner == pl.Null:
             return pl.col(column).cast(pl.List(pl.Float64))
         case pl.Null():

@@ -22,7 +22,7 @@ ANSWERS = ("segment_attribute", "sample_size", "n_options", "options", "actual")
 
 SEGMENT = "segment_id"
 
-_SPELLED, _ATTRIBUTE, _SIZE = ":spelled", ":attribute", ":size"
+_SPELLED, _ATTRIBUTE, _SIZE, _OWN = ":spelled", ":attribute", ":size", ":own"
 _APART = "\x1f"
 
 
@@ -87,9 +87,12 @@ class Truth:
     def attached(self, predictions: pl.LazyFrame) -> pl.LazyFrame:
         """The predictions with the answers of the survey, in the spelling of its segments.
 
-        Where a question is null, as in prompts about several, the segment alone is known.
+        Shares whose options are labelled are put into the order of the survey's. Where a question
+        is null, as in prompts about several, the segment alone is known.
         """
-        rows = predictions.drop(ANSWERS, strict=False).with_columns(
+        labelled = {"options", "predicted"} <= {*predictions.collect_schema()}
+        own = predictions.rename({"options": _OWN}) if labelled else predictions
+        rows = own.drop(ANSWERS, strict=False).with_columns(
             *(pl.col(name).cast(pl.String) for name in (*self.rounds, "question_id")),
             canonical_id(pl.col(SEGMENT).cast(pl.String)),
         )
@@ -104,11 +107,22 @@ class Truth:
         joined = rows.join(answers, on=self.keys, how="left", maintain_order="left").join(
             groups, on=segment, how="left", maintain_order="left"
         )
+        if labelled:
+            joined = joined.with_columns(predicted=_in_order()).drop(_OWN)
         return joined.with_columns(
             pl.coalesce(_SPELLED, SEGMENT).alias(SEGMENT),
             pl.coalesce("segment_attribute", _ATTRIBUTE),
             pl.coalesce("sample_size", _SIZE),
         ).drop(_SPELLED, _ATTRIBUTE, _SIZE)
+
+
+def _in_order() -> pl.Expr:
+    """Predicted shares in the order of the survey's options, where both name the options."""
+    places = pl.col(_OWN).list.eval(pl.element().arg_sort())
+    ranks = pl.col("options").list.eval(pl.element().arg_sort().arg_sort())
+    wanted = places.list.gather(ranks, null_on_oob=True)
+    moved = pl.col("predicted").list.gather(wanted, null_on_oob=True)
+    return pl.when(pl.col(_OWN) != pl.col("options")).then(moved).otherwise("predicted")
 
 
 def named(parts: Sequence[str]) -> pl.Expr:

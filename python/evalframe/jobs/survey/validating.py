@@ -8,46 +8,67 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import EvalframeError
-from evalframe.jobs.survey.surveys import files_of, is_document, naming, read_table
+from evalframe.jobs.columns import check_columns, check_found, naming_columns
+from evalframe.jobs.survey.surveys import (
+    ROLES,
+    files_of,
+    is_document,
+    naming,
+    read_table,
+    survey_of,
+)
 from evalframe.survey.surveys.validating import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.jobs.columns import Columns
     from evalframe.jobs.paths import File
     from evalframe.survey.surveys import Survey
 
 
-def checked(given: Sequence[str]) -> tuple[str, bool]:
+def checked(
+    given: Sequence[str], columns: Columns | None = None, answers: Sequence[str] = ()
+) -> tuple[str, bool]:
     """What is found in surveys, and whether all can be used.
 
     Args:
         given: Files, globs or folders.
+        columns: Which columns of tables play which roles, where they are not called so.
+        answers: Columns of tables that hold answers.
 
     Raises:
         InputError: There is no such file.
+        MissingColumnsError: No table has a column that is named.
     """
+    columns = columns or {}
+    check_columns(columns, ROLES)
     files = files_of(given)
     documents = [file for file in files if is_document(file)]
     tables = [file for file in files if not is_document(file)]
+    if not tables:
+        check_found(columns, "the survey")
     told, usable = [], True
     if documents:
         report = ef.survey.validate([file.path for file in documents])
         told.append(str(report))
         usable = report.valid and report.conflicts.is_empty()
     if tables:
-        text, is_valid = _checked_tables(tables)
+        text, is_valid = _checked_tables(tables, columns, answers)
         told.append(text)
         usable = usable and is_valid
     return "\n".join(told), usable
 
 
-def _checked_tables(files: Sequence[File]) -> tuple[str, bool]:
+def _checked_tables(
+    files: Sequence[File], columns: Columns, answers: Sequence[str]
+) -> tuple[str, bool]:
     """Tables are parts of one survey."""
-    table = read_table(files)
+    table = read_table(files, columns)
+    check_found(columns, "the survey", table.columns)
     try:
-        with naming([file.name for file in files]):
-            survey = ef.survey.as_survey(table)
+        with naming_columns(columns, ROLES), naming([file.name for file in files]):
+            survey = survey_of(table, columns, answers)
     except EvalframeError as error:
         return f"invalid: {error}", False
     return "\n".join([f"valid: {survey}", *_warnings(survey)]), True
@@ -58,7 +79,7 @@ def _warnings(survey: Survey) -> list[str]:
     few = survey.segments.filter(pl.col("sample_size") < FEW)
     asked = survey.questions.group_by("round").len("asked")
     gaps = survey.segments.join(asked, on="round").filter(pl.col("n_questions") < pl.col("asked"))
-    told = []
+    told = survey.warnings["message"].to_list()
     if len(few):
         told.append(f"{len(few):,} segments have fewer than {FEW} respondents: {_named(few)}")
     if len(gaps):

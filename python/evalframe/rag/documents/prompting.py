@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.documents.counts import OK
-from evalframe.rag.strict import FACTUAL_ERRORS, REJECTIONS
+from evalframe.rag.languages import CHINESE, ENGLISH
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
+    from evalframe.rag.languages import Language
 
 KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate", "order", "seed")
 """What identifies a prompt."""
@@ -24,31 +25,11 @@ _ORIGINAL = ("original", 2333)
 PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String()}
 """The columns that `prompts` adds."""
 
-_EXAMPLES = 3
-
-ENGLISH_TEMPLATE = "Passages:\n{documents}\n\nQuestion: {query}"
-CHINESE_TEMPLATE = "材料\n{documents}\n\n题目\n{query}"
-
-ENGLISH_SYSTEM = f"""\
-Answer the question that follows the passages, and take the passages as your evidence. Any of them \
-may be off the topic or untrue.
-- Be brief, and answer every part of the question.
-- If no passage settles the question, write these words: {REJECTIONS[1]}
-- If a passage is at odds with what you know to be true, write these words: {FACTUAL_ERRORS[1]}
-  Then give the right answer.
-Write these words in lower case, just as they stand here."""
-
-CHINESE_SYSTEM = f"""\
-请以题目之前的材料为依据作答。其中的材料可能与题目无关、也可能有误。
-一、答案从简。问到的每一项都要答到。
-二、没有一段材料能回答题目时请写【{REJECTIONS[0]}】。
-三、材料与你确知的事实不符时请写【{FACTUAL_ERRORS[0]}】。然后给出正确答案。
-以上用语请照原样书写。"""
-
 
 def prompts(
     selected: Frame,
     *,
+    language: Language | None = None,
     template: str | None = None,
     system: str | None = None,
     closed_book: str = "{query}",
@@ -58,11 +39,12 @@ def prompts(
 
     Args:
         selected: What `select_documents` returns, with a column `query`.
+        language: What to ask in; by default Chinese for data sets whose name contains `zh`,
+            English for others.
         template: The text around `{documents}` and `{query}`, each of which may stand in it more
-            than once; other braces are text. By default one in Chinese for data sets whose name
-            contains `zh`, in English for others.
-        system: The system prompt; by default, likewise, one that asks for the words by which
-            `label` knows rejections and flagged errors.
+            than once; other braces are text. By default that of the language.
+        system: The system prompt; by default that of the language, which asks for the words by
+            which `label` knows rejections and flagged errors.
         closed_book: The template where no documents are shown; there is no system prompt then.
         separator: What stands between two documents.
 
@@ -110,16 +92,14 @@ def prompts(
         raise ParameterError(f"system and separator must be text, got {system!r}, {separator!r}")
     chinese = is_chinese(pl.col("dataset"))
     shown = pl.col("documents").list.len()
-    if template is None:
-        in_chinese, in_english = (
-            _filled("template", text, separator) for text in (CHINESE_TEMPLATE, ENGLISH_TEMPLATE)
-        )
-        open_book = pl.when(chinese).then(in_chinese).otherwise(in_english)
-    else:
-        open_book = _filled("template", template, separator)
-    if system is None:
-        told = pl.when(chinese).then(pl.lit(CHINESE_SYSTEM)).otherwise(pl.lit(ENGLISH_SYSTEM))
-    else:
+    east, west = (CHINESE, ENGLISH) if language is None else (language, language)
+    in_chinese, in_english = (
+        _filled("template", each.template if template is None else template, separator)
+        for each in (east, west)
+    )
+    open_book = pl.when(chinese).then(in_chinese).otherwise(in_english)
+    told = pl.when(chinese).then(pl.lit(east.told)).otherwise(pl.lit(west.told))
+    if system is not None:
         told = pl.lit(system)
     unasked = pl.col("query").is_null() & (pl.col("status") == OK)
     return lazy.with_columns(
@@ -131,29 +111,6 @@ def prompts(
         .then(_filled("closed_book", closed_book, separator)),
         system=pl.when((shown > 0) & pl.col("query").is_not_null()).then(told),
     )
-
-
-def check_ids(ids: pl.Series, called: str) -> None:
-    """Check that ids are there, and unique.
-
-    Raises:
-        ContractError: They are not.
-    """
-    if ids.null_count():
-        raise ContractError(f"{called}: {ids.null_count():,} prompts have no data set or id")
-    repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
-    if len(repeated):
-        raise ContractError(
-            f"{called}: several prompts have the same id: {first_few(repeated)} ({len(repeated):,}"
-            f" such id{'s' * (len(repeated) > 1)}); keep one of each, or give the instances ids of"
-            " their own"
-        )
-
-
-def first_few(values: pl.Series) -> str:
-    """The first values, for messages."""
-    shown = ", ".join(map(repr, values.head(_EXAMPLES)))
-    return shown + ", ..." * (len(values) > _EXAMPLES)
 
 
 def _filled(name: str, template: str, separator: str) -> pl.Expr:

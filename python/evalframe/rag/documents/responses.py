@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError, naming
-from evalframe.core.rows import as_expr, columns_read
-from evalframe.rag.documents.files import table_in
-from evalframe.rag.documents.prompting import KEYS, check_ids, first_few
+from evalframe.core.answered import answered, is_lines, read_prompts
+from evalframe.rag.answers import GROUPS
+from evalframe.rag.documents.counts import OK
+from evalframe.rag.documents.prompting import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from typing import TypeAlias
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from evalframe.core.typing import Frame, IntoExpr
 
@@ -28,31 +26,39 @@ def read_responses(
     *,
     id: IntoExpr = "id",
     response: IntoExpr = "response",
-    model: IntoExpr = "model",
+    model: IntoExpr | None = "model",
+    by: IntoExpr | Sequence[IntoExpr] = (),
+    columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Join responses to the prompts that they answer.
 
     Args:
         responses: One row per response: a frame, or a file, Parquet or JSON lines.
-        prompts: What `prompts` returns, with a column `answers`: a frame, or the Parquet file that
-            `write_prompts` wrote.
+        prompts: What `prompts` returns, with a column `answers`: a frame, or the file that
+            `write_prompts` wrote, Parquet or JSON lines. Lines lack the prompts whose documents
+            could not be selected.
         id: The id of the prompt in `responses`.
         response: The text; null where a model gave none.
         model: Which model, or run of one, answered; `pl.lit("name")` if the table does not say.
+            None if all responses are of one model, which then has no column.
+        by: Further columns of `responses` that tell runs apart, such as the number of a repeat.
+        columns: Further columns of `responses` to keep, such as a judge's text.
 
     Returns:
-        Every prompt once for every model: `model`, `dataset`, `id`, `noise_rate`, `passage_num`,
-        `correct_passage_rate`, `answers`, `response` (null if the model has not answered, which
-        includes all prompts whose documents could not be selected), `status` (of the selection)
-        and `prompt_id`. Lazy; prompts in their order, and of each its models in the order in
-        which they first answered one.
+        Every prompt once for every model, or run of it: `model`, by..., `dataset`, `id`,
+        `noise_rate`, `passage_num`, `correct_passage_rate`, `order`, `seed`, `answers`, `response`
+        (null if the model has not answered, which includes all prompts whose documents could not
+        be selected), `status` (of the selection), `prompt_id`, and columns... (null without a
+        response). Lazy; prompts in their order, and of each its models in the order in which they
+        first answered one.
 
     Raises:
         InputError: A file cannot be read.
         MissingColumnsError: A column is not there.
-        ParameterError: Ids or responses are no text.
+        ParameterError: Ids or responses are no text, or a further column has the name of one of the
+            prompts.
         ContractError: No responses, a response to none of the prompts or by no model, two of one
-            model to the same prompt, or two prompts of one id.
+            run to the same prompt, or two prompts of one id.
 
     Examples:
         >>> import polars as pl
@@ -81,76 +87,27 @@ def read_responses(
         │ m     ┆ 8   ┆ Bob      ┆ ok     │
         └───────┴─────┴──────────┴────────┘
     """
-    roles = {"prompt_id": as_expr(id), "response": as_expr(response), "model": as_expr(model)}
-    table = _read(responses, columns_read(roles.values()), "responses", "read_responses")
-    needed = [*KEYS, "answers", "status", "prompt_id"]
-    asked = _read(prompts, needed, "prompts", "read_responses: prompts").select(needed)
-    ids = asked["prompt_id"]
-    check_ids(ids.drop_nulls(), "prompts")
-    with naming(str(responses)) if isinstance(responses, str | Path) else nullcontext():
-        answered = _answered(table, roles)
-        _check_responses(answered, ids)
-    models = answered["model"].unique(maintain_order=True)
-    return (
-        asked.lazy()
-        .with_columns(model=pl.lit(models.implode()))
-        .explode("model")
-        .join(answered.lazy(), on=["model", "prompt_id"], how="left", maintain_order="left")
-        .select("model", *KEYS, "answers", "response", "status", "prompt_id")
+    needed = [*KEYS, "answers", "prompt_id"]
+    lines, name = is_lines(prompts), "prompt_id"
+    asked = read_prompts(prompts, needed if lines else [*needed, "status"], id=name)
+    if lines:
+        typed = [pl.col(name).cast(dtype) for name, dtype in _WRITTEN.items()]
+        asked = asked.with_columns(*typed, status=pl.lit(OK))
+    joined = answered(
+        asked, responses, on=name, id=id, response=response, model=model, by=by, columns=columns
     )
+    run = pl.all().exclude(*PROMPT_COLUMNS, *columns)
+    return joined.select(run, *PROMPT_COLUMNS, *columns)
 
 
-def _read(source: Source, needed: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
-    """The columns that are needed of a frame, or of the table in a file.
+PROMPT_COLUMNS = (*KEYS, "answers", "response", "status", "prompt_id")
+"""What `read_responses` says of a prompt and its response."""
 
-    Raises:
-        InputError: The file cannot be read.
-        MissingColumnsError: A column is not there.
-    """
-    if isinstance(source, str | Path):
-        return table_in(Path(source), needed, called=called, needed_by=needed_by)
-    present = source.lazy().collect_schema().names()
-    if missing := {*needed} - {*present}:
-        raise MissingColumnsError.of(needed_by, missing, present)
-    return source.lazy().select(name for name in present if name in needed).collect()
-
-
-def _answered(responses: pl.DataFrame, roles: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    # As columns added, not selected, constants are as long as the table.
-    answered = responses.with_columns(**roles).select(*roles)
-    for role in ("prompt_id", "response"):
-        if answered.schema[role] not in (pl.String, pl.Null):
-            raise ParameterError(
-                f"read_responses: {role} must be text, but is {answered.schema[role]}"
-            )
-    return answered.cast({"prompt_id": pl.String, "response": pl.String})
-
-
-def _check_responses(answered: pl.DataFrame, ids: pl.Series) -> None:
-    """Check that each response belongs to one prompt, and no two of a model to the same.
-
-    Raises:
-        ContractError: They do not.
-    """
-    if answered.is_empty():
-        raise ContractError("read_responses: there are no responses; check where they come from")
-    if nameless := answered["model"].null_count():
-        raise ContractError(
-            f"read_responses: {nameless:,} of {len(answered):,} responses have no model; fill it in"
-        )
-    orphans = answered.filter(~pl.col("prompt_id").is_in(ids.implode()).fill_null(value=False))
-    if len(orphans):
-        raise ContractError(
-            f"read_responses: {len(orphans):,} of {len(answered):,} responses answer none of the"
-            f" prompts: {first_few(orphans['prompt_id'])}; give the prompts they were made from, or"
-            " drop them"
-        )
-    run = pl.struct("model", "prompt_id")
-    repeated = answered.filter(run.is_duplicated()).select(run.unique(maintain_order=True))
-    if len(repeated):
-        told = pl.format("{} by {}", "prompt_id", "model")
-        raise ContractError(
-            "read_responses: prompts were answered more than once by a model:"
-            f" {first_few(repeated.unnest('model').select(told).to_series())} ({len(repeated):,} in"
-            " all); keep one response of each, or tell the runs apart in the column of models"
-        )
+_WRITTEN = {
+    "noise_rate": pl.Float64(),
+    "passage_num": pl.Int64(),
+    "correct_passage_rate": pl.Float64(),
+    "seed": pl.UInt64(),
+    "answers": GROUPS,
+}
+"""Types that lines may have lost."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.answered import check_ids
 from evalframe.core.errors import MissingColumnsError, OutputError
 from evalframe.core.files import replacing
-from evalframe.rag.answers import answer_groups
-from evalframe.rag.documents.prompting import KEYS, PROMPTS, check_ids, prompts
+from evalframe.rag.answers import answers_from_text
+from evalframe.rag.documents.prompting import KEYS, PROMPTS, prompts
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
@@ -85,10 +86,11 @@ def _line(schema: pl.Schema) -> dict[str, pl.Expr]:
     Raises:
         MissingColumnsError: There are no answers.
         ParameterError: They are neither text nor lists of text.
+        ContractError: An answer is null or holds one.
     """
     if "answers" not in schema:
         raise MissingColumnsError.of("write_prompts", {"answers"}, schema)
-    answers = answer_groups("answers")
+    answers = answers_from_text("answers")
     user = pl.struct(pl.lit("user").alias("role"), pl.col("prompt").alias("content"))
     system = pl.struct(pl.lit("system").alias("role"), pl.col("system").alias("content"))
     return {

@@ -127,8 +127,9 @@ def _refuse_duplicates(runs: Mapping[Path, Settings]) -> None:
     for path, settings in runs.items():
         if (other := first.setdefault(settings, path)) is not path:
             raise InputError(
-                f"{other} and {path} are the same run ({settings}). Read one of them, or both, by"
-                " duplicates='keep', and tell them apart by the column 'file'"
+                f"{other} and {path} are the same run ({settings}). Read one of them; or both, told"
+                " apart by the column 'file': in Python by duplicates='keep', on the command line"
+                " by 'file' among the columns of --by or --key"
             )
 
 

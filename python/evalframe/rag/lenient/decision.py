@@ -13,10 +13,11 @@ from evalframe.rag.lenient.normalising import as_tokens, plain, plain_of
 from evalframe.rag.lenient.rules import ANSWER_RULES, fired
 from evalframe.rag.lenient.tiers import ERROR, REJECTION, phrases_said
 from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds
-from evalframe.rag.strict import REJECTIONS, holds_any, without_spaces
+from evalframe.rag.strict import holds_any, without_spaces
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
+    from evalframe.rag.languages import Phrases
     from evalframe.rag.lenient.rules import Leniency
     from evalframe.rag.matching import Codes
 
@@ -34,35 +35,37 @@ REASONS = {
 _BLOCK = 16_384
 
 
-def lenient_labels(rows: pl.Series, leniency: Leniency) -> pl.Series:
+def lenient_labels(rows: pl.Series, phrases: Phrases, leniency: Leniency) -> pl.Series:
     """Label, factlabel, their reasons and, if there are fake answers, their hits.
 
     Args:
         rows: Structs of dataset, answers, response and perhaps fake_answers.
+        phrases: Of rejections and of flagged errors.
         leniency: How lenient the labels are.
     """
     starts = range(0, max(len(rows), 1), _BLOCK)
-    return pl.concat([_labelled(rows[start : start + _BLOCK], leniency) for start in starts])
+    blocks = (rows[start : start + _BLOCK] for start in starts)
+    return pl.concat([_labelled(block, phrases, leniency) for block in blocks])
 
 
-def _labelled(rows: pl.Series, leniency: Leniency) -> pl.Series:
+def _labelled(rows: pl.Series, phrases: Phrases, leniency: Leniency) -> pl.Series:
     import numpy as np
 
     frame = rows.struct.unnest()
     frame = frame.with_columns(strict=without_spaces(frame))
     readable = frame["strict"].is_not_null().to_numpy()
-    made = _decided(frame.filter(readable), leniency)
+    made = _decided(frame.filter(readable), phrases, leniency)
     if "fake_answers" in frame.columns:
         made = made.with_columns(fake_answer_hit=_fake_hits(frame.filter(readable), leniency))
     place = pl.Series(np.cumsum(readable) - 1).set(pl.Series(~readable), None)
     return made.select(pl.all().gather(place)).to_struct("label")
 
 
-def _decided(frame: pl.DataFrame, leniency: Leniency) -> pl.DataFrame:
+def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.DataFrame:
     """The columns of responses that can be read."""
     texts = _texts(frame)
-    said = phrases_said(texts["plain"], texts["strict"], texts["dataset"])
-    strictly = texts.select(holds_any(REJECTIONS, "strict")).to_series()
+    said = phrases_said(texts["plain"], texts["strict"], texts["dataset"], phrases)
+    strictly = texts.select(holds_any(phrases.rejections[0], "strict")).to_series()
     asked = (~strictly & texts["answers"].is_not_null()).to_numpy()
     searched = texts.filter(asked)
     groups = Groups.of(searched["answers"])

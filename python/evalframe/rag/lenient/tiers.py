@@ -3,47 +3,83 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.lenient.flat import deleted
-from evalframe.rag.lenient.normalising import CURLY, not_ascii
-from evalframe.rag.lenient.phrases import (
-    ERROR_TIERS,
-    ERRORS,
-    LONG_NEGATION,
-    NEGATIONS,
-    REJECTION_TIERS,
-)
+from evalframe.rag.lenient.normalising import CURLY, not_ascii, plain
 from evalframe.rag.matching import changed, expanded
-from evalframe.rag.strict import FACTUAL_ERRORS, REJECTIONS, holds_any
+from evalframe.rag.strict import holds_any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.rag.languages import Phrases
 
 REJECTION, ERROR = "rejection", "error"
 
-_TIERS = {
-    **{f"{REJECTION}_{tier}": phrases for tier, phrases in enumerate(REJECTION_TIERS, 1)},
-    **{f"{ERROR}_{tier}": phrases for tier, phrases in enumerate(ERROR_TIERS, 1)},
-}
-_CANONICAL = {f"{REJECTION}_1": REJECTIONS, f"{ERROR}_1": FACTUAL_ERRORS}
-_ANY_PHRASE = "|".join(
-    re.escape(phrase).replace(r"\ ", r"\s+") for phrases in _TIERS.values() for phrase in phrases
-)
-# The longest word of each phrase: without spaces the search is several times faster.
-_ANY_WORD = "|".join(sorted({max(p.split(" "), key=len) for t in _TIERS.values() for p in t}))
-_ANY_CHINESE = "|".join(p for t in _TIERS.values() for p in t if not p.isascii())
 _WHITE = b" \t\n\v\f\r"
 _OTHER_WHITE = r"[\x{85}\x{1680}\x{2028}\x{2029}]"
 _MORE_THAN_A_SPACE = r"\s\s+|[^\S ]"
 _BEFORE, _BETWEEN = 12, 9
-"""Characters before a phrase in which a negation stands, and most between the long one and it."""
+"""Characters before a phrase in which a negation stands, and most between a longer one and it."""
 
 
-def phrases_said(plain: pl.Series, strict: pl.Series, dataset: pl.Series) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _Search:
+    """How phrases are looked for.
+
+    Args:
+        tiers: The phrases of each tier as they are written, by how responses are compared to them.
+        canonical: Those of the first tiers, as they are written.
+        negations: As responses are compared to them.
+        any_phrase: A regular expression of all.
+        any_word: One of the longest word of each: without spaces the search is much faster.
+        any_other: One of those beyond ASCII.
+    """
+
+    tiers: Mapping[str, Mapping[str, str]]
+    canonical: Mapping[str, tuple[str, ...]]
+    negations: tuple[str, ...]
+    any_phrase: str
+    any_word: str
+    any_other: str
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def of(cls, phrases: Phrases) -> _Search:
+        """The search for these phrases."""
+        kinds = {REJECTION: phrases.rejections, ERROR: phrases.errors}
+        tiers = {
+            f"{kind}_{number}": dict(zip(_compared(tier), tier, strict=True))
+            for kind, each in kinds.items()
+            for number, tier in enumerate(each, 1)
+        }
+        every = [phrase for tier in tiers.values() for phrase in tier]
+        words = {max(re.split("[ ']", phrase), key=len) for phrase in every}
+        return cls(
+            tiers=tiers,
+            canonical={f"{kind}_1": each[0] for kind, each in kinds.items()},
+            negations=_compared(phrases.negations),
+            any_phrase="|".join(re.escape(p).replace(r"\ ", r"\s+") for p in every),
+            any_word="|".join(map(re.escape, sorted(words))),
+            any_other="|".join(re.escape(p) for p in every if not p.isascii()),
+        )
+
+
+def _compared(phrases: Sequence[str]) -> tuple[str, ...]:
+    """Phrases as responses are compared to them: plain, straight, with single spaces."""
+    texts = _straight(plain(pl.Series(phrases, dtype=pl.String)))
+    return tuple(texts.str.replace_all(r"\s+", " "))
+
+
+def phrases_said(
+    plain: pl.Series, strict: pl.Series, dataset: pl.Series, phrases: Phrases
+) -> pl.DataFrame:
     """The first phrase of each tier that each response holds, null for none.
 
     White space within a phrase may be of any kind and length. The responses of Chinese data sets
@@ -53,18 +89,20 @@ def phrases_said(plain: pl.Series, strict: pl.Series, dataset: pl.Series) -> pl.
         plain: The responses, plain.
         strict: The responses as the strict rules read them; canonical phrases may stand there, too.
         dataset: The names of their data sets.
+        phrases: What is looked for.
 
     Returns:
         Columns `rejection_1` to `rejection_3`, `error_1` and `error_2`.
     """
+    search = _Search.of(phrases)
     chinese = pl.select(is_chinese(pl.lit(dataset))).to_series().to_numpy()
     closed = expanded(_closed_up(plain.filter(chinese)), chinese)
     frame = pl.DataFrame({"text": plain, "closed": closed, "strict": strict})
-    canonical = holds_any((*REJECTIONS, *FACTUAL_ERRORS), "strict")
+    canonical = holds_any([p for tier in search.canonical.values() for p in tier], "strict")
     # Most responses are spared the look for each phrase, and many the one for all of them.
-    either = pl.col("closed").str.contains(_ANY_CHINESE).fill_null(value=False) | canonical
-    hit = plain.str.contains(_ANY_WORD).to_numpy()
-    hit[hit] = _straight(plain.filter(hit)).str.contains(_ANY_PHRASE).to_numpy()
+    either = pl.col("closed").str.contains(search.any_other).fill_null(value=False) | canonical
+    hit = plain.str.contains(search.any_word).to_numpy()
+    hit[hit] = _straight(plain.filter(hit)).str.contains(search.any_phrase).to_numpy()
     hit |= frame.select(either).to_series().to_numpy()
     hits = frame.filter(hit).with_row_index("row")
     hits = hits.with_columns(_straight(hits["text"]).str.replace_all(_MORE_THAN_A_SPACE, " "))
@@ -72,14 +110,15 @@ def phrases_said(plain: pl.Series, strict: pl.Series, dataset: pl.Series) -> pl.
         "row",
         **{
             name: pl.coalesce(
-                _first(["text", "closed"], phrases), _first(["strict"], _CANONICAL.get(name, ()))
+                _first(["text", "closed"], tier),
+                _first(["strict"], {phrase: phrase for phrase in search.canonical.get(name, ())}),
             )
-            for name, phrases in _TIERS.items()
+            for name, tier in search.tiers.items()
         },
     )
     flagged = hits.filter(said[f"{ERROR}_2"].is_not_null())
     closed_ones = flagged.filter(pl.col("closed").is_not_null()).select("row", text="closed")
-    meant = _not_taken_back(pl.concat([flagged.select("row", "text"), closed_ones]))
+    meant = _not_taken_back(pl.concat([flagged.select("row", "text"), closed_ones]), search)
     said = said.drop(f"{ERROR}_2").join(meant, on="row", how="left", maintain_order="left")
     return pl.DataFrame([expanded(column, hit) for column in said.drop("row")])
 
@@ -94,36 +133,40 @@ def _closed_up(texts: pl.Series) -> pl.Series:
     return deleted(texts.str.replace_all(_OTHER_WHITE, " "), _WHITE)
 
 
-def _first(columns: Sequence[str], phrases: Sequence[str]) -> pl.Expr:
+def _first(columns: Sequence[str], phrases: Mapping[str, str]) -> pl.Expr:
     """The first of the phrases, in their order, that one of the texts contains."""
     found = (
-        pl.when(pl.any_horizontal(pl.col(columns).str.contains(p, literal=True))).then(pl.lit(p))
-        for p in phrases
+        pl.when(pl.any_horizontal(pl.col(columns).str.contains(compared, literal=True))).then(
+            pl.lit(written)
+        )
+        for compared, written in phrases.items()
     )
     return pl.coalesce(*found, pl.lit(None, pl.String))
 
 
-def _not_taken_back(texts: pl.DataFrame) -> pl.DataFrame:
-    """The first phrase of `ERRORS` of which some occurrence is not directly negated, by row.
+def _not_taken_back(texts: pl.DataFrame, search: _Search) -> pl.DataFrame:
+    """The first error of the second tier of which some occurrence is not directly negated, by row.
 
     Args:
         texts: Columns row and text; a row may have several texts.
+        search: What is looked for.
     """
-    text = pl.col("text")
+    text, errors = pl.col("text"), search.tiers[f"{ERROR}_2"]
     before = text.cast(pl.Binary).bin.slice(0, pl.col("place")).cast(pl.String)
-    long_ago = before.str.tail(_BETWEEN + len(LONG_NEGATION))
-    negated = before.str.tail(_BEFORE).str.contains_any([*NEGATIONS]) | long_ago.str.contains(
-        LONG_NEGATION, literal=True
+    negated = pl.any_horizontal(
+        before.str.tail(max(_BEFORE, _BETWEEN + len(negation))).str.contains(negation, literal=True)
+        for negation in search.negations
     )
-    order = pl.col("phrase").replace_strict(ERRORS, range(len(ERRORS)), return_dtype=pl.Int64)
+    order = pl.col("phrase").replace_strict([*errors], range(len(errors)), return_dtype=pl.Int64)
     occurrences = texts.select(
         "row",
         "text",
-        phrase=text.str.extract_many([*ERRORS], overlapping=True),
-        place=text.str.find_many([*ERRORS], overlapping=True),
+        phrase=text.str.extract_many([*errors], overlapping=True),
+        place=text.str.find_many([*errors], overlapping=True),
     ).explode("phrase", "place")
     return (
         occurrences.filter(~negated)
         .group_by("row")
         .agg(pl.col("phrase").sort_by(order).first().alias(f"{ERROR}_2"))
+        .with_columns(pl.col(f"{ERROR}_2").replace_strict(errors, return_dtype=pl.String))
     )

@@ -11,7 +11,8 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.agreement.alignment import AGENT, HUMAN, pas, pas_three_way
-from evalframe.replication.agreement.given import check_numbers
+from evalframe.replication.agreement.directions import check_both_sides, with_directions
+from evalframe.replication.agreement.given import TWO_WAY, check_numbers, with_all_ways
 from evalframe.replication.agreement.posteriors import (
     AGENT_PRIOR_ODDS,
     HUMAN_PRIOR_ODDS,
@@ -52,10 +53,18 @@ def with_posteriors(
 ) -> pl.LazyFrame:
     """The tests with the posteriors of both sides, from their Bayes factors.
 
+    Where both sides have a direction, the posterior of an effect is split into those of a positive
+    and of a negative one. A direction that is given counts. Where none is, it is the sign of the
+    effect, if the statistic has one: t, r, z and coefficients; U, as the first group is ahead or
+    behind; shares above or below `p0`; tables of two by two with their cells `a` to `d`; and where
+    the statistic says nothing, `effect_d_human` or `effect_size_human`, and the agent's. F, Wald's,
+    chi-square and p-values alone have no direction, so that PAS is two-way there.
+
     Args:
         tests: One row per test, with `log_bayes_factor_human` or else `bayes_factor_human`, and the
             same of the agent; as far as there are `direction_human`, `direction_agent` (above 0,
-            below 0, or 0) and `prior_odds_human`, `prior_odds_agent`.
+            below 0, or 0), `test_type` with statistics, and `prior_odds_human`, `prior_odds_agent`.
+            It is read once before, if it has directions.
         human_prior_odds: Prior odds of the human side where the table has none: 10 in the
             evaluators, and 0.1 for a published null; see `human_prior_odds`.
         agent_prior_odds: Prior odds of the agents where the table has none.
@@ -70,9 +79,13 @@ def with_posteriors(
     Returns:
         The table with `pi_human` and `pi_agent` (Float64, posteriors of an effect), and where it
         has directions `pi_plus_human`, `pi_minus_human`, `pi_zero_human` and the same of the agent.
-        Columns of these names are replaced. Lazy.
+        Then it has `direction_human` and `direction_agent`, too, and, where there are statistics
+        with a sign, `has_direction_conflict`: whether a given direction contradicts it, as where a
+        t is stored without its sign. By `reference` directions are those that are given. Columns of
+        these names are replaced. Lazy.
 
     Raises:
+        ContractError: A test with data on both sides has a direction on one of them.
         MissingColumnsError: A side has no Bayes factors, or prior odds are of a column that is not
             there.
         ParameterError: An argument lies outside its domain, or a column holds no numbers.
@@ -110,6 +123,11 @@ def posteriors_of(
         raise MissingColumnsError.of(caller, missing, schema)
     names = [f"{kind}_{side}" for side in prior_odds for kind in _READ]
     check_numbers(caller, lazy, [*given, *(name for name in names if name in schema)])
+    if rules == "documented":
+        if len(prior_odds) > 1:
+            check_both_sides(lazy)
+        lazy = with_directions(lazy, [*prior_odds])
+        schema = lazy.collect_schema()
     made: dict[str, pl.Expr] = {}
     for name, odds in prior_odds.items():
         column, scale = f"log_bayes_factor_{name}", _LOG
@@ -142,12 +160,13 @@ def with_pas(
         tests: One row per test, with posteriors as `with_posteriors` gives them.
         ways: `three`: both on the same side, or both without effect. `two`: both with an effect, or
             both without, whatever the directions. By default `three` if the table has them, and by
-            the documented rules `two` for rows in which one of them is missing.
+            the documented rules `two` for rows in which one of them is missing, and `three` where
+            two-way posteriors have directions beside them, see `with_posteriors`.
         rules: See `pas` and `pas_three_way`.
 
     Returns:
-        The table with `pas` (Float64 in [0, 1], null where a posterior is missing or impossible); a
-        column of this name is replaced. Lazy.
+        The table with `pas` (Float64 in [0, 1], null where a posterior is missing or impossible)
+        and `is_two_way` (Boolean, null without a PAS); columns of these names are replaced. Lazy.
 
     Raises:
         MissingColumnsError: A posterior is not there.
@@ -164,16 +183,19 @@ def with_pas(
     if ways is not None:
         check_choice("ways", ways, Ways)
     lazy = tables.lazy(tests)
+    if ways is None and rules == "documented":
+        lazy = with_all_ways("with_pas", lazy)
     schema = lazy.collect_schema()
-    made = pas_of_posteriors("with_pas", schema, ways, rules)
+    made, two_way = pas_of_posteriors("with_pas", schema, ways, rules)
     check_numbers("with_pas", lazy, sorted(columns_read([made])))
-    return lazy.with_columns(made)
+    known = pl.when(pl.col("pas").is_not_null()).then(two_way)
+    return lazy.with_columns(made).with_columns(known.alias(TWO_WAY))
 
 
 def pas_of_posteriors(
     caller: str, schema: Collection[str], ways: Ways | None, rules: Rules
-) -> pl.Expr:
-    """PAS from the posteriors that a table has.
+) -> tuple[pl.Expr, pl.Expr]:
+    """PAS from the posteriors that a table has, and whether it is two-way.
 
     Raises:
         MissingColumnsError: It lacks one of them.
@@ -182,13 +204,14 @@ def pas_of_posteriors(
     if ways is None and rules == "documented" and {*HUMAN, *AGENT, *scalars} <= {*schema}:
         sides = [pl.col(name).cast(pl.Float64).fill_nan(None) for name in (*HUMAN, *AGENT)]
         lacking = pl.any_horizontal(side.is_null() for side in sides)
-        return pl.when(lacking).then(pas()).otherwise(pas_three_way()).alias("pas")
+        return pl.when(lacking).then(pas()).otherwise(pas_three_way()).alias("pas"), lacking
     if ways is None:
         ways = "three" if {*HUMAN, *AGENT} <= {*schema} else "two"
     needed = {*HUMAN, *AGENT} if ways == "three" else scalars
     if missing := needed - {*schema}:
         raise MissingColumnsError.of(caller, missing, schema)
-    return pas_three_way(rules=rules) if ways == "three" else pas(rules=rules)
+    made = pas_three_way(rules=rules) if ways == "three" else pas(rules=rules)
+    return made, pl.lit(ways == "two")
 
 
 def _prior(name: str, default: IntoExpr | float, schema: pl.Schema) -> pl.Expr:

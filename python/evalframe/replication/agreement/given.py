@@ -15,9 +15,15 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import Rules, check_choice
+from evalframe.replication.agreement.directions import (
+    CONFLICT,
+    with_directions,
+    with_ways,
+)
 from evalframe.replication.agreement.possible import has_possible_weights
 from evalframe.replication.agreement.posteriors import WAYS
-from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -31,6 +37,9 @@ Level: TypeAlias = Literal["tests", "findings", "studies"]
 LEVELS: tuple[Level, ...] = ("tests", "findings", "studies")
 
 WEIGHT = ":weight"
+
+TWO_WAY = "is_two_way"
+"""Whether the PAS of a test is two-way, null where nothing says."""
 
 TEXTS = ("study_id", "sub_study_id", "finding_id", "domain")
 """Columns of any type that tell rows apart."""
@@ -47,7 +56,16 @@ NUMBERS = (
     "pi_agent",
     *(f"{way}_{side}" for side in ("human", "agent") for way in WAYS),
 )
-COUNTS = ("n_studies", "n_findings", "n_tests", "n_missing")
+COUNTS = (
+    "n_studies",
+    "n_studies_without_data",
+    "n_findings",
+    "n_findings_without_data",
+    "n_tests",
+    "n_two_way",
+    "n_missing",
+)
+"""Counts of what a score rests on, and of what it lacks."""
 
 _TAKEN = (*TEXTS, "pas", "pas_normalised", "z_pas", "finding_weight", *COUNTS)
 
@@ -60,7 +78,7 @@ class Settings:
     finding_rule: FindingRule
     study_rule: StudyRule
     finding_key: FindingKey
-    empty: Empty
+    missing: Missing
 
     @classmethod
     def of(
@@ -69,7 +87,7 @@ class Settings:
         finding_rule: FindingRule | None,
         study_rule: StudyRule | None,
         finding_key: FindingKey,
-        empty: Empty,
+        missing: Missing | None,
     ) -> Settings:
         """The settings, with the defaults of the rules.
 
@@ -83,8 +101,9 @@ class Settings:
         check_choice("the rule of findings", finding_rule, FindingRule)
         check_choice("the rule of studies", study_rule, StudyRule)
         check_choice("finding_key", finding_key, FindingKey)
-        check_choice("empty", empty, Empty)
-        return cls(rules, finding_rule, study_rule, finding_key, empty)
+        missing = missing or ("chance" if original else "skip")
+        check_choice("missing", missing, Missing)
+        return cls(rules, finding_rule, study_rule, finding_key, missing)
 
 
 @dataclass(frozen=True)
@@ -172,6 +191,9 @@ def given_table(
             f"{caller}: these findings are told apart by sub-study already, and "
             "finding_key='finding_id' is for tests; pass it to finding_scores, or give tests here"
         )
+    if level == "tests" and "pas" not in schema and settings.rules == "documented":
+        lazy = with_all_ways(caller, lazy)
+        schema = lazy.collect_schema()
     required = {"study_id", *needs, *columns_read((*keys.exprs, *weights))}
     if level != "studies":
         required.add("finding_id")
@@ -185,16 +207,18 @@ def given_table(
     if settings.finding_key == "finding_id" and "sub_study_id" in texts:
         texts.remove("sub_study_id")
     counts = [name for name in COUNTS if name in schema and level != "tests"]
+    two_way = [TWO_WAY] if level == "tests" and TWO_WAY in schema else []
     times = weights[0].cast(pl.Float64) if weights else pl.lit(1.0)
     rows = lazy.select(
         *keys.select(),
         *texts,
         *(pl.col(name).cast(pl.Float64) for name in numbers),
         *(pl.col(name).cast(pl.Int64) for name in counts),
+        *(pl.col(name).cast(pl.Boolean) for name in two_way),
         times.alias(WEIGHT),
     )
     rows = rows.filter(pl.col(WEIGHT).ne_missing(0.0)) if weights else rows
-    columns = frozenset((*texts, *numbers, *counts))
+    columns = frozenset((*texts, *numbers, *counts, *two_way))
     return Given(_counting(rows, columns, settings), level, keys, columns, settings)
 
 
@@ -203,6 +227,19 @@ def keys_of(by: By, schema: pl.Schema, taken: Sequence[str]) -> Keys:
     if by is None and "model" in schema:
         by = "model"
     return tables.Keys.of(by, taken=taken)
+
+
+def with_all_ways(caller: str, tests: pl.LazyFrame) -> pl.LazyFrame:
+    """The tests with directions, and three-way posteriors where two-way ones have them.
+
+    Raises:
+        ParameterError: A posterior or direction is no number.
+    """
+    schema = tests.collect_schema()
+    names = [f"{kind}_{side}" for side in SIDES for kind in ("direction", "pi", *WAYS)]
+    check_numbers(caller, tests, [name for name in names if name in schema])
+    # A table that says of conflicts has its directions already.
+    return with_ways(tests if CONFLICT in schema else with_directions(tests))
 
 
 def check_numbers(caller: str, frame: pl.LazyFrame, columns: Sequence[IntoExpr]) -> None:
@@ -217,6 +254,11 @@ def check_numbers(caller: str, frame: pl.LazyFrame, columns: Sequence[IntoExpr])
     for expr, dtype in zip(exprs, dtypes, strict=True):
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise ParameterError(f"{caller}: {expr} must be numbers, but is {dtype}; cast it")
+
+
+def added_if_known(count: pl.Expr) -> pl.Expr:
+    """The sum of a count, null where nothing says it."""
+    return pl.when(count.count() > 0).then(count.sum())
 
 
 def usable_weight() -> pl.Expr:

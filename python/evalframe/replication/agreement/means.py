@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.replication.agreement.findings import findings_of
-from evalframe.replication.agreement.given import COUNTS
+from evalframe.replication.agreement.given import COUNTS, added_if_known
 from evalframe.replication.agreement.pooling import of_findings, of_studies
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ def studies_of(given: Given) -> Given:
     added = found.frame.group_by(found.study).agg(
         **_sums(pooled),
         n_findings=_counted(pooled),
-        **_counts(found, pooled, ["n_tests", "n_missing"]),
+        n_findings_without_data=_without_data(found, pooled),
+        **_counts(found, pooled, COUNTS[4:]),
         **found.domains,
     )
     made = {name: pooling.score(name) for name, pooling in pooled.items()}
-    order = [*found.study, *found.domains, *made, "n_findings", "n_tests", "n_missing"]
+    order = [*found.study, *found.domains, *made, *COUNTS[2:]]
     return found.raised(added.with_columns(**made).select(order), order)
 
 
@@ -38,13 +39,13 @@ def means_of(found: Given, within: Sequence[str]) -> pl.LazyFrame:
     sums = {
         **_sums(pooled),
         "n_studies": _counted(pooled),
-        **_counts(found, pooled, COUNTS[1:]),
+        "n_studies_without_data": _without_data(found, pooled),
+        **_counts(found, pooled, COUNTS[2:]),
     }
     rows = found.frame
     added = rows.group_by(group).agg(**sums) if group else rows.select(**sums)
-    counts = [*COUNTS]
     made = added.select(
-        *group, *(pooling.score(name).alias(name) for name, pooling in pooled.items()), *counts
+        *group, *(pooling.score(name).alias(name) for name, pooling in pooled.items()), *COUNTS
     )
     return made.sort(group) if group else made
 
@@ -56,6 +57,14 @@ def _sums(pooled: Mapping[str, Pooling]) -> dict[str, pl.Expr]:
 def _counted(pooled: Mapping[str, Pooling]) -> pl.Expr:
     """How many rows have a PAS."""
     return pooled["pas"].value.is_not_null().sum().cast(pl.Int64)
+
+
+def _without_data(found: Given, pooled: Mapping[str, Pooling]) -> pl.Expr:
+    """How many rows rest on no test that counts, whether they have a PAS by chance or none."""
+    lacking = pooled["pas"].value.is_null()
+    if "n_tests" in found.columns:
+        lacking |= (pl.col("n_tests") == 0).fill_null(value=False)
+    return (lacking & pl.col("study_id").is_not_null()).sum().cast(pl.Int64)
 
 
 def _counts(
@@ -73,6 +82,10 @@ def _counts(
         elif name == "n_missing":
             lost = pl.when(~counts).then("n_tests").sum() if "n_tests" in found.columns else 0
             made[name] = pl.col(name).sum() + lost
+        elif name.endswith("_without_data"):
+            made[name] = pl.col(name).sum()
+        elif name == "n_two_way":
+            made[name] = added_if_known(pl.when(counts).then(name))
         else:
             made[name] = pl.when(counts).then(name).sum()
     return made

@@ -67,10 +67,10 @@ def of_findings(found: Given) -> dict[str, Pooling]:
     mass = times
     if settings.study_rule == "weighted_mean" and "finding_weight" in columns:
         mass = times * pl.col("finding_weight").fill_nan(None).fill_null(1.0)
-    falls_back = settings.empty == "fallback"
+    by_chance = settings.missing == "chance"
     share = pl.when(usable_weight()).then(share)
-    made = {"pas": Pooling(share, mass, finish, CHANCE if falls_back else None)}
-    return made | _normalised(found, 0.0 if falls_back else None)
+    made = {"pas": Pooling(share, mass, finish, CHANCE if by_chance else None)}
+    return made | _normalised(found, 0.0 if by_chance else None)
 
 
 def of_studies(found: Given) -> dict[str, Pooling]:

@@ -8,6 +8,7 @@ Where the original program differs:
 | Bayes factor times prior odds overflows | posterior 1 | undefined |
 | Bayes factor or prior odds negative | null | the formula |
 | direction null | null | split in halves, as direction 0 |
+| no direction given, a statistic with a sign | that sign | PAS is two-way |
 """
 
 from __future__ import annotations
@@ -134,9 +135,17 @@ def three_ways(
     side = as_expr(direction).cast(pl.Float64).fill_nan(None)
     if rules == "reference":
         side = side.fill_null(0.0)
-    plus, minus = _share(side) * effect, _share(-side) * effect
-    parts = (plus, minus, pl.when(side.is_not_null()).then(none))
+    parts = split_ways(effect, none, side)
     return [part.alias(way) for way, part in zip(WAYS, parts, strict=True)]
+
+
+def split_ways(effect: pl.Expr, none: pl.Expr, direction: pl.Expr) -> list[pl.Expr]:
+    """Posteriors of an effect and of none as those of plus, minus and zero.
+
+    Null where there is no direction.
+    """
+    plus, minus = _share(direction) * effect, _share(-direction) * effect
+    return [plus, minus, pl.when(direction.is_not_null()).then(none)]
 
 
 def _share(side: pl.Expr) -> pl.Expr:

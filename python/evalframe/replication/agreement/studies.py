@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
     from evalframe.resample.methods import Bootstrap
 
 
@@ -31,7 +31,7 @@ def study_scores(
     finding_rule: FindingRule | None = None,
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """PAS of studies: of each study's findings, pooled.
@@ -54,15 +54,18 @@ def study_scores(
             told apart by sub-study already are refused with `finding_id`.
         weight: How often each row of the table given counts: each test, or each finding. Rows of
             weight 0 are left out.
-        empty: What a study without a usable finding, or a finding without a usable test, has: the
-            `fallback` of the documentation, PAS 0.5 and normalised PAS 0, or `null`.
+        missing: What a finding without a usable test has, and a study without such a finding.
+            `skip`: nothing, and what they belong to does not count them. `chance`: PAS 0.5 and
+            normalised PAS 0. By default `skip`, and `chance` by the original's rules.
         rules: `documented`, or `reference` for the original's numbers.
 
     Returns:
         by..., `study_id`, `domain` (if there is one), `pas` (Float64 in [0, 1]), `pas_normalised`
-        (the plain mean, if findings have it), `n_findings` (Int64, findings with a PAS), `n_tests`,
-        `n_missing` (tests; null if a table of findings does not say). Tests of a finding that does
-        not count are missing. Sorted by the keys. Lazy.
+        (the plain mean, if findings have it), `n_findings` (Int64, findings with a PAS),
+        `n_findings_without_data` (findings without a usable test, which are left out, or have 0.5
+        by `missing="chance"`), `n_tests`, `n_two_way` (of these, see `finding_scores`),
+        `n_missing` (tests). Counts are null if a table of findings does not say. Tests of a finding
+        that does not count are missing. Sorted by the keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -82,7 +85,7 @@ def study_scores(
         [0.665]
         [0.854]
     """
-    settings = Settings.of(rules, finding_rule, rule, finding_key, empty)
+    settings = Settings.of(rules, finding_rule, rule, finding_key, missing)
     given = given_table("study_scores", scores, by, weight, settings, levels=LEVELS[:2])
     found = studies_of(given)
     return found.frame.drop(WEIGHT).sort(given.study).rename(given.keys.restore())
@@ -96,7 +99,7 @@ def domain_scores(
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     rules: Rules = "documented",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
@@ -109,7 +112,7 @@ def domain_scores(
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
         weight: How often each row of the table given counts.
-        empty: `fallback` or `null`, for findings and studies; see `study_scores`.
+        missing: `skip` or `chance`, for findings and studies; see `study_scores`.
         rules: `documented`, or `reference` for the original's numbers.
         resample: As in `model_scores`; studies are drawn within their domain.
 
@@ -131,7 +134,7 @@ def domain_scores(
         >>> domain_scores(studies).select("domain", "pas", "n_studies").collect().rows()
         [('a', 0.6, 2), ('b', 0.4, 1)]
     """
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
+    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
     return _means("domain_scores", scores, by, weight, settings, ["domain"], resample)
 
 
@@ -143,7 +146,7 @@ def model_scores(
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     rules: Rules = "documented",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
@@ -160,7 +163,7 @@ def model_scores(
         finding_key: `composite` or `finding_id`; see `finding_scores`.
         weight: How often each row of the table given counts: each test, finding or study. Rows of
             weight 0 are left out.
-        empty: `fallback` or `null`, for findings and studies; see `study_scores`. A model without a
+        missing: `skip` or `chance`, for findings and studies; see `study_scores`. A model without a
             study that has a PAS has null in any case.
         rules: `documented`, or `reference` for the original's numbers.
         resample: `ef.Bootstrap(cluster="study_id")`: studies are drawn, for what other studies
@@ -173,9 +176,11 @@ def model_scores(
 
     Returns:
         by..., `pas` (Float64 in [0, 1], null without a study that has one), `pas_normalised` (if
-        studies have it), `n_studies` (Int64, studies with a PAS), `n_findings`, `n_tests`,
-        `n_missing` (tests, also those of what does not count; null if the table given does not
-        say). Sorted by the keys. Lazy.
+        studies have it), `n_studies` (Int64, studies with a PAS), `n_studies_without_data` and
+        `n_findings_without_data` (without a usable test: left out, or 0.5 by `missing="chance"`),
+        `n_findings`, `n_tests`, `n_two_way` (of these, see `finding_scores`), `n_missing` (tests,
+        also those of what does not count). Counts are null if the table given does not say. Sorted
+        by the keys. Lazy.
 
         With `resample` each score is followed by its `_std_error`, `_lower`, `_upper` and
         `_drop_rate`, such as `pas_lower`, null where nothing varies. Then come `n_clusters` (Int64,
@@ -208,7 +213,7 @@ def model_scores(
         >>> model_scores(tests).select("model", "pas", "n_studies").collect().rows()
         [('a', 0.8, 2), ('b', 0.5, 1)]
     """
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
+    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
     return _means("model_scores", scores, by, weight, settings, [], resample)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -14,9 +15,14 @@ from evalframe.replication.bayes_factors.likelihoods import (
     log_two_sided_f,
 )
 from evalframe.replication.bayes_factors.quadrature import log_jzs
+from evalframe.replication.bayes_factors.stretched_beta import log_exact_r
 
 if TYPE_CHECKING:
     from evalframe.replication.bayes_factors.domains import Conditions
+
+
+_NORMAL = 1e24
+"""Degrees of freedom that stand for infinitely many: t² is far below them."""
 
 
 class Jzs(NamedTuple):
@@ -34,15 +40,17 @@ class Jzs(NamedTuple):
         return over_numbers(log_jzs, [reach, *self[1:]])
 
 
-def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
-    """JZS t: one sample or pairs where n2 is null, else two groups."""
-    size, df = sizes(n1, n2)
-    return jzs_of_t(t, size, df, scale).log(_hold(domains.of_t(t, n1, n2)))
+def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr, scale: float) -> pl.Expr:
+    """JZS t: one sample or pairs where n2 is null, else two groups; those of df, or of sizes."""
+    size, usual = sizes(n1, n2)
+    degrees = pl.coalesce(df.clip(upper_bound=_NORMAL), usual)
+    return jzs_of_t(t, size, degrees, scale).log(_hold(domains.of_t(t, n1, n2, df)))
 
 
-def r(r: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
-    """JZS correlation, as a t of one sample."""
-    return jzs_of_t(t_of_r(r, n), n, n - 1.0, scale).log(_hold(domains.of_r(r, n)))
+def r(r: pl.Expr, n: pl.Expr, kappa: float) -> pl.Expr:
+    """Exact correlation, by a stretched beta prior."""
+    possible = pl.when(_hold(domains.of_r(r, n))).then(r)
+    return over_numbers(partial(log_exact_r, kappa=float(kappa)), [possible, n])
 
 
 def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
@@ -90,11 +98,6 @@ def sizes(n1: pl.Expr, n2: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     paired = n2.is_null()
     size = pl.when(paired).then(n1).otherwise(n1 * n2 / (n1 + n2))
     return size, pl.when(paired).then(n1 - 1.0).otherwise(n1 + n2 - 2.0)
-
-
-def t_of_r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """The t of a correlation."""
-    return r * ((n - 2.0) / ((1.0 - r) * (1.0 + r))).sqrt()
 
 
 def z_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:

@@ -18,7 +18,16 @@ CELLS = ("a", "b", "c", "d")
 _GROUPS = "n1 and n2 are 1 or more, and 3 or more together"
 _SHARE = "stat is a correlation from -1 to 1"
 _PAIRS = "stat is a U from 0 to n1 times n2"
-_REMEDIES = {_SHARE: "give r itself, not t or z", _PAIRS: "give U, not z"}
+_WALD = "stat is Wald's chi-square, not negative"
+_TOLD = "n_total is known, as it does not follow from df1 and df2 with several factors"
+_OWN_DEGREES = "df is known, as Welch's does not follow from n1 and n2"
+_REMEDIES = {
+    _SHARE: "give r itself, not t or z",
+    _PAIRS: "give U, not z",
+    _WALD: "write 'z' for an estimate over its standard error, or 'coefficient'",
+    _TOLD: "give n_total, the number of observations",
+    _OWN_DEGREES: "give df, or write 'ttest_ind' if the variances were pooled",
+}
 
 
 class Condition(NamedTuple):
@@ -40,12 +49,36 @@ class Condition(NamedTuple):
         return _REMEDIES.get(self.text, "correct it, or set the statistic to null if it is unknown")
 
 
-def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
-    """Of t: pairs and one sample from 2 on, two groups from 3 on; infinite t is possible."""
-    alone = n2.is_null()
+def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
+    """Of t: pairs and one sample from 2 on, two groups from 3 on; infinite t is possible.
+
+    Degrees of freedom of its own free it from a least size.
+    """
+    alone, own = n2.is_null(), df.is_not_null()
+    one = _count(n1, 2) | (own & _count(n1, 1))
+    two = _groups(n1, n2) | (own & _some_groups(n1, n2))
     return [
-        Condition("n1 is 2 or more without n2", _count(n1, 2) | ~alone, ("n1", "n2")),
-        Condition(_GROUPS, _groups(n1, n2) | alone, ("n1", "n2")),
+        Condition("n1 is 2 or more without n2", one | ~alone, ("n1", "n2")),
+        Condition(_GROUPS, two | alone, ("n1", "n2")),
+        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
+    ]
+
+
+def of_welch(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
+    """Of Welch's t: two groups, with degrees of freedom that do not follow from their sizes."""
+    return [
+        Condition(_OWN_DEGREES, df.is_not_null(), ("df",)),
+        Condition("n1 and n2 are 1 or more", _some_groups(n1, n2), ("n1", "n2")),
+        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
+    ]
+
+
+def of_score(z: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
+    """Of a score with a known standard error: any sizes."""
+    some = _count(n1, 1) & (n2.is_null() | _count(n2, 1))
+    return [
+        Condition("n1 and n2 are 1 or more", some, ("n1", "n2")),
+        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
     ]
 
 
@@ -67,8 +100,10 @@ def of_r(r: pl.Expr, n: pl.Expr) -> Conditions:
 def of_f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr) -> Conditions:
     """Of F: not negative, degrees above 0, and more observations than coefficients."""
     enough = n.is_finite() & (n > df1 + 1.0)
+    unsized = n.is_null() & df1.is_not_null() & df2.is_not_null()
     return [
         *of_variance_ratio(f, df1, df2),
+        Condition(_TOLD, ~unsized, ("n_total", "df1", "df2")),
         Condition("n_total is above df1 + 1", enough, ("n_total", "df1")),
     ]
 
@@ -89,6 +124,12 @@ def of_chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
         Condition("df1 is above 0", _positive(df), ("df1",)),
         Condition("n is 1 or more", _count(n, 1), ("n",)),
     ]
+
+
+def of_wald(wald: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
+    """Of Wald's chi-square: what holds of any."""
+    stated, *others = of_chi2(wald, df, n)
+    return [Condition(_WALD, stated.holds, stated.roles), *others]
 
 
 def of_cells(cells: Sequence[pl.Expr]) -> Conditions:
@@ -118,6 +159,10 @@ def of_directional_p(p: pl.Expr, agrees: pl.Expr) -> Conditions:
 
 def _groups(n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
     return _count(n1, 1) & _count(n2, 1) & (n1 + n2 >= 3)
+
+
+def _some_groups(n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+    return _count(n1, 1) & _count(n2, 1)
 
 
 def _count(value: pl.Expr, least: int) -> pl.Expr:

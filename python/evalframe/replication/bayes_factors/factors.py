@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import check_rules
@@ -43,6 +44,39 @@ class Factor:
         return (self.expr if self.in_logs else self.expr.log()).alias(name)
 
 
+class Prior(NamedTuple):
+    """How wide a prior can be.
+
+    Attributes:
+        usual: Its width, unless it is given another.
+        least: The least width.
+        most: The largest one.
+    """
+
+    usual: float
+    least: float
+    most: float
+
+    def check(self, name: str, width: Any, rules: Rules) -> None:
+        """Raise where a width is none, or another than the usual one by the original's rules.
+
+        Raises:
+            ParameterError: It says what can be given.
+        """
+        usable = isinstance(width, Real) and not isinstance(width, bool)
+        if not usable or not self.least <= float(width) <= self.most:
+            least = f"from {self.least:g} to" if self.least > _ABOVE_0 else "above 0 and up to"
+            raise ParameterError(
+                f"{name} must be a number {least} {self.most:g}, got {width!r}; usual is "
+                f"{self.usual:g}"
+            )
+        if rules == "reference" and width != self.usual:
+            raise ParameterError(
+                f'rules="reference" has a prior of its own; leave out {name}={width!r}, or use '
+                'rules="documented"'
+            )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
     """A kind of Bayes factor.
@@ -51,64 +85,61 @@ class Kind:
         documented: From roles, missing where null, to the logarithm.
         original: From roles, in which NaN stands apart, to the value.
         conditions: From roles to what is possible.
-        scale: That of the original's prior, if it has one.
+        prior: Its prior, if it has one that can be wider or narrower.
     """
 
     documented: Callable[..., pl.Expr]
     original: Callable[..., pl.Expr]
     conditions: Callable[..., Conditions]
-    scale: float | None = None
+    prior: Prior | None = None
 
-    def factor(self, roles: Sequence[IntoExpr | None], rules: Rules, scale: Any = None) -> Factor:
-        """The Bayes factor of columns of numbers, with the scale if the kind has one.
+    def factor(
+        self,
+        roles: Sequence[IntoExpr | None],
+        rules: Rules,
+        width: Any = None,
+        name: str = "scale",
+    ) -> Factor:
+        """The Bayes factor of columns of numbers.
+
+        Args:
+            roles: The columns.
+            rules: By which it is made.
+            width: Of the prior, if the kind has one.
+            name: What callers know it as.
 
         Raises:
-            ParameterError: Unknown rules, or a scale that is none.
+            ParameterError: Unknown rules, or a width that is none.
         """
         check_rules(rules)
         settings: list[Any] = []
-        if self.scale is not None:
-            check_scale("scale", scale, rules, self.scale)
-            settings.append(scale)
+        if self.prior is not None:
+            self.prior.check(name, width, rules)
+            settings.append(width)
         if rules == "reference":
-            return Factor(self.original(*map(number, roles), *settings), in_logs=False)
+            return Factor(self.original(*map(number, roles)), in_logs=False)
         return Factor(self.documented(*map(known, roles), *settings), in_logs=True)
 
 
-def check_scale(name: str, scale: Any, rules: Rules, original: float) -> None:
-    """Raise where a scale is none, or is not the original's where that must be reproduced.
+_ABOVE_0 = sys.float_info.min
 
-    Raises:
-        ParameterError: It is no number, not positive or too large to be squared, or the original
-            has another.
-    """
-    usable = isinstance(scale, Real) and not isinstance(scale, bool)
-    if not usable or not 0 < float(scale) <= _LARGEST_SCALE:
-        raise ParameterError(
-            f"{name} must be a number above 0 and up to {_LARGEST_SCALE:g}, got {scale!r}; usual "
-            f"is {original}"
-        )
-    if rules == "reference" and scale != original:
-        raise ParameterError(
-            f'rules="reference" has the {name} {original}, got {scale!r}; leave it out, or use '
-            'rules="documented"'
-        )
+CAUCHY = Prior(original.CAUCHY_SCALE, _ABOVE_0, 1e100)
+"""Cauchy prior of t, z and U; its largest scale is one whose square is finite."""
 
+EFFECTS = Prior(original.F_SCALE, _ABOVE_0, 1e100)
+"""Prior of the effects of F."""
 
-_LARGEST_SCALE = 1e100
-"""Far beyond any prior, and far from where its square is infinite."""
+STRETCHED_BETA = Prior(1.0, 1e-3, 1e2)
+"""Prior of a correlation, by default with every correlation equally likely."""
 
-CAUCHY_SCALE = 0.707
-"""Scale of the Cauchy prior of t, r and U: the original's three digits, not half the root of 2."""
-
-F_SCALE = 0.5
-"""Scale of the prior of F."""
-
-T = Kind(documented.t, original.t, domains.of_t, CAUCHY_SCALE)
-R = Kind(documented.r, original.r, domains.of_r, CAUCHY_SCALE)
-F = Kind(documented.f, original.f, domains.of_f, F_SCALE)
-U = Kind(documented.u, original.u, domains.of_u, CAUCHY_SCALE)
+T = Kind(documented.t, original.t, domains.of_t, CAUCHY)
+WELCH = Kind(documented.t, original.t, domains.of_welch, CAUCHY)
+SCORE = Kind(documented.t, original.t, domains.of_score, CAUCHY)
+R = Kind(documented.r, original.r, domains.of_r, STRETCHED_BETA)
+F = Kind(documented.f, original.f, domains.of_f, EFFECTS)
+U = Kind(documented.u, original.u, domains.of_u, CAUCHY)
 CHI2 = Kind(documented.chi2, original.chi2, domains.of_chi2)
+WALD = Kind(documented.chi2, original.chi2, domains.of_wald)
 BINOMIAL = Kind(documented.binomial, original.binomial, domains.of_binomial)
 BOUND = Kind(documented.bound, original.bound, domains.of_p)
 DIRECTIONAL_BOUND = Kind(

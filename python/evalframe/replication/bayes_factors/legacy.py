@@ -76,19 +76,20 @@ def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
     Args:
         k: Number of successes.
         n: Number of trials; for none it is 1.
-        p0: The share under the null hypothesis.
+        p0: The share under the null hypothesis; it is 1 where that is not inside (0, 1).
 
     Returns:
         Float64, named `bic_bayes_factor_binomial`.
     """
-    hits, size = known(k), known(n)
+    hits, size, share = known(k), known(n), known(p0)
 
     def log_likelihood(share: pl.Expr) -> pl.Expr:
-        clipped = share.clip(_CLIP, 1.0 - _CLIP)
-        return hits * clipped.log() + (size - hits) * (1.0 - clipped).log()
+        return hits * share.log() + (size - hits) * (1.0 - share).log()
 
-    gain = 2.0 * (log_likelihood(hits / size) - log_likelihood(known(p0)))
-    log = pl.when((size > 0) & (hits >= 0) & (hits <= size)).then((gain - size.log()) / 2.0)
+    found = (hits / size).clip(_CLIP, 1.0 - _CLIP)
+    gain = 2.0 * (log_likelihood(found) - log_likelihood(share))
+    possible = (size > 0) & (hits >= 0) & (hits <= size) & (share > 0) & (share < 1)
+    log = pl.when(possible).then((gain - size.log()) / 2.0)
     value = original.or_failed(number(k), original.exp_or_failed(log))
     return value.alias("bic_bayes_factor_binomial")
 

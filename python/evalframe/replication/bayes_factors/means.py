@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.replication.bayes_factors.factors import CAUCHY_SCALE, T, U
+from evalframe.replication.bayes_factors.factors import CAUCHY, T, U
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,7 +18,8 @@ def bayes_factor_t(
     n1: IntoExpr,
     n2: IntoExpr | None = None,
     *,
-    scale: float = CAUCHY_SCALE,
+    df: IntoExpr | None = None,
+    scale: float = CAUCHY.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Bayes factor of an effect against none from a t-test, by the JZS prior.
@@ -29,6 +30,8 @@ def bayes_factor_t(
         t: The statistic.
         n1: Size of the first group, or of the one sample, or number of pairs: 2 or more if alone.
         n2: Size of the second group, null for one sample and for pairs; together 3 or more.
+        df: Degrees of freedom where they do not follow from sizes: those of Welch's t, or infinite
+            ones for a z. Null, or None: those of sizes. Not by the original's rules.
         scale: Of the Cauchy prior of the standardised effect.
         rules: `documented`, or `reference` for the original's numbers, of which the module
             `original` has a table: 1e6 where t² passes 100, and 1 where sizes are impossible.
@@ -53,7 +56,7 @@ def bayes_factor_t(
         >>> tests.select(bayes_factor_t("t", "n1", "n2").round(3)).to_series().to_list()
         [1.454, 5999.919]
     """
-    return T.factor([t, n1, n2], rules, scale).plain("bayes_factor_t")
+    return T.factor([t, n1, n2, df], rules, scale).plain("bayes_factor_t")
 
 
 def log_bayes_factor_t(
@@ -61,7 +64,8 @@ def log_bayes_factor_t(
     n1: IntoExpr,
     n2: IntoExpr | None = None,
     *,
-    scale: float = CAUCHY_SCALE,
+    df: IntoExpr | None = None,
+    scale: float = CAUCHY.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Natural logarithm of `bayes_factor_t`, accurate to 1e-8 also where that overflows.
@@ -70,6 +74,7 @@ def log_bayes_factor_t(
         t: As of `bayes_factor_t`, like the rest.
         n1: Size of the first group, of the one sample, or number of pairs.
         n2: Size of the second group, null for one sample and for pairs.
+        df: Degrees of freedom where they do not follow from sizes.
         scale: Of the Cauchy prior of the standardised effect.
         rules: `documented` or `reference`.
 
@@ -86,7 +91,7 @@ def log_bayes_factor_t(
         >>> tests.select(log_bayes_factor_t("t", "n1").round(3)).to_series().to_list()
         [-1.459, 346565.955]
     """
-    return T.factor([t, n1, n2], rules, scale).log("log_bayes_factor_t")
+    return T.factor([t, n1, n2, df], rules, scale).log("log_bayes_factor_t")
 
 
 def bayes_factor_u(
@@ -94,7 +99,7 @@ def bayes_factor_u(
     n1: IntoExpr,
     n2: IntoExpr,
     *,
-    scale: float = CAUCHY_SCALE,
+    scale: float = CAUCHY.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Bayes factor of a difference against none from Mann-Whitney's U, as a t of its normal score.
@@ -133,7 +138,7 @@ def log_bayes_factor_u(
     n1: IntoExpr,
     n2: IntoExpr,
     *,
-    scale: float = CAUCHY_SCALE,
+    scale: float = CAUCHY.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Natural logarithm of `bayes_factor_u`, finite also where that overflows.

@@ -2,9 +2,10 @@
 
 | input | documented | reference |
 |---|---|---|
-| t² > 100 (also of r and U) | integrated | 1e6 |
+| t² > 100 (of r and U, too) | integrated | 1e6 |
 | F > 100 | integrated | 1e6 |
-| r of -1 or 1 | infinite | 1e6 |
+| r | exact, by a stretched beta prior | JZS t of one sample, n - 1 degrees of freedom |
+| r of -1 or 1 | infinite, but for few pairs | 1e6 |
 | chi-square or F that overflows | logarithm stays finite | 1.0 |
 | binomial coefficient that overflows | exact | 0.0 |
 | p below 1e-300 | exact | 1e6 |
@@ -32,6 +33,12 @@ from evalframe.replication.bayes_factors.likelihoods import (
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
 
+CAUCHY_SCALE = 0.707
+"""Scale of the Cauchy prior of t, r and U: three digits, not half the root of 2."""
+
+F_SCALE = 0.5
+"""Scale of the prior of F."""
+
 _CAP = 1e6
 _FAILED = 1.0
 _AGAINST = 0.1
@@ -41,39 +48,47 @@ _SMALLEST_P = 1e-300
 _LARGEST_STATISTIC = 100.0
 
 
-def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
-    """JZS t, capped where t² passes 100."""
+def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> pl.Expr:
+    """JZS t, capped where t² passes 100; its degrees of freedom are always those of sizes."""
     size, df = documented.sizes(n1.fill_nan(None), n2.fill_nan(None))
     known = t.fill_nan(None)
     capped = known * known > _LARGEST_STATISTIC
-    integral = documented.jzs_of_t(known, size, df, scale).log(~capped & (df > 0) & (size > 0))
+    integral = documented.jzs_of_t(known, size, df, CAUCHY_SCALE).log(
+        ~capped & (df > 0) & (size > 0)
+    )
     value = pl.when(capped & size.is_finite()).then(_CAP).otherwise(integral.exp())
     return or_failed(t, value)
 
 
-def r(r: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
-    """JZS correlation: capped at 1, and 1 for two."""
-    value = t(documented.t_of_r(r, n), n, pl.lit(None, pl.Float64), scale)
+def r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """JZS correlation, as a t of one sample of n: capped at 1, and 1 for two."""
+    alone = pl.lit(None, pl.Float64)
+    value = t(t_of_r(r, n), n, alone, alone)
     capped = pl.when(r.fill_nan(None).abs() >= 1).then(_CAP)
     return or_failed(r, capped.when(n.fill_nan(None) > 2).then(value.fill_nan(None)))
 
 
-def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
+def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr) -> pl.Expr:
     """JZS regression, capped where F passes 100."""
     f_known = f.fill_nan(None)
     signal = (df1 * f_known / df2).fill_nan(None)
     capped = f_known > _LARGEST_STATISTIC
     usable = ~capped & (signal > -1) & (n >= 1)
-    log = documented.jzs_of_f(f_known, df1, df2, n, scale).log(usable)
+    log = documented.jzs_of_f(f_known, df1, df2, n, F_SCALE).log(usable)
     approximate = (n * signal.log1p() - df1 * n.log()) / 2.0
     exact = pl.when(log < _OVERFLOW).then(log.exp()).when(log.is_not_null())
     value = exact.then(exp_or_failed(approximate))
     return or_failed(f, pl.when(capped).then(_CAP).otherwise(value))
 
 
-def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
+def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
     """JZS t of the normal score of U, which is 0 without variance."""
-    return or_failed(u, t(score_of_u(u, n1, n2), n1, n2, scale))
+    return or_failed(u, t(score_of_u(u, n1, n2), n1, n2, pl.lit(None, pl.Float64)))
+
+
+def t_of_r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """The t of a correlation."""
+    return r * ((n - 2.0) / ((1.0 - r) * (1.0 + r))).sqrt()
 
 
 def score_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from evalframe.replication.bayes_factors.domains import Conditions
 
-STATISTICS = ("stat", "k", "p_value", "a")
-"""Columns of which a side has one, at least, if it has statistics."""
-
 
 def possible_tests(
     kind: str, taken: Sequence[pl.Expr], columns: Mapping[str, str], types: Sequence[str]

@@ -1,10 +1,10 @@
 """The logarithm of the JZS integral, over whole columns.
 
-All of t, r, F and U have Bayes factors of one form. With y = 1/g, where g is the prior variance,
+All of t, z, F and U have Bayes factors of one form. With y = 1/g, where g is the prior variance,
 
     BF = (2π)^(-1/2) ∫ y^(1/2) e^(-y/2) (1 + a/y)^(b - p/2) (1 + a w/y)^(-b) d(ln y)
 
-for a = N r² (t, r, U: N the effective size, p = 1, b = (ν + 1)/2; F: b = (N - 1)/2), and w the
+for a = N r² (t, U, z: N the effective size, p = 1, b = (ν + 1)/2; F: b = (N - 1)/2), and w the
 share of the variance that is left unexplained; q = 1 - w comes separately, as the difference would
 lose its digits. The trapezoid rule over ln y converges exponentially, as the integrand is analytic
 and falls off at both ends: doubly exponentially to large y, and as y^c with c = (p + 1)/2 to small
@@ -13,14 +13,17 @@ y, where the nodes that are left out form a geometric series, which is added.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from evalframe.core.segments import Floats, Ints
+
+    LogIntegrand: TypeAlias = Callable[[Floats, Floats], Floats]
+    Window: TypeAlias = tuple[Floats, Floats, Ints]
 
 _TAIL = 26.0
 """Digits, as a natural logarithm, to which both ends of the window are cut off."""
@@ -65,27 +68,41 @@ def log_jzs(reach: Floats, explained: Floats, unexplained: Floats, p: Floats, b:
     values = np.where(reach > 0, np.inf, 0.0)
     rows = np.flatnonzero((reach > 0) & (unexplained > 0))
     tests: Floats = np.stack([reach, explained, unexplained, p, b])[:, rows]
-    values[rows] = _in_parts(tests)
+    rate = (tests[3] + 1.0) / 2.0
+    values[rows] = log_integrals(_log_integrand, tests, rate, _window(tests)) - _HALF_LOG_2PI
     return values
 
 
-def _in_parts(tests: Floats) -> Floats:
-    """The integrals of tests by columns, a few at a time, on as many threads as Polars has.
+def log_integrals(
+    log_integrand: LogIntegrand, tests: Floats, rate: Floats, window: Window
+) -> Floats:
+    """Logarithms of integrals over ln y, a few at a time, on as many threads as Polars has.
 
     The threads do numpy's work alone. One that called Polars could wait for a thread of Polars that
     waits for it.
+
+    Args:
+        log_integrand: From ln y, by rows, and tests, by columns.
+        tests: What it depends on, by columns.
+        rate: The power of y as which the integrand falls off to small y.
+        window: Ends in ln y, and how many nodes lie between; an integral of 0 nodes is NaN.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
 
     values = np.full(tests.shape[1], np.nan)
-    low, high, nodes = _window(tests)
+    low, high, nodes = window
 
     def fill(part: tuple[Ints, int]) -> None:
         rows, count = part
         with np.errstate(all="ignore"):
-            values[rows] = _trapezoid(tests[:, rows], low[rows], high[rows], count)
+            step = (high[rows] - low[rows]) / (count - 1)
+            terms = log_integrand(low[rows] + step * np.arange(count)[:, None], tests[:, rows])
+            most = terms.max(axis=0)
+            np.exp(np.subtract(terms, most, out=terms), out=terms)
+            terms[0] /= -np.expm1(-step * rate[rows])
+            values[rows] = most + np.log(terms.sum(axis=0) * step)
 
     parts = list(_parts(nodes))
     if len(parts) < _FEW:  # as in the streaming engine, which has threads of its own
@@ -108,14 +125,14 @@ def _parts(nodes: Ints) -> Iterator[tuple[Ints, int]]:
             yield rows[start : start + size], int(count)
 
 
-def _window(tests: Floats) -> tuple[Floats, Floats, Ints]:
+def _window(tests: Floats) -> Window:
     """The ends of the window in ln y, and how many nodes it takes: 0 if there is no window."""
     import numpy as np
 
-    a, _, w, p, b = tests
+    a, q, w, p, b = tests
     c = (p + 1.0) / 2.0
     # Below the mode the integrand is at most y^c and at least y^c e^(-rate y), up to a factor.
-    rate = 0.5 + b / (a * w)
+    rate = 0.5 + (b * q / w + p / 2.0) / a
     low = _lower_cut(c) - np.log(rate)
     # The slope is c - rate y or more, and c - y/2 or less, so that the mode lies between.
     mode, beyond = np.log(c / rate), np.log(2.0 * c)
@@ -132,9 +149,16 @@ def _window(tests: Floats) -> tuple[Floats, Floats, Ints]:
         middle = (inside + high) / 2.0
         above = _log_integrand(middle, tests) > enough
         inside, high = np.where(above, middle, inside), np.where(above, high, middle)
-    nodes = _NODES * np.ceil((high - low) * c**_NARROWING / (_NODES * _STEP))
+    return low, high, node_counts(low, high, _STEP / c**_NARROWING)
+
+
+def node_counts(low: Floats, high: Floats, step: Floats) -> Ints:
+    """How many nodes in this step a window takes: 0 if it is none."""
+    import numpy as np
+
+    nodes = _NODES * np.ceil((high - low) / (_NODES * step))
     possible = np.isfinite(low) & np.isfinite(high) & (nodes > 0) & (nodes <= _MOST_NODES)
-    return low, high, np.where(possible, nodes, 0.0).astype(np.int64)
+    return np.where(possible, nodes, 0.0).astype(np.int64)
 
 
 def _lower_cut(c: Floats) -> Floats:
@@ -148,18 +172,6 @@ def _lower_cut(c: Floats) -> Floats:
 
     room = gammaln(c + 1.0) - _TAIL
     return np.where(room < 0, room / (c + 1.0), room / c)  # type: ignore[no-any-return]
-
-
-def _trapezoid(tests: Floats, low: Floats, high: Floats, count: int) -> Floats:
-    """Logarithms of the integrals by so many nodes from end to end."""
-    import numpy as np
-
-    step = (high - low) / (count - 1)
-    terms = _log_integrand(low + step * np.arange(count)[:, None], tests)
-    most = terms.max(axis=0)
-    np.exp(np.subtract(terms, most, out=terms), out=terms)
-    terms[0] /= -np.expm1(-step * (tests[3] + 1.0) / 2.0)
-    return most + np.log(terms.sum(axis=0) * step) - _HALF_LOG_2PI  # type: ignore[no-any-return]
 
 
 def _log_integrand(log_y: Floats, tests: Floats) -> Floats:

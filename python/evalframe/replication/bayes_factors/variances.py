@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.replication.bayes_factors.factors import F_SCALE, VARIANCE_RATIO, F
+from evalframe.replication.bayes_factors.factors import EFFECTS, VARIANCE_RATIO, F
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,7 @@ def bayes_factor_f(
     df2: IntoExpr,
     n: IntoExpr,
     *,
-    scale: float = F_SCALE,
+    scale: float = EFFECTS.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Bayes factor of effects against none from an F-test, by the JZS prior of regression.
@@ -59,7 +59,7 @@ def log_bayes_factor_f(
     df2: IntoExpr,
     n: IntoExpr,
     *,
-    scale: float = F_SCALE,
+    scale: float = EFFECTS.usual,
     rules: Rules = "documented",
 ) -> pl.Expr:
     """Natural logarithm of `bayes_factor_f`, finite also where that overflows.

@@ -16,7 +16,8 @@ null. `rules="reference"` gives the numbers of HumanStudy-Bench (HEAD of Februar
 | its standard error | that of the documentation | sqrt((1 - r²) / (n1 + n2 - 1)) |
 | stored n_eff of 2.9 | 2.9 | 2 |
 | r equivalents | by way of d, or r itself | x / sqrt(x² + 4) but for correlations; 0 for none |
-| names of tests | also `binomtest`, `mann-whitney`, `Binomial Test` | as each function knows |
+| d of proportions | about `p0` of the test | about 0.5 |
+| names of tests | those of `known_test_types` | as each function knows |
 """
 
 from evalframe.replication.effects.conversions import effect_d, effect_r
@@ -26,7 +27,7 @@ from evalframe.replication.effects.differences import (
     cohens_d_std_error,
     cohens_d_t,
 )
-from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.kinds import kind_of_test, known_test_types
 from evalframe.replication.effects.odds import log_odds_ratio, log_odds_ratio_std_error
 from evalframe.replication.effects.proportions import (
     proportion,
@@ -47,6 +48,7 @@ __all__ = [
     "fisher_z",
     "fisher_z_std_error",
     "kind_of_test",
+    "known_test_types",
     "log_odds_ratio",
     "log_odds_ratio_std_error",
     "n_eff",

@@ -1,8 +1,17 @@
-"""When an effect goes where it is expected to go."""
+"""Directions of effects: what statistics say of them, and when two sides agree."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import polars as pl
+
+from evalframe.replication.effects.types import SIGNED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EVEN = 0.5
 
 
 def agrees(expected: pl.Expr, found: pl.Expr) -> pl.Expr:
@@ -13,3 +22,53 @@ def agrees(expected: pl.Expr, found: pl.Expr) -> pl.Expr:
     [True, False, None]
     """
     return (expected == found) & pl.when(expected.is_not_null()).then(found != 0)
+
+
+def direction_of_kind(
+    kind: pl.Expr,
+    stat: pl.Expr,
+    *,
+    groups: tuple[pl.Expr, pl.Expr],
+    counts: tuple[pl.Expr, pl.Expr, pl.Expr],
+    cells: Sequence[pl.Expr] = (),
+) -> pl.Expr:
+    """The sign of an effect, null where the test has magnitudes alone, as F and chi-square have.
+
+    Args:
+        kind: Of the test, as `kind_of` gives it.
+        stat: The statistic.
+        groups: Sizes of both groups, for U of the first.
+        counts: Hits (where they are null, `stat`), trials, and the probability of a hit without an
+            effect (0.5 where it is null).
+        cells: Cells `a` to `d` of a table of two groups and two outcomes.
+
+    >>> row = {"kind": ["t", "rank", "f"], "stat": [-2.0, 9.0, 4.0]}
+    >>> n, none = pl.lit(4.0), pl.lit(None, pl.Float64)
+    >>> found = direction_of_kind(
+    ...     pl.col("kind"), pl.col("stat"), groups=(n, n), counts=(none, none, none)
+    ... )
+    >>> pl.DataFrame(row).select(found).to_series().to_list()
+    [-1.0, 1.0, None]
+    """
+    pairs = groups[0] * groups[1]
+    hits, trials, chance = counts
+    share = pl.coalesce(hits, stat) / pl.when(trials > 0).then(trials)
+    return (
+        pl.when(kind.is_in([*SIGNED]))
+        .then(stat.sign())
+        .when(kind == "rank")
+        .then(pl.when((stat >= 0) & (stat <= pairs)).then((2.0 * stat - pairs).sign()))
+        .when(kind == "binomial")
+        .then((share - chance.fill_null(_EVEN)).sign())
+        .when(kind == "chi_square")
+        .then(_of_table(cells))
+    )
+
+
+def _of_table(cells: Sequence[pl.Expr]) -> pl.Expr:
+    """The sign of the difference of the shares of the first outcome."""
+    if len(cells) != 4:
+        return pl.lit(None, pl.Float64)
+    a, b, c, d = cells
+    known = pl.all_horizontal(cell >= 0 for cell in cells)
+    return pl.when(known & (a + b > 0) & (c + d > 0)).then((a * d - b * c).sign())

@@ -1,96 +1,76 @@
-"""Names of statistical tests, and the kind that each stands for: one table for the family."""
+"""Kinds of statistical tests, from the names of their types."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import polars as pl
 
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
+from evalframe.replication.effects.types import (
+    ORIGINAL_KINDS,
+    SIGNED,
+    SOME_KINDS,
+    TYPES,
+    EffectKind,
+    Form,
+    OriginalKind,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
-EffectKind: TypeAlias = Literal["t", "f", "correlation", "chi_square", "rank", "binomial"]
-Kind: TypeAlias = EffectKind | Literal["variance_ratio", "p_value", "directional_p_value"]
+    Says: TypeAlias = Callable[[Form], pl.Expr]
 
-ORIGINAL_KINDS: dict[str, EffectKind] = {
-    "t-test": "t",
-    "t_test": "t",
-    "f-test": "f",
-    "f_test": "f",
-    "anova": "f",
-    "correlation": "correlation",
-    "pearson": "correlation",
-    "spearman": "correlation",
-    "chi-square": "chi_square",
-    "chi2": "chi_square",
-    "chi_square": "chi_square",
-    "mannwhitneyu": "rank",
-    "wilcoxon": "rank",
-    "binomial": "binomial",
-    "sign_test": "binomial",
-}
-"""The names that the original converts and weighs, in lower case."""
+_BETWEEN = r"[\x00-/:-@\[-`{-\xa0\xb4\xb7\xd7\u2000-\u2044\u2212]"
+"""What may stand between the letters of a name: blanks, hyphens, quotes, brackets, in ASCII or not.
 
-SOME_KINDS: dict[str, EffectKind] = ORIGINAL_KINDS | {
-    "mann-whitney": "rank",
-    "binomtest": "binomial",
-}
-"""With the names that the original knows in some of its functions only."""
-
-FURTHER_NAMES: dict[str, Kind] = {
-    "t_jzs": "t",
-    "anova_jzs": "f",
-    "r_jzs": "correlation",
-    "chi2_bic": "chi_square",
-    "mannwhitney_jzs": "rank",
-    "binomial_beta11": "binomial",
-    "variance_f_vsb": "variance_ratio",
-    "variance-ratio": "variance_ratio",
-    "variance_ratio": "variance_ratio",
-    "p_vsb": "p_value",
-    "p-value": "p_value",
-    "p_value": "p_value",
-    "p_half_vsb": "directional_p_value",
-    "directional_p_value": "directional_p_value",
-}
-"""Names beyond those of tests: of the original's Bayes factors, and of what it has no name for."""
-
-_BETWEEN = "[^a-z0-9]"
+Other signs, as those of `T²` and `χ²`, are letters.
+"""
 _TEST = "test"
+_NEAR = 0.7
 
 
 def canonical(name: str) -> str:
-    """A name in lower case, of letters and digits of ASCII alone.
+    """A name in lower case, without what separates its words.
 
-    >>> canonical("Mann-Whitney U test")
-    'mannwhitneyutest'
+    >>> canonical("Mann-Whitney U test"), canonical("Pearson χ²")
+    ('mannwhitneyutest', 'pearsonχ²')
     """
     return re.sub(f"{_BETWEEN}+", "", name.lower())
 
 
-def _by_canonical_name(names: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Kinds by canonical names, and by these with `test` behind them."""
-    kinds = {canonical(name): kind for name, kind in names.items()}
-    return kinds | {f"{n}{_TEST}": kind for n, kind in kinds.items() if not n.endswith(_TEST)}
+def _spelled(names: Iterable[str]) -> set[str]:
+    """Canonical names, and these with `test` behind them."""
+    plain = {canonical(name) for name in names}
+    return plain | {f"{name}{_TEST}" for name in plain if not name.endswith(_TEST)}
 
 
-_KINDS = _by_canonical_name(SOME_KINDS | FURTHER_NAMES)
+_TYPES = {name: each for each in TYPES for name in _spelled(each.names)}
+_KINDS = {name: each.kind for name, each in _TYPES.items() if each.kind}
+_EFFECTS = {name: kind for name, kind in _KINDS.items() if kind in get_args(EffectKind)}
+_FORMS = {name: each.form for name, each in _TYPES.items() if each.form}
+_DESIGNED = {
+    name: kind
+    for name, kind in _KINDS.items()
+    if kind in get_args(OriginalKind) and _FORMS.get(name) != "factorial"
+}
+_IN_ORIGINAL = {
+    name: kind for name, kind in _KINDS.items() if kind not in ("welch", "z", "coefficient", "wald")
+} | {name: kind for each, kind in SOME_KINDS.items() for name in _spelled([each])}
 
 
-def kind_of(test_type: IntoExpr) -> pl.Expr:
+def kind_of(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
     """The kind of a test, from its name in any case and with any separators between its words.
-
-    `test` may stand behind any name.
 
     Args:
         test_type: String, Categorical or Enum.
+        rules: `reference`: only of kinds that the original has, and `wilcoxon` is one of ranks.
 
     Returns:
         String: one of the kinds of `kind_of_test`, `variance_ratio`, `p_value` or
@@ -100,7 +80,7 @@ def kind_of(test_type: IntoExpr) -> pl.Expr:
     >>> tests.select(kind_of("test_type")).to_series().to_list()
     ['t', 'p_value', 'rank', None]
     """
-    return among(_canonical(test_type), _KINDS)
+    return among(_canonical(test_type), _KINDS if rules == "documented" else _IN_ORIGINAL)
 
 
 def kind_of_test(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
@@ -112,8 +92,8 @@ def kind_of_test(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
             that the original converts.
 
     Returns:
-        String: `t`, `f`, `correlation`, `chi_square`, `rank` or `binomial`. Null for other names,
-        and for tests without an effect size.
+        String: `t`, `welch`, `z`, `coefficient`, `wald`, `f`, `correlation`, `chi_square`, `rank`
+        or `binomial`. Null for other names, and for tests without an effect size.
 
     >>> tests = pl.DataFrame({"test_type": ["T-Test", "Binomial Test", "ANOVA", "p-value"]})
     >>> tests.select(kind_of_test("test_type")).to_series().to_list()
@@ -121,8 +101,27 @@ def kind_of_test(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
     """
     if rules == "reference":
         return among(as_expr(test_type).cast(pl.String).str.to_lowercase(), ORIGINAL_KINDS)
-    effects = {name: kind for name, kind in _KINDS.items() if kind in get_args(EffectKind)}
-    return among(_canonical(test_type), effects)
+    return among(_canonical(test_type), _EFFECTS)
+
+
+def kind_of_design(test_type: IntoExpr) -> pl.Expr:
+    """The kind of a test that can be computed from responses; null for others.
+
+    >>> tests = pl.DataFrame({"test_type": ["ttest_rel", "z", "two-way ANOVA"]})
+    >>> tests.select(kind_of_design("test_type")).to_series().to_list()
+    ['t', None, None]
+    """
+    return among(_canonical(test_type), _DESIGNED)
+
+
+def form_of(test_type: IntoExpr) -> pl.Expr:
+    """What the name of a test says beyond its kind, null where that is nothing.
+
+    >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "f_oneway", "t-test"]})
+    >>> tests.select(form_of("test_type")).to_series().to_list()
+    ['paired', 'one_way', None]
+    """
+    return among(_canonical(test_type), _FORMS)
 
 
 def is_kind(test_type: IntoExpr, kind: str) -> pl.Expr:
@@ -135,21 +134,28 @@ def is_kind(test_type: IntoExpr, kind: str) -> pl.Expr:
     >>> tests.select(is_kind("test_type", "p_value")).to_series().to_list()
     [True, False]
     """
-    between = f"{_BETWEEN}*"
-    names = "|".join(between.join(name) for name, named in _KINDS.items() if named == kind)
-    name = as_expr(test_type).cast(pl.String)
-    return name.str.contains(f"(?i)^{between}(?:{names}){between}$")
+    return _is_one_of(test_type, (name for name, named in _KINDS.items() if named == kind))
 
 
-def is_named(test_type: IntoExpr, name: str) -> pl.Expr:
-    """Whether a test has this name, in any case and with any separators.
+def is_form(test_type: IntoExpr, form: str) -> pl.Expr:
+    """Whether `form_of` is this form, by a pattern as in `is_kind`.
 
-    >>> tests = pl.DataFrame({"test_type": ["Spearman test", "Pearson"]})
-    >>> tests.select(is_named("test_type", "spearman")).to_series().to_list()
+    >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "t-test"]})
+    >>> tests.select(is_form("test_type", "paired")).to_series().to_list()
     [True, False]
     """
-    plain = canonical(name)
-    return _canonical(test_type).is_in([plain, f"{plain}{_TEST}"])
+    return _is_one_of(test_type, (name for name, named in _FORMS.items() if named == form))
+
+
+def in_groups(says: Says, independent: pl.Expr) -> pl.Expr:
+    """Whether samples are independent: what the name of the test says, or else the column.
+
+    Args:
+        says: Whether the name of a test says a form.
+        independent: Boolean, null where it is not known.
+    """
+    apart = pl.when(says("independent")).then(statement=True)
+    return apart.when(says("paired") | says("one")).then(statement=False).otherwise(independent)
 
 
 def among(name: pl.Expr, kinds: Mapping[str, Any]) -> pl.Expr:
@@ -157,36 +163,120 @@ def among(name: pl.Expr, kinds: Mapping[str, Any]) -> pl.Expr:
     return name.replace_strict(dict(kinds), default=None, return_dtype=pl.String)
 
 
-def kinds_of(types: pl.Series) -> dict[str, str]:
+def kinds_of(types: pl.Series, rules: Rules = "documented") -> dict[str, str]:
     """The kinds of tests by the names of their types, of which null is none.
 
     Raises:
-        UnknownNameError: A type is unknown; it names the nearest known spelling.
+        UnknownNameError: A type is unknown; the message says what to write.
 
     >>> kinds_of(pl.Series(["anova", None]))
     {'anova': 'f'}
+    >>> kinds_of(pl.Series(["kruskal"]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    evalframe.core.errors.UnknownNameError: unknown test type 'kruskal'. Write 'p-value', ...
     """
-    named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type"))
+    named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type", rules))
     for unknown in named.filter(pl.col("kind").is_null())["type"].head(1):
-        raise UnknownNameError.of("test type", unknown, known_names())
+        raise unknown_type(unknown)
     return dict(named.iter_rows())
 
 
-def check_types(tests: pl.LazyFrame, test_type: IntoExpr = "test_type") -> None:
+def check_types(
+    tests: pl.LazyFrame, test_type: IntoExpr = "test_type", rules: Rules = "documented"
+) -> None:
     """Raise where a table has a test of an unknown type; it is read for its types.
 
     Raises:
-        UnknownNameError: It names the nearest known spelling.
+        UnknownNameError: It says what to write.
     """
     types = tests.select(as_expr(test_type).cast(pl.String).unique().sort())
-    kinds_of(types.collect().to_series())
+    kinds_of(types.collect().to_series(), rules)
 
 
-def known_names() -> Iterable[str]:
-    """All names that are known, as they are usually written."""
-    return [*SOME_KINDS, *FURTHER_NAMES]
+def unknown_type(name: str) -> UnknownNameError:
+    """The error of a type that is unknown, or computed as no other."""
+    hint = what_to_write(name)
+    return UnknownNameError(f"unknown test type {name!r}.{hint} Known: {usual_names()}")
+
+
+def what_to_write(name: str) -> str:
+    """A hint for a type that is not known, with a space before it; empty if nothing is near.
+
+    >>> what_to_write("Wilcoxon signed rank test")
+    " Write 'z', with the z of the signed ranks and n1 pairs, or 'p-value'."
+    >>> what_to_write("t-tset")
+    " Did you mean 't-test'?"
+    """
+    import difflib
+
+    known = _TYPES.get(canonical(name))
+    if known is not None and known.instead:
+        return f" {known.instead[0].upper()}{known.instead[1:]}."
+    spelled = {spelled: each for each in TYPES for spelled in each.names}
+    # What is refused goes first: a two-way mixed ANOVA is computed as none, not as a two-way one.
+    held = [each for each in spelled if _words(each) <= _words(name)]
+    held.sort(key=lambda n: (not spelled[n].instead, -len(_words(n)), not spelled[n].form))
+    near = difflib.get_close_matches(name.lower(), [*spelled], n=1, cutoff=_NEAR)
+    for meant in [*held, *near][:1]:
+        instead = spelled[meant].instead
+        return f" Did you mean {meant!r}?" + f" Then {instead}." * bool(instead)
+    return ""
+
+
+def _words(name: str) -> set[str]:
+    """The words of a name, without plural and genitive."""
+    words = {word.removesuffix("s") for word in re.findall(r"[^\W_]+", name.lower())}
+    return words - {"", _TEST}
+
+
+def usual_names() -> str:
+    """The usual name of each type, for messages.
+
+    >>> usual_names()[:16]
+    'anova, binomial,'
+    """
+    names = sorted(each.names[0] for each in TYPES if each.kind)
+    return f"{', '.join(names)}; known_test_types() lists all names"
+
+
+def known_test_types() -> pl.DataFrame:
+    """All names of types of tests that are known, and what is computed of them.
+
+    Case, blanks, hyphens, underscores and apostrophes of a name do not matter, and `test` may
+    stand behind it.
+
+    Returns:
+        One row per name: `test_type`; `kind`, as which it is computed, null if it is refused;
+        `form` (what the name says of samples or factors: `independent`, `paired`, `one`, `one_way`,
+        `factorial`, `ranks`, or null); `is_signed`, whether the statistic has the sign of the
+        effect; `instead`, what to write in place of a name that is refused, else null.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> types = ef.replication.known_test_types()
+        >>> types.filter(test_type="ttest_rel").row(0)
+        ('ttest_rel', 't', 'paired', True, None)
+        >>> types.filter(test_type="kruskal").row(0)
+        ('kruskal', None, None, None, "write 'p-value', with p_value")
+    """
+    rows = [
+        (name, each.kind, each.form, each.kind in SIGNED if each.kind else None, each.instead)
+        for each in TYPES
+        for name in each.names
+    ]
+    names = ["test_type", "kind", "form", "is_signed", "instead"]
+    return pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None).with_columns(
+        pl.when(pl.col("instead") != "").then("instead")
+    )
 
 
 def _canonical(test_type: IntoExpr) -> pl.Expr:
     name = as_expr(test_type).cast(pl.String).str.to_lowercase()
     return name.str.replace_all(f"{_BETWEEN}+", "")
+
+
+def _is_one_of(test_type: IntoExpr, names: Iterable[str]) -> pl.Expr:
+    between = f"{_BETWEEN}*"
+    spelled = "|".join(between.join(name) for name in names)
+    name = as_expr(test_type).cast(pl.String)
+    return name.str.contains(f"(?i)^{between}(?:{spelled}){between}$")

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.rules import check_rules
-from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.kinds import form_of, kind_of_test
 from evalframe.replication.effects.numbers import number
+from evalframe.replication.effects.types import MEANS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
+    from evalframe.replication.effects.kinds import Says
 
 
 def n_eff(
@@ -32,7 +34,7 @@ def n_eff(
 
     | test | size |
     |---|---|
-    | t, F | `n`, or `n1`, with `n2` added where it is above 0 |
+    | t, z, coefficient, Wald, F | `n`, or `n1`, with `n2` added where it is above 0 |
     | correlation, binomial | `n`, documented also `n1` |
     | chi-square | the sum of the cells |
     | Mann-Whitney | `n1` + `n2` |
@@ -50,6 +52,7 @@ def n_eff(
         n_total: Size of the whole sample; not by the original's rules.
         stored: A size that is known already, and goes before all others if it is above 0.
         rules: `reference`: a stored size is rounded down, and sizes of t and F need not be above 0.
+            The documented rules do not add `n2` where the name of a test says that there are pairs.
 
     Returns:
         Float64, named `n_eff`, never null. Documented always above 0.
@@ -74,8 +77,32 @@ def n_eff(
     table = number(None, rules)
     if cells:
         table = pl.sum_horizontal([number(cell, rules) for cell in cells], ignore_nulls=False)
+    if rules == "documented":
+        form = form_of(test_type)
+        second = pl.when(~form.is_in(["paired", "one"]).fill_null(value=False)).then(second)
     sizes = Sizes(first, second, alone, table, total, known)
     return n_eff_of_kind(kind_of_test(test_type, rules), sizes, rules).alias("n_eff")
+
+
+def n_of_f(
+    told: pl.Expr, groups: pl.Expr, df1: pl.Expr, df2: pl.Expr, says: Says
+) -> tuple[pl.Expr, pl.Expr]:
+    """How many an F test is about, and whether that rests on its degrees of freedom alone.
+
+    df1 + df2 + 1 holds for one factor. Further factors take degrees of freedom of their own, so
+    that for a test that is named as one of several the number is not known unless it is told.
+
+    Args:
+        told: The number, where a table has it.
+        groups: Both groups together, which are all where df1 is 1.
+        df1: Degrees of freedom of the numerator.
+        df2: Of the denominator.
+        says: Whether the name of a test says a form.
+    """
+    known = pl.coalesce(told, pl.when(df1 == 1).then(groups))
+    of_degrees = pl.when(~says("factorial")).then(df1 + df2 + 1.0)
+    guessed = known.is_null() & of_degrees.is_not_null() & ~says("one_way")
+    return pl.coalesce(known, of_degrees), guessed
 
 
 class Sizes(NamedTuple):
@@ -102,8 +129,8 @@ def n_eff_of_kind(kind: pl.Expr, sizes: Sizes, rules: Rules) -> pl.Expr:
         some, total = pl.coalesce(alone, first), _positive(total)
         alone = some
     groups = pl.when(second > 0).then(some + second).otherwise(some)
-    size = (
-        pl.when(kind.is_in(["t", "f"]))
+    size: pl.Expr = (
+        pl.when(kind.is_in(MEANS))
         .then(groups)
         .when(kind.is_in(["correlation", "binomial"]))
         .then(alone)
@@ -112,6 +139,8 @@ def n_eff_of_kind(kind: pl.Expr, sizes: Sizes, rules: Rules) -> pl.Expr:
         .when(kind == "rank")
         .then(_positive(first + second))
     )
+    if rules == "documented":  # a test of another type has a size, too
+        size = pl.when(kind.is_null()).then(groups).otherwise(size)
     return pl.coalesce(known, size, total, 1.0)
 
 

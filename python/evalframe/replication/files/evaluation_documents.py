@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.replication.agreement.domains import DOMAINS, domain
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
 from evalframe.replication.files.tables import tests_and_pooling
@@ -25,7 +26,8 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
 
     As the original writes it, key for key; what is null, NaN or infinite is left out, but for the
     scores. `ecs_corr` is the ECS of the study's tests by two-level weights. By the original's rules
-    labels of tests ("Study 1") stand for studies in it and in `ecs_corr_details`, as they do there.
+    labels of tests ("Study 1") stand for studies in it and in `ecs_corr_details`, as they do there,
+    so that `ecs_domain` is null for each of its domains: it knows them by other names of studies.
     A key of our own, `pooling`, says how `score` and `finding_score` were pooled.
 
     Args:
@@ -94,10 +96,13 @@ def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
 def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
     """What documents say of the concordance of effects."""
     rows = _within_runs(tests, pooling)
-    known = rows.filter(pl.col("domain").is_not_null())
     key, rules = pooling.finding_key, pooling.rules
+    every: Row = {}
+    if rules == "reference":
+        rows, every = rows.with_columns(domain()), dict.fromkeys(DOMAINS.values())
+    known = rows.filter(pl.col("domain").is_not_null())
     by_study = ecs(rows, "study", by=_BY, finding_key=key, rules=rules)
-    studies = by_run(by_study.filter(pl.col("n_tests") > 0).collect(), _RUN)
+    studies = by_run(by_study.collect(), _RUN)
     by_domain = ecs(known, "domain", by=_BY, finding_key=key, rules=rules)
     domains = by_run(by_domain.collect(), _RUN)
     return {
@@ -105,9 +110,11 @@ def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
             "ecs_corr": row["ecs"],
             "ecs_corr_details": {
                 "n_tests_overall": row["n_tests"],
-                "n_tests_per_study": {each["study_id"]: each["n_tests"] for each in studies[run]},
+                "n_tests_per_study": {
+                    each["study_id"]: each["n_tests"] for each in studies[run] if each["n_tests"]
+                },
                 "ecs_per_study": {each["study_id"]: each["ecs"] for each in studies[run]},
-                "ecs_domain": {each["domain"]: each["ecs"] for each in domains[run]},
+                "ecs_domain": every | {each["domain"]: each["ecs"] for each in domains[run]},
                 "caricature_overall": {"a": row["slope"], "b": row["intercept"]},
                 "ecs_missing_rate": row["missing_rate"],
             },

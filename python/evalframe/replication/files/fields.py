@@ -100,6 +100,7 @@ LEGACY: tuple[Field, ...] = (
     field("score_repeat_se", "score_repeat_se", "number"),
     field("normalized_score_repeat_se", "normalized_score_repeat_se", "number"),
     field("bootstrap_iterations", "bootstrap_iterations", "count"),
+    field("elapsed_time", "elapsed_time", "number"),
     field("variance_method", "variance_method", "text"),
     field("variance_method_note", "variance_method_note", "text"),
     field("ecs_strict_study", "ecs_strict_study", "number"),

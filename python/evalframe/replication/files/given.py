@@ -10,7 +10,7 @@ from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
-from evalframe.replication.agreement.columns import pas_of_posteriors
+from evalframe.replication.agreement.columns import with_pas
 from evalframe.replication.effects.conversions import effect_d
 from evalframe.replication.files.columns import LARGEST_COUNT, schema_of
 from evalframe.replication.files.fields import GIVEN_OF_RUNS, TESTS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalframe.core.kinds import Kind
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
+    from evalframe.replication.agreement.columns import Ways
 
 STUDY = ["model", "study_id"]
 
@@ -71,8 +72,12 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     }
     computed["replication_consistency"] = consistency(rules=rules)
     computed["test_name"] = pl.col("test_id")
-    if three or two:
-        computed["pas"] = pas_of_posteriors("tests", present, "three" if three else "two", rules)
+    if (three or two) and "pas" not in present:
+        ways: Ways | None = ("three" if three else "two") if rules == "reference" else None
+        signs_of_tests = [name for name, dtype in _OF_TESTS.items() if dtype == pl.Int8]
+        typed = with_pas(typed, ways=ways, rules=rules).with_columns(
+            pl.col(signs_of_tests).cast(pl.Int8)
+        )
     lacking = {name: value for name, value in computed.items() if name not in present}
     made = typed.with_columns(**lacking)
     for side in ("human", "agent"):

@@ -39,6 +39,9 @@ _OF_TEST = (
     "replication_consistency",
     "significance_level",
 )
+_NO_TIME = 10.0
+"""Seconds; a study that ran for longer without a token has lost its usage."""
+
 _TEST_FIELDS = tuple(field for field in TESTS if field.column in _OF_TEST)
 _FINDING_FIELDS = tuple(field for field in FINDINGS if field.column != "sub_study_id")
 _STATISTICS = tuple(field for field in LEGACY if field.keys[0] == "_statistics")
@@ -141,7 +144,6 @@ def _models(
         finding_rule="mean",
         study_rule="mean",
         finding_key=key,
-        empty="fallback" if rules == "reference" else "null",
         rules=rules,
     )
     pooled = inverse_variance_pas("pas", "raw_se", rules=rules).struct
@@ -171,7 +173,7 @@ def _models(
 
 
 def _summary(row: Row, studies: list[Row]) -> Row:
-    total, known = row["total_studies"], [study for study in studies if study["n_effects"]]
+    total, known = row["total_studies"], [study for study in studies if study["n_tests"]]
     return {
         "total_studies": total,
         "positive_studies": row["positive_studies"],
@@ -228,7 +230,8 @@ def _study(row: Row) -> dict[str, Any]:
         },
         "participants": {"count": row["n_participants"] or 0},
         "usage": total_usage(row)
-        | {name: row[name] for name in ("avg_tokens_per_participant", "avg_cost_per_participant")},
+        | {name: row[name] for name in ("avg_tokens_per_participant", "avg_cost_per_participant")}
+        | {"missing_data": (row["elapsed_time"] or 0.0) > _NO_TIME and not row["total_tokens"]},
     }
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
     from evalframe.replication.files.summary import Version
     from evalframe.replication.files.tables import Results
 
@@ -36,7 +36,7 @@ def write_results(
     finding_rule: FindingRule | None = None,
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
-    empty: Empty | None = None,
+    missing: Missing | None = None,
     rules: Rules = "documented",
     version: Version = "head",
     created_at: str | None = None,
@@ -58,7 +58,7 @@ def write_results(
         finding_rule: As for `result_tables`.
         study_rule: As for `result_tables`.
         finding_key: As for `result_tables`.
-        empty: As for `result_tables`.
+        missing: As for `result_tables`.
         rules: `documented`, or `reference` for the original's numbers, and without the columns of
             PAS that only its documentation has.
         version: Of the summary, `head` or `legacy`; see `benchmark_summary`.
@@ -100,7 +100,7 @@ def write_results(
         finding_rule=finding_rule,
         study_rule=study_rule,
         finding_key=finding_key,
-        empty=empty,
+        missing=missing,
         rules=rules,
     )
     root = in_folder(folder)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 _SYMBOLS = {
     "t": "t",
+    "welch": "t",
+    "z": "z",
+    "wald": "chi2",
     "f": "F",
     "correlation": "r",
     "chi_square": "chi2",
@@ -42,14 +46,18 @@ def with_report(tests: pl.LazyFrame, side: str, present: Collection[str]) -> pl.
         return pl.coalesce(*values, pl.lit(None, pl.Float64))
 
     kind, n1, n2 = pl.col(_KIND), number("n1"), number("n2")
+    apart = pl.lit(None, pl.Boolean)
     if f"independent_{side}" in present:
-        n2 = pl.when(pl.col(f"independent_{side}").fill_null(value=True)).then(n2)
+        apart = pl.col(f"independent_{side}")
+    n2 = pl.when(in_groups(partial(is_form, "test_type"), apart).fill_null(value=True)).then(n2)
     first = (
         pl.when(kind == "t")
         .then(pl.coalesce(n1 + n2 - 2.0, n1 - 1.0))
         .when(kind == "correlation")
         .then(number("n", "n1", "n_total") - 2.0)
-        .when(kind.is_in(["f", "chi_square"]))
+        .when(kind == "welch")
+        .then(number("df"))
+        .when(kind.is_in(["f", "chi_square", "wald"]))
         .then(number("df1"))
     )
     second = pl.when(kind == "f").then(number("df2"))

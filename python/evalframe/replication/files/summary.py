@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.rules import check_choice
+from evalframe.replication.agreement.domains import DOMAINS
 from evalframe.replication.files.evaluation_documents import with_ecs_corr
 from evalframe.replication.files.fields import FAILURES
 from evalframe.replication.files.legacy_summary import legacy_models, total_usage
@@ -51,7 +52,9 @@ def benchmark_summary(
             fixed order.
 
     Returns:
-        `metadata` and `models`. Null where there is no value; a study without a title is "N/A".
+        `metadata` and `models`. Null where there is no value, as the ECS of a study whose tests
+        have no effects; a study without a title is "N/A". Of `legacy`, `missing_data` says whether
+        a study that ran for more than ten seconds (`elapsed_time` of `runs`) has no tokens.
 
     Raises:
         ParameterError: Unknown version, or results that were not made from tests.
@@ -171,8 +174,9 @@ def _model(row: Row, studies: list[Row], domains: pl.DataFrame, *, promised: boo
     effects = {
         "ecs_overall": row["ecs"],
         "average_ecs": row["ecs"],
-        "ecs_per_study": {each["study_id"]: each["ecs"] for each in studies if each["n_effects"]},
-        "ecs_domain": _pairs(domains, "ecs"),
+        "ecs_per_study": {each["study_id"]: each["ecs"] for each in studies if each["n_tests"]},
+        "ecs_domain": ({} if promised else dict.fromkeys(DOMAINS.values()))
+        | _pairs(domains, "ecs"),
         "caricature_overall": {"a": row["slope"], "b": row["intercept"]},
         "ecs_missing_rate_overall": row["missing_rate"],
         "ecs_n_tests_total": row["n_tests"],

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
 
 UNTITLED = "N/A"
 """The title of a study that has none."""
@@ -115,7 +115,7 @@ def result_tables(
     finding_rule: FindingRule | None = None,
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
-    empty: Empty | None = None,
+    missing: Missing | None = None,
     rules: Rules = "documented",
 ) -> Results:
     """The scores that output files are written from, of findings, studies, domains and models.
@@ -135,8 +135,8 @@ def result_tables(
         study_rule: `mean`, `mean_z` or `weighted_mean`; see `study_scores`. By default `mean`, and
             `mean_z` by the original's rules.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        empty: What findings and studies without a usable test have: `null`, or the `fallback` 0.5.
-            By default `null`, and `fallback` by the original's rules.
+        missing: `skip` or `chance`; see `study_scores`. By default `skip`, and `chance` by the
+            original's rules.
         rules: `documented`, or `reference` for the original's numbers.
 
     Returns:
@@ -169,22 +169,21 @@ def result_tables(
         ('m', 0.5625, 2)
     """
     original = rules == "reference"
-    empty = empty or ("fallback" if original else "null")
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
+    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
     for study_id, title in (titles or {}).items():
         check_text("a study_id of titles", study_id)
         check_text(f"titles[{study_id!r}]", title)
     shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
     given = given_tests(tests, rules)
     findings = finding_scores(
-        given, rule=shown_rule, finding_key=finding_key, empty=empty, rules=rules
+        given, rule=shown_rule, finding_key=finding_key, missing=missing, rules=rules
     )
     scores = study_scores(
         given,
         rule=settings.study_rule,
         finding_rule=settings.finding_rule,
         finding_key=finding_key,
-        empty=empty,
+        missing=missing,
         rules=rules,
     )
     effects = ecs(given, "study", finding_key=finding_key, rules=rules)

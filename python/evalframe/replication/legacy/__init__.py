@@ -13,14 +13,20 @@ that is nearly right fails with many. Report PAS and ECS instead.
 | standard errors of 0, effects that differ | z infinite, with its sign | z is plus infinity |
 | nothing known | null | 0, or not significant |
 | an infinite z in a finding | consistency 0 | left out |
+| names of tests, words of directions | in any case, one list each | as written, by several lists |
 | alternative where no direction is expected | two-sided | greater |
+| a direction but `positive`, `pos` and `+` | as it says | -1 |
 | a Mann-Whitney statistic | U | z where above a tenth of the pairs, else U |
 | degrees of freedom of F | `df1`, `df2` | the sizes of the groups |
 | p of chi-square | upper tail | none |
+| p of counts without `k` or `p0` | `stat` and 0.5 | none |
 | direction of t or r of 0 | 0 | -1 |
-| direction of F, and where unknown | null | as expected, else 1 |
+| direction of F, and where unknown | null | as expected, else 1 or 0 |
+| statistic in a report | read | not read |
 | `p < x` in a report | at most x | x / 2, significant at any level |
+| `p = .05.` in a report | 0.05 | an error: the test has no fields |
 | no p in a report | null | 0.025 where the statistic is large, else 0.10 |
+| two groups, of which the second has no size | null | an error: no effect of either side |
 
 Both rule sets pool the tests of a finding by the tail of chi-square, and findings by Stouffer, as
 the original computes; `rule="root_mean_square"` and `rule="mean"` are what its documentation says.

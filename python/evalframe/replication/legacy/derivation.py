@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.replication.effects.kinds import in_groups, is_form
 from evalframe.replication.effects.numbers import number
-from evalframe.replication.effects.table import SIDES
+from evalframe.replication.effects.types import SIDES
 from evalframe.replication.legacy import directions, p_values
 from evalframe.replication.legacy.p_values import Numbers
 from evalframe.replication.legacy.rates import level_of
@@ -16,11 +18,10 @@ from evalframe.replication.legacy.reports import reported_p_value, reported_stat
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from evalframe.core.rules import Rules
-    from evalframe.replication.effects.table import Side
+    from evalframe.replication.effects.types import Side
 
-KIND, SIDE, SURE = ":kind_of_test", ":side", ":sure"
-"""Working columns: kind of test, side of the alternative, whether p is more than a guess."""
+KIND, SIDE = ":kind_of_test", ":side"
+"""Working columns: kind of test, side of the alternative."""
 
 _STATED = ("stat", "df1", "df2", "n1", "n2")
 _NUMBERS = (*_STATED, "df", "n_total", "n", "k", "p0", "a", "b", "c", "d")
@@ -32,11 +33,9 @@ class Given:
 
     Args:
         present: The columns of the table.
-        rules: Of the derivation. The original reads reports of the human side only.
     """
 
-    def __init__(self, present: Collection[str], rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, present: Collection[str]) -> None:
         self._numbers = {f"{name}_{side}": pl.Float64() for name in _NUMBERS for side in SIDES}
         self._made = {f"{name}_{side}": pl.Float64() for name in _MADE for side in SIDES}
         self._others: dict[str, pl.DataType] = {
@@ -46,8 +45,7 @@ class Given:
         for side in SIDES:
             self._others[f"direction_{side}"] = pl.Int8()
             self._others[f"independent_{side}"] = pl.Boolean()
-        read: tuple[Side, ...] = SIDES if rules == "documented" else ("human",)
-        self._reports = [side for side in read if f"report_{side}" in present]
+        self._reports = [side for side in SIDES if f"report_{side}" in present]
         reported = {f"{name}_{side}" for name in _STATED for side in self._reports}
         self._columns = {*present, *reported}
         self._present = {*present}
@@ -70,19 +68,19 @@ class Given:
     def numbers(self) -> list[pl.Expr]:
         """All numbers that the table has, missing where they are none."""
         names = [name for name in (*self._numbers, *self._made) if name in self._present]
-        return [number(name, self._rules).alias(name) for name in names]
+        return [number(name, "documented").alias(name) for name in names]
 
     def said(self) -> list[pl.Expr]:
         """What reports say."""
-        level, rules = self["significance_level"], self._rules
+        level = self["significance_level"]
         return [
             said.alias(f":{what}_{side}")
             for side in self._reports
             for what, said in {
                 "stated": reported_statistic(
-                    f"report_{side}", independent=self[f"independent_{side}"], rules=rules
+                    f"report_{side}", independent=self[f"independent_{side}"]
                 ),
-                "p": reported_p_value(f"report_{side}", significance_level=level, rules=rules),
+                "p": reported_p_value(f"report_{side}", significance_level=level),
             }.items()
         ]
 
@@ -107,7 +105,6 @@ class Given:
                 pl.col(KIND),
                 self._freed(side, Numbers._make(self[f"{name}_{side}"] for name in names)),
                 pl.col(SIDE),
-                self._rules,
             ).alias(f":computed_{side}")
             for side in SIDES
         ]
@@ -121,7 +118,9 @@ class Given:
         ]
 
     def _freed(self, side: Side, numbers: Numbers) -> Numbers:
-        """The numbers, with the degrees of freedom that tables may have under another name."""
+        """The numbers, with samples as types say, and degrees of freedom under another name."""
+        apart = in_groups(partial(is_form, "test_type"), numbers.independent)
+        numbers = numbers._replace(independent=apart)
         of_table = pl.when(pl.col(KIND) == "chi_square").then(self[f"df_{side}"])
         return numbers._replace(df1=pl.coalesce(numbers.df1, of_table))
 
@@ -131,30 +130,21 @@ class Given:
     def _significance(self, side: Side) -> list[pl.Expr]:
         own, computed = self[f"p_value_{side}"], pl.col(f":computed_{side}")
         known = pl.coalesce(own, computed)
-        if self._rules == "reference":
-            known = computed if side == "human" else own
         p, significant = known, known < level_of(self["significance_level"])
-        sure = known.is_not_null()
         if side in self._reports:
             said = pl.col(f":p_{side}").struct
             p = pl.coalesce(known, said.field("p_value"))
             significant = pl.coalesce(significant, said.field("is_significant"))
-            sure |= said.field("confidence") != "low"
-        if self._rules == "reference":
-            significant = significant.fill_null(value=False)
-        columns = [p.alias(f"p_value_{side}"), significant.alias(f"is_significant_{side}")]
-        return [*columns, sure.alias(SURE)] if side == "human" else columns
+        return [p.alias(f"p_value_{side}"), significant.alias(f"is_significant_{side}")]
 
     def _direction(self, side: Side) -> pl.Expr:
         """The direction of a side; only of humans is it known to be the one that is expected."""
         names = ("stat", "n1", "n2", "k", "n", "p0")
         numbers = directions.Numbers._make(self[f"{name}_{side}"] for name in names)
         numbers = numbers._replace(n=pl.coalesce(numbers.n, numbers.n1))
-        original = self._rules == "reference"
-        expected = pl.col(SIDE) if side == "human" or original else pl.lit(None, pl.Int8)
+        expected = pl.col(SIDE) if side == "human" else pl.lit(None, pl.Int8)
         cells = [self[f"{cell}_{side}"] for cell in "abcd"]
         kind = pl.col(KIND)
-        derived = directions.direction_of_kind(kind, numbers, cells, expected, self._rules)
+        derived = directions.direction_of_kind(kind, numbers, cells, expected)
         own = number(self[f"direction_{side}"], "reference").sign().cast(pl.Int8)
-        found = derived if original else pl.coalesce(own, derived)
-        return found.alias(f"direction_{side}")
+        return pl.coalesce(own, derived).alias(f"direction_{side}")

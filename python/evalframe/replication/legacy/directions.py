@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_rules
+from evalframe.replication.effects import directions as effect_directions
 from evalframe.replication.effects.directions import agrees
+from evalframe.replication.effects.kinds import kind_of_test
 from evalframe.replication.effects.numbers import number
-from evalframe.replication.legacy.p_values import EVEN, legacy_kind, side_of
+from evalframe.replication.legacy import original_tests
+from evalframe.replication.legacy.p_values import side_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +54,8 @@ def direction(
         n: Number of trials of a binomial test.
         p0: Probability of a hit without an effect; documented 0.5 by default, and where it is null.
         rules: `reference`: t and r of 0 go down; where a statistic is missing, and for U and
-            binomial tests, the expected direction is taken, which is up where it does not say.
+            binomial tests, the expected direction is taken, which is up for `positive`, `pos` and
+            `+`, 0 for none (but up for F and chi-square), and down for all other words.
 
     Returns:
         Int8, named `direction`. Documented null where nothing tells the direction.
@@ -69,11 +74,15 @@ def direction(
         [-1, None]
     """
     check_rules(rules)
-    side = pl.lit(None, dtype=pl.Int8) if expected is None else side_of(expected)
-    numbers = Numbers._make(number(column, rules) for column in (stat, n1, n2, k, n, p0))
+    words = pl.lit(None) if expected is None else as_expr(expected)
     table = [number(cell, rules) for cell in cells]
-    kind = legacy_kind(test_type, rules)
-    return direction_of_kind(kind, numbers, table, side, rules).alias("direction")
+    if rules == "reference":
+        value, words = number(stat, rules), words.cast(pl.String)
+        found = original_tests.direction_of(as_expr(test_type), value, table, words)
+        return found.alias("direction")
+    numbers = Numbers._make(number(column, rules) for column in (stat, n1, n2, k, n, p0))
+    kind = kind_of_test(test_type)
+    return direction_of_kind(kind, numbers, table, side_of(words)).alias("direction")
 
 
 class Numbers(NamedTuple):
@@ -88,36 +97,17 @@ class Numbers(NamedTuple):
 
 
 def direction_of_kind(
-    kind: pl.Expr, numbers: Numbers, cells: Sequence[pl.Expr], side: pl.Expr, rules: Rules
+    kind: pl.Expr, numbers: Numbers, cells: Sequence[pl.Expr], side: pl.Expr
 ) -> pl.Expr:
     """`direction` where the kind of test and the side that is expected are known."""
     stat, n1, n2, k, n, p0 = numbers
-    expects: pl.Expr = pl.when(side != 0).then(side)
-    against: pl.Expr = pl.when(stat < 0).then(-1)
-    if rules == "reference":
-        expects = expects.fill_null(1)
-        signed: pl.Expr = pl.when(stat > 0).then(1).when(stat.is_not_null()).then(-1)
-        ranks = counts = expects
-    else:
-        signed = stat.sign()
-        pairs = n1 * n2
-        ranks = pl.when((stat >= 0) & (stat <= pairs)).then((2.0 * stat - pairs).sign())
-        counts = (pl.coalesce(k, stat) - n * p0.fill_null(EVEN)).sign()
-    found = (
-        pl.when(kind.is_in(["t", "correlation"]))
-        .then(signed)
-        .when(kind == "f")
-        .then(against)
-        .when(kind == "chi_square")
-        .then(pl.coalesce(_of_table(cells, rules), against))
-        .when(kind == "rank")
-        .then(ranks)
-        .when(kind == "binomial")
-        .then(counts)
+    sign = effect_directions.direction_of_kind(
+        kind, stat, groups=(n1, n2), counts=(k, n, p0), cells=cells
     )
-    if rules == "documented":
-        expects = pl.when(kind.is_in(["f", "chi_square"]) & stat.is_not_null()).then(expects)
-    return pl.coalesce(found, expects).cast(pl.Int8)
+    expected = pl.when(side != 0).then(side)
+    told = pl.coalesce(pl.when(stat < 0).then(-1), pl.when(stat.is_not_null()).then(expected))
+    magnitude = pl.when(kind.is_in(["f", "chi_square"])).then(told)
+    return pl.coalesce(sign, magnitude).cast(pl.Int8)
 
 
 def direction_match(
@@ -155,17 +145,3 @@ def direction_match(
     if rules == "reference":
         match = match.fill_null(value=False)
     return match.alias("direction_match")
-
-
-def _of_table(cells: Sequence[pl.Expr], rules: Rules) -> pl.Expr:
-    if len(cells) != 4:
-        return pl.lit(None, dtype=pl.Float64)
-    a, b, c, d = cells
-    if rules == "documented":
-        known = pl.all_horizontal(cell >= 0 for cell in (a, b, c, d))
-        return pl.when(known & (a + b > 0) & (c + d > 0)).then((a * d - b * c).sign())
-    first, second = (
-        pl.when(hits + misses > 0).then(hits / (hits + misses)).otherwise(0.0 * (hits + misses))
-        for hits, misses in ((a, b), (c, d))
-    )
-    return (first - second).sign()

@@ -1,84 +1,109 @@
-"""Statistics and p-values in reports as the original reads them, misreadings included.
+"""Reports of tests as the original reads them, misreadings included.
 
-It takes any letter before a bracket for the name of a statistic, also that of "Experiment (1)", and
-ends numbers at commas.
+It reads p-values and sizes, and no statistics. It takes any `p` for that of a p-value, any letter
+before a bracket for a statistic, and whatever has digits and points for a number: at `p = .05.`,
+which is none, it stops with an error.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import polars as pl
 
-from evalframe.replication.legacy.wordings import extracted
-
-_NUMBER = r"((?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
-_SIGNED = rf"([-+]?{_NUMBER[1:-1]})"
-_DEGREES = r"\s*(?:\([^)]*\))?\s*"
-_LETTERS = "t|f|r|chi2|χ²|χ2|x2"
-_TABLE_SIZE = 50.0
+_VALUE = r"([0-9.]+)"
+_EQUAL = rf"p\s*[=:]\s*{_VALUE}"
+_BOUND = rf"p\s*([<>])\s*{_VALUE}"
+_STRENGTHS = (
+    (rf"t\s*\([^)]+\)\s*=\s*{_VALUE}", 2.0),
+    (rf"f\s*\([^)]+\)\s*=\s*{_VALUE}", 4.0),
+    (r"r\s*=\s*([-0-9.]+)", 0.3),
+)
+"""Statistics of reports without a p-value: above these, they count as significant."""
 _LIKELY, _UNLIKELY = 0.10, 0.025
-_LIMITS = {"t": 2.0, "f": 4.0, "r": 0.3}
-"""Above these, t, F and r count as significant where a report has no p-value."""
+
+_COUNT = "([0-9]+)"
+_TABLE_SIZE = 50.0
 
 
-def p_value_of(text: pl.Expr, level: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """The p-value, whether it is significant, and the confidence; a p-value is made up for none."""
-    exact, upper, lower = (extracted(text, rf"(?i)\bp\s*{sign}\s*{_NUMBER}") for sign in "=<>")
-    strong = _is_strong(text)
+class Said(NamedTuple):
+    """What the original reads of a report; all null where it stops."""
+
+    p_value: pl.Expr
+    is_significant: pl.Expr
+    confidence: pl.Expr
+    stops: pl.Expr
+    """Whether what it takes for a number is none."""
+
+
+def p_value_of(report: pl.Expr, level: pl.Expr) -> Said:
+    """The p-value, which is made up from the statistic where a report has none.
+
+    >>> reports = pl.DataFrame({"report": ["p > .10, then p < .01", "F(1, 78) = 17.7", "p = .05."]})
+    >>> reports.select(p_value_of(pl.col("report"), pl.lit(0.05)).p_value).to_series().to_list()
+    [0.1, 0.025, None]
+    """
+    text = report.str.to_lowercase()
+    equal, sign, bound = (
+        text.str.extract(_EQUAL),
+        text.str.extract(_BOUND),
+        text.str.extract(_BOUND, 2),
+    )
+    statistics = [text.str.extract(pattern) for pattern, _ in _STRENGTHS]
+    taken = pl.coalesce(equal, bound, *statistics)
+    is_number = taken.str.contains(r"^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)$")
+    value = pl.when(is_number).then(taken).cast(pl.Float64)
+    limit = pl.coalesce(
+        pl.when(found.is_not_null()).then(above)
+        for found, (_, above) in zip(statistics, _STRENGTHS, strict=True)
+    )
+    strong = value.abs() > limit
+    of_bound = pl.when(sign == "<").then(value / 2.0).when(sign == ">").then(value)
     made_up = pl.when(strong).then(_UNLIKELY).when(strong.is_not_null()).then(_LIKELY)
+    p_value = pl.when(equal.is_not_null()).then(value).otherwise(pl.coalesce(of_bound, made_up))
     significant = (
-        pl.when(exact.is_not_null())
-        .then(exact <= level)
-        .when(upper.is_not_null())
-        .then(pl.lit(True))
-        .when(lower.is_not_null())
-        .then(lower < level)
+        pl.when(equal.is_not_null())
+        .then(value <= level)
+        .when(sign.is_not_null())
+        .then((sign == "<") | (value < level))
         .otherwise(strong.fill_null(value=False))
     )
     confidence = (
-        pl.when(exact.is_not_null())
+        pl.when(equal.is_not_null())
         .then(pl.lit("high"))
-        .when(upper.is_not_null() | lower.is_not_null())
+        .when(sign.is_not_null())
         .then(pl.lit("medium"))
         .otherwise(pl.lit("low"))
     )
-    return pl.coalesce(exact, upper / 2.0, lower, made_up), significant, confidence
+    stops = (~is_number).fill_null(value=False)
+    said = [pl.when(~stops).then(each) for each in (p_value, significant, confidence)]
+    return Said._make([*said, stops])
 
 
-def statistic_of(text: pl.Expr, groups: pl.Expr) -> dict[str, pl.Expr]:
-    """The statistic, its degrees of freedom and sizes; tables have 50 subjects for each of df."""
-    letter = text.str.extract(rf"(?i)(?:^|[^a-z])({_LETTERS})\s*\(", 1).str.to_lowercase()
-    one = extracted(text, rf"(?i)(?:{_LETTERS})\s*\(\s*{_NUMBER}")
-    two = extracted(text, rf"(?i)\bf\s*\(\s*[\d.]+\s*,\s*{_NUMBER}")
-    named = rf"(?i)(?:^|[^a-z])(?:t|f|r|z|u|w|chi2|χ²|χ2|x2){_DEGREES}=\s*{_SIGNED}"
-    whole = text.str.strip_chars().cast(pl.Float64, strict=False)
-    of_t = letter == "t"
-    total = pl.when(of_t & groups).then(one + 2.0).when(letter == "f").then(one + two + 1.0)
-    alone = (
-        pl.when(of_t & ~groups)
-        .then(one + 1.0)
-        .when(letter == "r")
-        .then(one + 2.0)
-        .when(letter.is_in(["chi2", "χ²", "χ2", "x2"]))
-        .then((_TABLE_SIZE * one).clip(_TABLE_SIZE))
-    )
-    first, second, stated = (
-        extracted(text, rf"(?i)\bn{which}\s*=\s*{_NUMBER}") for which in ("[1a]", "[2b]", "")
-    )
+def sizes_of(report: pl.Expr, groups: pl.Expr, of_f: pl.Expr) -> dict[str, pl.Expr]:
+    """Degrees of freedom and what they say of sizes; tables have 50 subjects for each of df.
+
+    Args:
+        report: The text.
+        groups: Whether t is of two groups.
+        of_f: Whether the test is an F test, without which F says nothing of sizes.
+    """
+    degrees = [report.str.extract(rf"F\({_COUNT},\s*{_COUNT}\)", place) for place in (1, 2)]
+    letters = [report.str.extract(rf"{name}\({_COUNT}\)") for name in ("t", "r", "chi2")]
+    df1, df2, t, r, chi2 = (text.cast(pl.Float64) for text in (*degrees, *letters))
+    # The first of F, t, r and chi-square counts, wherever it stands.
+    r, chi2 = pl.when(t.is_null()).then(r), pl.when(t.is_null() & r.is_null()).then(chi2)
+    t, r, chi2 = (pl.when(df1.is_null()).then(df) for df in (t, r, chi2))
+    total = pl.coalesce(pl.when(of_f).then(df1 + df2 + 1.0), pl.when(groups).then(t + 2.0))
     half = (total / 2.0).floor()
     return {
-        "stat": pl.coalesce(whole, extracted(text, named)),
-        "df1": one,
-        "df2": two,
-        "n1": pl.coalesce(first, stated, half, alone),
-        "n2": pl.when(first.is_null() & stated.is_null())
-        .then(pl.coalesce(second, total - half))
-        .otherwise(second),
+        "df1": pl.coalesce(df1, t, r, chi2),
+        "df2": df2,
+        "n1": pl.coalesce(half, t + 1.0, r + 2.0, (_TABLE_SIZE * chi2).clip(_TABLE_SIZE)),
+        "n2": total - half,
     }
 
 
-def _is_strong(text: pl.Expr) -> pl.Expr:
-    """Whether the first of t, F and r in a text is above its limit; null where there is none."""
-    return pl.coalesce(
-        (extracted(text, rf"(?i)\b{letter}{_DEGREES}=\s*{_SIGNED}").abs() > limit)
-        for letter, limit in _LIMITS.items()
-    )
+def trials_of(report: pl.Expr) -> pl.Expr:
+    """The number of trials of a binomial test, behind the first `n =`."""
+    return report.str.extract(rf"n\s*=\s*{_COUNT}").cast(pl.Float64)

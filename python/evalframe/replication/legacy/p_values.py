@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -9,8 +10,9 @@ from polars import selectors
 
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_rules
-from evalframe.replication.effects.kinds import SOME_KINDS, among, kind_of_test
+from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.effects.numbers import number
+from evalframe.replication.legacy import original_tests
 from evalframe.replication.legacy.tails import (
     GREATER,
     LESS,
@@ -32,9 +34,6 @@ _DOWNWARD = ("negative", "less", "<")
 EVEN = 0.5
 """The probability of a hit without an effect, unless a test has its own."""
 
-_SHARE_OF_PAIRS = 0.1
-"""A statistic above this share of the pairs is z for the original, and else U."""
-
 
 def side_of(expected_direction: IntoExpr) -> pl.Expr:
     """What a direction in words says: 1 upwards, -1 downwards, 0 neither; null for null.
@@ -53,13 +52,6 @@ def side_of(expected_direction: IntoExpr) -> pl.Expr:
         .then(TWO_SIDED)
         .cast(pl.Int8)
     )
-
-
-def legacy_kind(test_type: IntoExpr, rules: Rules) -> pl.Expr:
-    """The kind of a test in this package: the original compares names as they are written."""
-    if rules == "documented":
-        return kind_of_test(test_type, rules)
-    return among(as_expr(test_type).cast(pl.String), SOME_KINDS)
 
 
 def p_value(
@@ -101,10 +93,12 @@ def p_value(
         independent: Whether a t test has two groups; where it is null, it has if `n2` is not null.
         alternative: `greater`, `positive` or `>`; `less`, `negative` or `<`; two-sided for all
             else. F and chi-square have upper tails only.
-        rules: `reference`: F takes the sizes for its degrees of freedom (of one group: 1, n - 2);
-            a Mann-Whitney statistic is z where it is above a tenth of the pairs, and where sizes
-            are not known; chi-square has none; r of 1 and -1 gives 0; upper tails are one less the
-            probability below.
+        rules: `reference`: names of tests and alternatives as they are written, so that `t_test`
+            and `sign_test` have no p-value; F takes the sizes for its degrees of freedom (of one
+            group: 1, n - 2), and a negative one has a p-value of 1; a Mann-Whitney statistic is z
+            where it is above a tenth of the pairs, and where sizes are not known; chi-square has
+            none; r of 1 and -1 gives 0; a binomial test needs `k` and `p0`; upper tails are one
+            less the probability below.
 
     Returns:
         Float64 in [0, 1], named `p_value`. Null where the test is unknown or what it needs is null,
@@ -124,14 +118,17 @@ def p_value(
         0.0527
     """
     check_rules(rules)
-    groups = pl.lit(None, pl.Boolean) if independent is None else as_expr(independent)
     stat, n1 = _or_usual(stat, "stat", k), _or_usual(n1, "n1", n)
     columns = [number(column, rules) for column in (stat, n1, n2, df1, df2, k, n, p0)]
+    words = pl.lit(None, pl.String) if alternative is None else as_expr(alternative)
+    if rules == "reference":
+        made = original_tests.p_value(as_expr(test_type), columns, words.cast(pl.String))
+        return made.alias("p_value")
+    groups = pl.lit(None, pl.Boolean) if independent is None else as_expr(independent)
+    groups = in_groups(partial(is_form, test_type), groups)
     numbers = Numbers._make([*columns, groups])
-    side = pl.lit(TWO_SIDED, pl.Int8)
-    if alternative is not None:
-        side = side_of(alternative).fill_null(GREATER if rules == "reference" else TWO_SIDED)
-    return p_value_of_kind(legacy_kind(test_type, rules), numbers, side, rules).alias("p_value")
+    side = side_of(words).fill_null(TWO_SIDED)
+    return p_value_of_kind(kind_of_test(test_type), numbers, side).alias("p_value")
 
 
 def _or_usual(column: IntoExpr | None, usual: str, stand_in: IntoExpr | None) -> IntoExpr:
@@ -158,31 +155,22 @@ class Numbers(NamedTuple):
     independent: pl.Expr
 
 
-def p_value_of_kind(kind: pl.Expr, numbers: Numbers, side: pl.Expr, rules: Rules) -> pl.Expr:
+def p_value_of_kind(kind: pl.Expr, numbers: Numbers, side: pl.Expr) -> pl.Expr:
     """`p_value` where the kind of test and the side of the alternative are known."""
     stat, n1, n2, df1, df2, k, n, p0, independent = numbers
     hits, trials = pl.coalesce(k, stat), pl.coalesce(n, n1)
-    grouped = n2.is_not_null()
-    if rules == "documented":
-        p0 = p0.fill_null(EVEN)
-        grouped = independent.cast(pl.Boolean).fill_null(grouped)
+    grouped = independent.cast(pl.Boolean).fill_null(n2.is_not_null())
     degrees = pl.when(grouped).then(n1 + n2 - 2.0).otherwise(n1 - 1.0)
-    of_table = pl.lit(None, dtype=pl.Float64)
-    if rules == "reference":
-        above = pl.when(n2.is_null()).then(1.0).otherwise(n1)
-        below = pl.when(n2.is_null()).then(n1 - 2.0).otherwise(n2)
-    else:
-        above = df1.fill_null(1.0)
-        below = pl.coalesce(df2, pl.when(above == 1).then(n1 + n2 - 2.0))
-        of_table = chi2_p_value(_for(kind, "chi_square", stat), above, rules)
+    above = df1.fill_null(1.0)
+    below = pl.coalesce(df2, pl.when(above == 1).then(n1 + n2 - 2.0))
     # Each is null for tests of other kinds.
     return pl.coalesce(
-        t_p_value(_for(kind, "t", stat), degrees, side, rules),
-        f_p_value(_for(kind, "f", stat), above, below, rules),
-        _of_correlation(_for(kind, "correlation", stat), trials, side, rules),
-        of_table,
-        normal_p_value(_for(kind, "rank", _z_of_ranks(stat, n1, n2, rules)), side, rules),
-        _of_counts(_for(kind, "binomial", hits), trials, p0, side, rules),
+        t_p_value(_for(kind, "t", stat), degrees, side, "documented"),
+        f_p_value(_for(kind, "f", stat), above, below, "documented"),
+        _of_correlation(_for(kind, "correlation", stat), trials, side),
+        chi2_p_value(_for(kind, "chi_square", stat), above, "documented"),
+        normal_p_value(_for(kind, "rank", _z_of_ranks(stat, n1, n2)), side, "documented"),
+        binomial_p_value(_for(kind, "binomial", hits), trials, p0.fill_null(EVEN), side),
     )
 
 
@@ -191,23 +179,13 @@ def _for(kind: pl.Expr, wanted: str, value: pl.Expr) -> pl.Expr:
     return pl.when(kind == wanted).then(value)
 
 
-def _of_correlation(r: pl.Expr, n: pl.Expr, side: pl.Expr, rules: Rules) -> pl.Expr:
+def _of_correlation(r: pl.Expr, n: pl.Expr, side: pl.Expr) -> pl.Expr:
     known = pl.when((r.abs() <= 1) & (n > 2)).then(r)
     t = known * ((n - 2.0) / ((1.0 - known) * (1.0 + known))).sqrt()
-    p = t_p_value(t, n - 2.0, side, rules)
-    return pl.when(known.abs() == 1).then(0.0).otherwise(p) if rules == "reference" else p
+    return t_p_value(t, n - 2.0, side, "documented")
 
 
-def _z_of_ranks(stat: pl.Expr, n1: pl.Expr, n2: pl.Expr, rules: Rules) -> pl.Expr:
+def _z_of_ranks(stat: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
     pairs = n1 * n2
     z = (stat - pairs / 2.0) / (pairs * (n1 + n2 + 1.0) / 12.0).sqrt()
-    if rules == "reference":
-        is_z = (stat.abs() > _SHARE_OF_PAIRS * pairs) | pairs.is_null()
-        return pl.when(is_z).then(stat).otherwise(z)
     return pl.when((n1 > 0) & (n2 > 0) & stat.is_between(0.0, pairs)).then(z)
-
-
-def _of_counts(k: pl.Expr, n: pl.Expr, p0: pl.Expr, side: pl.Expr, rules: Rules) -> pl.Expr:
-    if rules == "reference":
-        k, n = k.floor(), n.floor()
-    return binomial_p_value(k, n, p0, side)

@@ -54,10 +54,12 @@ def repaired_posterior(
 def scalar_pas(pi_human: pl.Expr, pi_agent: pl.Expr) -> pl.Expr:
     """The two-way PAS that the original sets after a repair, for which 0 is a missing posterior.
 
+    Its clamp takes NaN for 1.
+
     >>> sides = pl.DataFrame({"human": [1.0], "agent": [0.0]})
     >>> sides.select(scalar_pas(pl.col("human"), pl.col("agent"))).item()
     0.5
     """
-    agent = pl.when(pi_agent != 0).then(pi_agent).fill_nan(None).fill_null(_UNKNOWN)
+    agent = pl.when(pi_agent != 0).then(pi_agent).fill_nan(1.0).fill_null(_UNKNOWN)
     human, agent = (pi.clip(_EPSILON, 1.0 - _EPSILON) for pi in (pi_human, agent))
     return human * agent + (1.0 - human) * (1.0 - agent)

@@ -32,15 +32,17 @@ def reported_p_value(
         rules: `documented`: `p = x` and `p < x` give x, which in the second case bounds it; the
             test is significant where x is below the level (or at it, of a bound), and that is not
             known of larger bounds; `p > x` gives none, and is not significant where x reaches the
-            level; a number above 1 is no p-value. `reference`: `p < x` gives half of x and is
-            significant at any level, `p > x` gives x, and where there is no p-value one is made up:
-            0.025 where |t| > 2, F > 4 or |r| > 0.3, else 0.10.
+            level; a number above 1 is no p-value. `reference`: numbers are digits and points alone,
+            so that `p = 1e-5` is 1, and `p: x` is as `p = x`. Else the first bound counts: `p < x`
+            gives half of x and is significant at any level, `p > x` gives x. Where there is none
+            a p-value is made up: 0.025 where `t(...) = x` is above 2, `F(...) = x` above 4 or
+            `r = x` beyond 0.3, else 0.10, and none for other wordings or a negative t.
 
     Returns:
         Struct, named `reported_p_value`: `p_value` (Float64), `is_significant` (Boolean) and
         `confidence` (String: `high` for `=`, `medium` for bounds, `low` for none). The first two
         null where the report does not say; by the original's rules what does not say is not
-        significant.
+        significant, and all three are null where the original stops, as at `p = .05.`.
 
     Raises:
         ParameterError: Unknown rules.
@@ -58,8 +60,8 @@ def reported_p_value(
     check_rules(rules)
     level = number(significance_level, "documented").fill_null(_LEVEL)
     if rules == "reference":
-        text = as_expr(report).cast(pl.String)
-        p, significant, confidence = original_reports.p_value_of(text, level)
+        said = original_reports.p_value_of(as_expr(report).cast(pl.String), level)
+        p, significant, confidence = said.p_value, said.is_significant, said.confidence
     else:
         p, significant, confidence = _p_value_of(wordings.plain(as_expr(report)), level)
     return pl.struct(p_value=p, is_significant=significant, confidence=confidence).alias(
@@ -105,9 +107,10 @@ def reported_statistic(
     Args:
         report: String, as `F(1, 78) = 17.7` or `17.7`. Numbers may have commas between thousands.
         independent: Whether t is of two groups; yes by default, and where it is null.
-        rules: `reference`: as the original reads reports. Any t, f or r before a bracket is taken
-            for a statistic, commas end numbers, a stated total is the size of the first group, and
-            chi-square of df degrees of freedom is taken to be of 50 df subjects, and at least 50.
+        rules: `reference`: degrees of freedom and sizes as the original reads them, which takes no
+            statistic and no stated size from a report: behind `F(`, and else `t(`, `r(` and `chi2(`
+            as they are written there, whole numbers alone; chi-square of df degrees of freedom is
+            taken to be of 50 df subjects, and at least 50.
 
     Returns:
         Struct, named `reported_statistic`: `stat`, `df1`, `df2`, `n1` and `n2`, all Float64, null
@@ -133,7 +136,9 @@ def reported_statistic(
         else as_expr(independent).cast(pl.Boolean).fill_null(value=True)
     )
     if rules == "reference":
-        fields = original_reports.statistic_of(as_expr(report).cast(pl.String), groups)
+        text = as_expr(report).cast(pl.String)
+        sizes = original_reports.sizes_of(text, groups, of_f=pl.lit(True))
+        fields = {"stat": pl.lit(None, pl.Float64), **sizes}
     else:
         fields = _statistic_of(wordings.plain(as_expr(report)), groups)
     return pl.struct([value.alias(name) for name, value in fields.items()]).alias(

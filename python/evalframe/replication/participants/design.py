@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.contract import validate
-from evalframe.core.errors import ContractError, MissingColumnsError, UnknownNameError
+from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.core.tables import lazy
-from evalframe.replication.contract import KEYS, designs_contract
-from evalframe.replication.effects.kinds import SOME_KINDS, is_named, kind_of_test
+from evalframe.replication.contract import KEYS, designs_contract, samples_of_design
+from evalframe.replication.effects.kinds import form_of, kind_of_design, unknown_type
 from evalframe.replication.participants.matching import compared, is_text, shared_type
 
 if TYPE_CHECKING:
@@ -72,10 +72,11 @@ def numbered_design(design: Frame) -> pl.DataFrame:
         for name, dtype in types.items()
     ).select(*keys, pl.col("test_type").cast(pl.String), *_OPTIONAL)
     validate(complete, contract)
-    ranked = is_named("test_type", SPEARMAN)
-    named = kind_of_test("test_type").replace_strict(_KINDS)
+    complete = complete.with_columns(samples_of_design().alias("samples"))
+    ranked = form_of("test_type") == "ranks"
+    named = kind_of_design("test_type").replace_strict(_KINDS)
     kind = pl.when(ranked).then(pl.lit(SPEARMAN)).otherwise(named)
-    independent = pl.col("samples").fill_null("independent") == "independent"
+    independent = pl.col("samples") == "independent"
     single = (kind == TWO_SAMPLES) & ~independent
     differences = pl.col("samples") == "paired"
     which = pl.when(differences).then(pl.lit(PAIRED)).otherwise(pl.lit(ONE_SAMPLE))
@@ -95,9 +96,9 @@ def numbered_design(design: Frame) -> pl.DataFrame:
 
 
 def _check_types(types: pl.DataFrame) -> None:
-    unknown = types.filter(kind_of_test("test_type").is_null()).drop_nulls()
+    unknown = types.filter(kind_of_design("test_type").is_null()).drop_nulls()
     for name in unknown["test_type"].head(1):
-        raise UnknownNameError.of("test type", name, SOME_KINDS)
+        raise unknown_type(name)
 
 
 def _list_types(schema: pl.Schema) -> dict[str, pl.DataType]:

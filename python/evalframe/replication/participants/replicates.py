@@ -8,6 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.tables import lazy
+from evalframe.evaluation import named_cluster
 from evalframe.replication.participants.design import CATEGORY, KIND, PLACE, TEST
 from evalframe.replication.participants.formulas import GIVEN, STATISTICS, statistics_of
 from evalframe.replication.participants.rows import CLUSTER, GROUP, rows_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.contract import Side
+    from evalframe.replication.effects.types import Side
     from evalframe.replication.participants.states import States
     from evalframe.resample.draws import Weights
     from evalframe.resample.methods import Bootstrap
@@ -89,7 +90,7 @@ def resampled_statistics(
         raise ParameterError(
             "participants are drawn within their study; leave out `within` of the bootstrap"
         )
-    rows = rows_of(responses, design, by, side, cluster=resample.cluster)
+    rows = rows_of(responses, design, by, side, cluster=named_cluster("participants", resample))
     known = rows.design.select(TEST, *rows.tests, "test_type", KIND, *GIVEN)
     table = rows.table.join(known.lazy().select(TEST, "study_id"), on=TEST).collect()
     if table.is_empty():

@@ -9,7 +9,7 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-from evalframe.replication.contract import SIDES
+from evalframe.replication.effects.types import SIDES
 from evalframe.replication.participants.checks import (
     check_numbers,
     check_types,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.contract import Side
+    from evalframe.replication.effects.types import Side
 
 X, Y, WEIGHT, VALID = ":x", ":y", ":weight", ":valid"
 """Measures, multiplicity, and whether the row counts: else the other three are 0."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.contract import Side
+    from evalframe.replication.effects.types import Side
 
 
 def participant_statistics(
@@ -29,11 +29,12 @@ def participant_statistics(
     """Test statistics of participants' responses, in the columns of a table of tests.
 
     * t-test: of two independent samples with pooled variance, first minus second condition; of
-      paired samples (`value - value_2`); or of one sample; each about `null_value`.
+      paired samples (`value - value_2`); or of one sample; each about `null_value`. `ttest_rel` and
+      other names of types say which without `samples`.
     * F: one-way analysis of variance over the conditions.
     * correlation, pearson: r of `value` and `value_2`; spearman: r of their mid-ranks.
     * chi-square: of conditions by categories, 2x2 with the correction of Yates.
-    * Mann-Whitney: U of the first condition, ties by mid-ranks. `wilcoxon` is the same test.
+    * Mann-Whitney: U of the first condition, ties by mid-ranks.
     * binomial: how many of all have the first category.
 
     Responses without a number, of a condition that the design does not name, or of a category that

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.samples import check_size, unit_draws
-from evalframe.replication.effects.kinds import SOME_KINDS
+from evalframe.replication.effects.types import SOME_KINDS
 from evalframe.replication.sample.studies import STUDIES
 
 if TYPE_CHECKING:

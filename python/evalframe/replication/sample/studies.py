@@ -106,7 +106,7 @@ STUDIES = (
         "Belonging",
         (
             Test("main", "F1", "closeness", "f-test", 0.7, ("together", "alone")),
-            Test("main", "F2", "volume", "wilcoxon", 0.4, ("together", "alone")),
+            Test("main", "F2", "volume", "mannwhitneyu", 0.4, ("together", "alone")),
             Test("main", "F3", "closeness-and-volume", "spearman", 0.45),
         ),
     ),

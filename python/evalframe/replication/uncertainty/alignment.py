@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
 
 PERCENTILES = {
     "percentile_2_5": 0.025,
@@ -45,7 +45,7 @@ def random_alignment(
     finding_rule: FindingRule | None = None,
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     weighting: Weighting | None = None,
     human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
@@ -69,7 +69,7 @@ def random_alignment(
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        empty: `fallback` or `null`; see `study_scores`.
+        missing: `skip` or `chance`; see `study_scores`.
         weighting: Of tests in the ECS; see `ecs`.
         human_prior_odds: Prior odds of the human side where the table has none.
         agent_prior_odds: Prior odds of the agents.
@@ -104,7 +104,7 @@ def random_alignment(
     from evalframe.resample.methods import Bootstrap
 
     pipeline = Pipeline.of(
-        *(tests, by, level, finding_rule, study_rule, finding_key, empty, weighting),
+        *(tests, by, level, finding_rule, study_rule, finding_key, missing, weighting),
         *(human_prior_odds, agent_prior_odds, rules),
     )
     names = [as_expr(column).cast(pl.String) for column in (pooled, participant)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
     from evalframe.resample.methods import Bootstrap
 
 Score: TypeAlias = Literal["pas", "pas_normalised", "ecs"]
@@ -39,7 +39,7 @@ def model_differences(
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     human: IntoExpr = "effect_d_human",
     agent: IntoExpr = "effect_d_agent",
     weighting: Weighting | None = None,
@@ -63,7 +63,7 @@ def model_differences(
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
         weight: How often each row of the table given counts.
-        empty: `fallback` or `null`; see `study_scores`.
+        missing: `skip` or `chance`; see `study_scores`.
         human: Standardised effect of humans.
         agent: Standardised effect of agents.
         weighting: Of tests in the ECS; see `ecs`.
@@ -115,7 +115,7 @@ def model_differences(
     compared: list[pl.DataFrame] = []
     of_pas = [name for name in wanted if name != "ecs"]
     if of_pas:
-        settings = Settings.of(rules, finding_rule, study_rule, finding_key, empty)
+        settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
         given = given_table("model_differences", scores, keys, weight, settings, levels=LEVELS)
         compared.append(compared_scores(resample, given, cluster, of_pas))
         restore = given.keys.restore()

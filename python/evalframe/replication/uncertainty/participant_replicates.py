@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
+from evalframe.evaluation import named_cluster
 from evalframe.replication.participants import participant_statistics, resampled_statistics
 from evalframe.replication.participants.replicates import REPLICATE
 from evalframe.replication.uncertainty.pipeline import SCORES
@@ -43,6 +43,7 @@ def scores_with_spreads(
         point = numbers(points[name])
         made = intervals.bootstrap_spread(resample, point, drawn[name], None, clusters=clusters)
         made = intervals.without_lone(resample, made, clusters)
+        made = intervals.within_range(resample, made, point, *np.asarray(SCORES[name]))
         bias[name] = _bias(point, drawn[name], made)
         spread[name] = made
         if resample.interval in ("percentile", "expanded") and resample.rules == "documented":
@@ -93,7 +94,7 @@ def _participants(
     """How many participants each group has."""
     keys = Keys.of(by)
     people = lazy(responses).select(
-        *keys.exprs, "study_id", as_expr(resample.cluster).alias(":participant")
+        *keys.exprs, "study_id", named_cluster("participants", resample).alias(":participant")
     )
     table = pipeline.with_domains(people.unique()).collect()
     entries = with_entries(table, points, pipeline.group)[ENTRY].to_numpy()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
     from evalframe.resample.methods import Bootstrap
 
 
@@ -30,7 +30,7 @@ def participant_intervals(
     finding_rule: FindingRule | None = None,
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
-    empty: Empty = "fallback",
+    missing: Missing | None = None,
     weighting: Weighting | None = None,
     human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
@@ -57,8 +57,9 @@ def participant_intervals(
         design: The tests on them, likewise.
         tests: The human side, one row per test: the keys that the design has too, and what there
             is of posteriors, Bayes factors or statistics (the first of these counts),
-            `effect_d_human`, `domain`, `test_weight`, `finding_weight`. Of a table that holds
-            `by`, each group has a human side of its own.
+            `effect_d_human`, `domain`, `test_weight`, `finding_weight`, `prior_odds_agent`. Of a
+            table that holds `by`, each group has a human side of its own. A test without responses
+            is one without data; responses to tests that it lacks are left out.
         resample: `ef.Bootstrap(cluster="participant_id")`; not with `bca` intervals, and
             `expanded_bca` is `expanded` here, as no participant is left out. With its
             `rules="reference"` percentile intervals are not moved.
@@ -67,7 +68,7 @@ def participant_intervals(
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        empty: `fallback` or `null`; see `study_scores`.
+        missing: `skip` or `chance`; see `study_scores`.
         weighting: Of tests in the ECS; see `ecs`.
         human_prior_odds: Prior odds of the human side where the table has none.
         agent_prior_odds: Prior odds of the agents.
@@ -123,7 +124,7 @@ def participant_intervals(
             "once; choose expanded, percentile, basic or normal"
         )
     pipeline = Pipeline.of(
-        *(tests, by, level, finding_rule, study_rule, finding_key, empty, weighting),
+        *(tests, by, level, finding_rule, study_rule, finding_key, missing, weighting),
         *(human_prior_odds, agent_prior_odds, rules),
     )
     return scores_with_spreads(pipeline, responses, design, by, resample).lazy()

@@ -12,6 +12,7 @@ from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.columns import posteriors_of, with_pas
+from evalframe.replication.agreement.directions import agents_where_humans_tell, with_directions
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 from evalframe.replication.bayes_factors import with_bayes_factors
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import Empty, FindingKey, FindingRule, StudyRule
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
 
 Level: TypeAlias = Literal["model", "domain", "study"]
 
@@ -35,7 +36,7 @@ SCORES = {"pas": (0.0, 1.0), "pas_normalised": (-1.0, 1.0), "ecs": (-1.0, 1.0)}
 """The scores and their ranges."""
 
 _OF_PAS = ("pas", "pas_normalised")
-_GIVEN = ("domain", "test_weight", "finding_weight")
+_GIVEN = ("domain", "test_weight", "finding_weight", "prior_odds_agent", "direction_human")
 _WITHIN: dict[Level, list[str]] = {"model": [], "domain": ["domain"], "study": ["study_id"]}
 _SCORES: dict[Level, Callable[..., pl.LazyFrame]] = {
     "model": model_scores,
@@ -80,7 +81,7 @@ class Pipeline:
         finding_rule: FindingRule | None,
         study_rule: StudyRule | None,
         finding_key: FindingKey,
-        empty: Empty,
+        missing: Missing | None,
         weighting: Weighting | None,
         human_prior_odds: IntoExpr | float,
         agent_prior_odds: IntoExpr | float,
@@ -110,7 +111,7 @@ class Pipeline:
             "finding_rule": finding_rule,
             "study_rule" if level != "study" else "rule": study_rule,
             "finding_key": finding_key,
-            "empty": empty,
+            "missing": missing,
         }
         group = [*names, *_WITHIN[level]]
         return cls(human, on, group, names, level, pooling, weighting, agent_prior_odds, rules)
@@ -122,16 +123,15 @@ class Pipeline:
             statistics: The agent side, as `participant_statistics` gives it.
             further: Keys beside those of who was tested.
         """
-        made = with_bayes_factors(statistics, "agent", rules=self.rules)
+        by = [*further, *self.names]
+        agents = with_bayes_factors(statistics, "agent", rules=self.rules)
+        made = self._with_humans(agents, by)
+        if self.rules == "documented":
+            made = agents_where_humans_tell(made)
         odds = {"agent": self.agent_prior_odds}
         made = posteriors_of("with_posteriors", made, odds, "skip", self.rules)
-        on = [name for name in self.on if name in made.collect_schema()]
-        made = made.join(
-            self.human.lazy(), on=on, how="left", nulls_equal=True, maintain_order="left"
-        )
         # In memory, since PAS and ECS both read it.
         tests = with_pas(with_effect_sizes(made, rules=self.rules), rules=self.rules).collect()
-        by = [*further, *self.names]
         group = [*further, *self.group]
         score = _SCORES[self.level]
         pas = score(tests, by=by, rules=self.rules, **self.pooling).select([*group, *_OF_PAS])
@@ -149,6 +149,21 @@ class Pipeline:
         table: pl.DataFrame = joined.sort(group).collect()
         return table
 
+    def _with_humans(self, agents: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+        """All tests of the human side for each group; those without responses lack the agents."""
+        tests = self.human.lazy()
+        if by:
+            groups = agents.select(by).unique()
+            own = [name for name in self.names if name in self.on]
+            tests = (
+                groups.join(tests, on=own, nulls_equal=True)
+                if own
+                else groups.join(tests, how="cross")
+            )
+        present = agents.collect_schema()
+        on = dict.fromkeys([*by, *(name for name in self.on if name in present)])
+        return tests.join(agents, on=[*on], how="left", nulls_equal=True, maintain_order="left")
+
     def with_domains(self, people: pl.LazyFrame) -> pl.LazyFrame:
         """The table with the domains of its studies, if scores are asked by them."""
         if self.level != "domain":
@@ -161,8 +176,9 @@ def _human_side(
     tests: pl.LazyFrame, on: Sequence[str], prior_odds: IntoExpr | float, rules: Rules
 ) -> pl.LazyFrame:
     """Posteriors and effects of people, from what the table has of them."""
-    schema = tests.collect_schema()
-    known = {*schema}
+    if rules == "documented":
+        tests = with_directions(tests, ["human"])
+    known = {*tests.collect_schema()}
     if not ({*HUMAN} <= known or "pi_human" in known):
         if not {"log_bayes_factor_human", "bayes_factor_human"} & known:
             tests = with_bayes_factors(tests, "human", rules=rules)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.evaluation import named_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def cluster_drawn(caller: str, method: Bootstrap) -> Cluster:
     if not isinstance(method, Bootstrap):
         raise ParameterError(f"{caller}: resample must be ef.Bootstrap(...), got {method!r}")
     check_no_strata(caller, method)
-    drawn = as_expr(method.cluster)
+    drawn = named_cluster(caller, method)
     name = drawn.meta.output_name() if drawn.meta.is_column() else str(drawn)
     if name not in CLUSTERS:
         raise ParameterError(
@@ -77,13 +77,19 @@ def drawn_within(cluster: Cluster, named: Sequence[str], within: str | None) -> 
     return within_strata(stratum, pl.col("study_id"))
 
 
-def rows_to_draw(rows: pl.LazyFrame) -> pl.DataFrame:
-    """What can be drawn: rows without a study cannot.
+def rows_to_draw(rows: pl.LazyFrame, *known: pl.Expr) -> pl.DataFrame:
+    """What can be drawn: rows without a study, and rows of which nothing is known, cannot.
+
+    Args:
+        rows: Studies, findings or tests.
+        known: Scores, of which a row needs one; without any all rows can be drawn.
 
     Raises:
         ParameterError: There is nothing.
     """
-    table = rows.filter(pl.col("study_id").is_not_null()).collect()
+    there = [score.is_not_null() for score in known] or [pl.lit(value=True)]
+    table = rows.filter(pl.col("study_id").is_not_null(), pl.any_horizontal(there)).collect()
     if table.is_empty():
-        raise ParameterError("there is nothing to resample: the table has no row of a study")
+        what = "a study with a score" if known else "a study"
+        raise ParameterError(f"there is nothing to resample: the table has no row of {what}")
     return table

@@ -118,11 +118,12 @@ def drawn_scores(rows: Given, cluster: Cluster, within: str | None) -> Drawn:
         cluster: Which of them are drawn.
         within: The column that studies are drawn within, if they are.
     """
-    table = rows_to_draw(rows.frame)
+    pooled = of_studies(rows) if cluster == "study_id" else of_findings(rows)
+    # What has no data is left out of draws as it is of scores.
+    known = [each.value for each in pooled.values() if each.empty is None]
+    table = rows_to_draw(rows.frame, *known)
     if cluster == "study_id":
-        pooled = of_studies(rows)
         return Drawn(table, drawn_within(cluster, [], within), pooled, means(pooled))
-    pooled = of_findings(rows)
     named = rows.finding[len(rows.study) :]
     study = pl.struct(rows.study).rank("dense").alias(STUDY)
     drawn = drawn_within(cluster, named, within)

@@ -110,15 +110,16 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
     """What a calibrator learns to predict: how good a prediction turned out to be.
 
     Args:
-        name: `correctness`: 1 where the prediction equals the label. `near_correct`: 1 where they
-            differ by at most 1. `loss`: 1 - |difference| / 3, which in spite of its name is
-            higher for better predictions.
-        prediction: What was answered, on the scale 0 to 3; null is an abstention.
-        label: What is true.
+        name: `correctness`: 1 where the prediction equals the label, numbers or text.
+            `near_correct`: 1 where they differ by at most 1. `loss`: 1 - |difference| / 3, which
+            in spite of its name is higher for better predictions.
+        prediction: What was answered, on the scale 0 to 3 except for `correctness`; null is an
+            abstention.
+        label: What is true, of the same type.
 
     Returns:
         Float64, named as the target; null where the prediction or the label is null
-        or NaN.
+        or NaN (the text NaN, too).
 
     Raises:
         ParameterError: No target has this name.
@@ -142,9 +143,12 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
         └─────────────┴──────────────┴──────────┘
     """
     check_choice("target", name, Target)
-    difference = as_expr(prediction).cast(pl.Float64) - as_expr(label).cast(pl.Float64)
-    error = difference.abs().fill_nan(None)
+    answered, true = as_expr(prediction), as_expr(label)
+    if name == "correctness":
+        # Compared as they are, since labels may be text; NaN is recognised by its name.
+        known = (answered.cast(pl.String) != "NaN") & (true.cast(pl.String) != "NaN")
+        return pl.when(known).then((answered == true).cast(pl.Float64)).alias(name)
+    error = (answered.cast(pl.Float64) - true.cast(pl.Float64)).abs().fill_nan(None)
     if name == "loss":
         return (1 - error / 3).alias(name)
-    allowed = 1 if name == "near_correct" else 0
-    return (error <= allowed).cast(pl.Float64).alias(name)
+    return (error <= 1).cast(pl.Float64).alias(name)

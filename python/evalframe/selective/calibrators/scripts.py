@@ -15,6 +15,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice, check_rules
+from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
@@ -88,7 +89,7 @@ def train_verbalized(
     stated = pl.col("verbalized_confidence").cast(pl.Float64)
     rows = (
         items.filter(pl.col("prediction").is_not_null(), stated.is_not_nan())
-        .select(stated, target_expr("correctness").alias("correct"))
+        .select(stated, training_target("correctness", rules).alias("correct"))
         .collect()
     )
     offered = pl.col("verbalized_confidence")
@@ -140,7 +141,8 @@ def train(
         target: As for `target`.
         provenance: `path`, `run_id`, `git_commit`, `mode`; by default those of the run.
         rules: `reference` puts the original's defaults wherever a signal is missing, even where
-            there is no such column, and fits a temperature by the original's grid.
+            there is no such column, cuts fractional predictions to whole ones, and fits a
+            temperature by the original's grid.
         folds: If given, the artifact gains `cross_validated_metrics`: those of `cross_fit` with
             so many folds of clusters, judged out of fold.
         cluster: What those folds keep together.
@@ -174,7 +176,7 @@ def train(
     check_rules(rules)
     names = _checked(method, features, target)
     check_named(list(map(as_expr, features)), by="an artifact")
-    goal = target_expr(target)
+    goal = training_target(target, rules)
     items, about = _items(run, provenance, sorted({"prediction", "label"}))
     schema = items.collect_schema()
     present = {*schema}
@@ -189,9 +191,15 @@ def train(
     # From a column, so that constants repeat as often as there are rows.
     try:
         rows = predicted.with_columns(goal.alias(_GOAL)).select(*inputs, _GOAL).collect()
-    except (pl.exceptions.InvalidOperationError, pl.exceptions.SchemaError) as error:
+    except (
+        pl.exceptions.ComputeError,
+        pl.exceptions.InvalidOperationError,
+        pl.exceptions.SchemaError,
+    ) as error:
+        kinds = ", ".join(f"{name} is {schema[name]}" for name in ("prediction", "label"))
         raise ParameterError(
-            f"train: features, prediction and label are numbers: {error}"
+            "train: features are numbers, and so are prediction and label, which may both be text "
+            f"for the target 'correctness' ({kinds}): {str(error).splitlines()[0]}"
         ) from error
     if not len(rows):
         raise ParameterError("train: no item has a prediction, so there is nothing to train on")
@@ -200,10 +208,10 @@ def train(
             f"train: {unlabelled:,} of {len(rows):,} predicted items have no label, or NaN in "
             "place of an answer; correct them, or set the prediction to null"
         )
-    fit = partial(_fit, method=method, features=names, target=target, rules=rules)
-    fitted = fit(rows)
     if method == "temperature":
         _check_unit(rows, names[0])
+    fit = partial(_fit, method=method, features=names, target=target, rules=rules)
+    fitted = fit(rows)
     rate = None if target == "loss" else rows[_GOAL].mean()
     artifact = to_artifact(
         fitted,
@@ -219,6 +227,14 @@ def train(
     return artifact | {"cross_validated_metrics": settings | _scores(crossed, target)}
 
 
+def training_target(name: Target, rules: Rules = "documented") -> pl.Expr:
+    """Target of a training row; the original cuts a prediction of 1.9 to 1 before it compares."""
+    if rules == "documented":
+        return target_expr(name)
+    prediction = pl.col("prediction").cast(pl.Float64)
+    return target_expr(name, prediction.sign() * prediction.abs().floor())
+
+
 def _items(
     run: Run | Frame, provenance: Mapping[str, Any] | None, needed: Sequence[str]
 ) -> tuple[pl.LazyFrame, dict[str, Any]]:
@@ -227,8 +243,12 @@ def _items(
         items, about = run.lazy(), dict(provenance or {})
     else:
         items = tables.lazy(run.items)
-        own = {name: getattr(run, name) for name in ("path", "run_id", "git_commit", "mode")}
-        own["path"] = own["path"] and str(own["path"])
+        own = {
+            "path": run.path and str(run.path),
+            "run_id": run.run_id,
+            "git_commit": run.git_commit,
+            "mode": run.requested_mode or run.mode,
+        }
         about = own | dict(provenance or {})
     present = items.collect_schema().names()
     if missing := {*needed} - {*present}:
@@ -270,12 +290,13 @@ def _input(column: IntoExpr, schema: pl.Schema, rules: str) -> pl.Expr:
 
 
 def _check_unit(rows: pl.DataFrame, name: str) -> None:
-    outside = rows.filter(~pl.col(name).is_between(0, 1))[name]
+    stated = pl.col(name).cast(pl.Float64, strict=False)  # the fit refuses what is no number
+    outside = rows.filter(is_outside(stated))[name]
     if len(outside):
         raise ParameterError(
             f"a temperature scales probabilities, but {name!r} lies outside [0, 1] in "
-            f"{len(outside):,} of {len(rows):,} rows, such as {outside[0]!r}; bring it to [0, 1], "
-            "or use method 'platt'"
+            f"{len(outside):,} of {len(rows):,} rows, such as {outside[0]!r}; {TO_UNIT}, or "
+            "use method 'platt'"
         )
 
 

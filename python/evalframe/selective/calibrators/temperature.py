@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
@@ -10,7 +12,7 @@ import polars as pl
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_rules
 from evalframe.selective.calibrators.maps import EDGE, Temperature
-from evalframe.selective.calibrators.training import BINARY, levels
+from evalframe.selective.calibrators.training import BINARY, PROBABILITY, levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.selective.calibrators.grouped import Grouped
+    from evalframe.selective.calibrators.training import Levels
 
 
 LOWEST, HIGHEST = 0.05, 10.0
@@ -59,17 +62,20 @@ def fit_temperature(
     """The temperature in [0.05, 10] that minimises the negative log-likelihood.
 
     Rows of equal confidence are added up first, so ties cost nothing. Where every confidence is
-    1/2 no temperature changes anything and T is 1; separable rows end at a bound.
+    1/2 no temperature changes anything and T is 1. Where the likelihood would rise beyond an end
+    of the search, T is that end and a warning says so: rows are separable at 0.05, and at 10
+    confidence says nothing of what is right, or the opposite.
 
     Args:
         frame: Rows to fit on.
-        confidence: Probability of being right; clipped to [1e-6, 1 - 1e-6].
+        confidence: Probability of being right, in [0, 1]; kept 1e-6 away from its ends.
         correct: 1 or true where the row is right, else 0 or false.
         by: Group keys: one temperature for each group. Groups are fitted one after another.
         weight: How often each row counts.
         rules: `documented`: the optimum of the likelihood, which is convex in 1/T.
             `reference`: three rounds of 200 points each, of a likelihood whose probabilities are
-            clipped to [1e-6, 1 - 1e-6] once more after scaling; `correct` is cut to an integer.
+            clipped to [1e-6, 1 - 1e-6] once more after scaling; confidences outside [0, 1] are
+            clipped, and `correct` is cut to an integer.
 
     Returns:
         A `Temperature`, or a `Grouped` of them if `by` is given.
@@ -77,8 +83,8 @@ def fit_temperature(
     Raises:
         MissingColumnsError: A column is not there.
         ParameterError: There are no rows, or a column is no number.
-        ContractError: Rows with a null, with NaN or infinity, or (documented) whose `correct` is
-            neither 0 nor 1.
+        ContractError: Rows with a null, with NaN or infinity, or (documented) whose confidence
+            lies outside [0, 1], such as percent, or whose `correct` is neither 0 nor 1.
 
     References:
         Guo et al. (2017), On calibration of modern neural networks; ai-psychiatrist 36e9fba.
@@ -100,9 +106,30 @@ def fit_temperature(
         by,
         weight,
         rules={} if reference else BINARY,
+        feature_rules={} if reference else PROBABILITY,
         clip=(EDGE, 1 - EDGE),
     )
-    return data.each(partial(_fit, features=data.names, reference=reference))
+    fitted = data.each(partial(_fit, features=data.names, reference=reference))
+    _tell_of_ends(data, [fitted] if isinstance(fitted, Temperature) else fitted.calibrators)
+    return fitted
+
+
+def _tell_of_ends(data: Levels, fitted: Sequence[Temperature]) -> None:
+    """Warn where the search ended at an end of its range."""
+    ends = {
+        LOWEST: "the rows are separable, or too few to calibrate on",
+        HIGHEST: "confidence says nothing of what is right, or the opposite; check both columns",
+    }
+    for end, meaning in ends.items():
+        there = [k for k, own in enumerate(fitted) if math.isclose(own.temperature, end)]
+        if not there:
+            continue
+        others = f", and of {len(there) - 1:,} other groups" if len(there) > 1 else ""
+        warnings.warn(
+            f"fit_temperature: the temperature{data.place(there[0])}{others} is {end:g}, an end of "
+            f"the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}",
+            stacklevel=3,
+        )
 
 
 def _fit(

@@ -10,6 +10,7 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibrators.grouped import Grouped
 from evalframe.selective.calibrators.maps import Fitted
 
@@ -82,6 +83,7 @@ def levels(
     weight: IntoExpr | None,
     *,
     rules: Mapping[str, Callable[[pl.Expr], pl.Expr]],
+    feature_rules: Mapping[str, Callable[[pl.Expr], pl.Expr]] | None = None,
     clip: tuple[float, float] | None = None,
 ) -> Levels:
     """Check the rows and add them up.
@@ -94,6 +96,7 @@ def levels(
         by: Group keys.
         weight: How often each row counts; rows of weight 0 are left out.
         rules: Further demands on the target: what must hold, in words, and as a predicate.
+        feature_rules: The same on each feature.
         clip: Bounds to which the features are clipped first.
 
     Raises:
@@ -115,8 +118,9 @@ def levels(
     x = [f":x{place}" for place in range(len(inputs))]
     roles = dict(zip((*x, ":y", ":w"), (*inputs, goal, mass), strict=True))
     rows = rows.select(*keys.select(), **{n: e.cast(pl.Float64) for n, e in roles.items()})
+    demands = dict.fromkeys(x, feature_rules or {}) | {":y": rules}
     _check_rows(
-        fit, rows, dict(zip((*x, ":y"), (*names, goal.meta.output_name()), strict=True)), rules
+        fit, rows, dict(zip(demands, (*names, goal.meta.output_name()), strict=True)), demands
     )
     if clip is not None:
         rows = rows.with_columns(pl.col(x).clip(*clip))
@@ -145,6 +149,9 @@ def levels(
 BINARY = {"0 or 1": lambda y: (y == 0) | (y == 1)}
 """The demand that a target is right or wrong."""
 
+PROBABILITY = {f"in [0, 1] ({TO_UNIT})": lambda p: ~is_outside(p)}
+"""The demand that a feature is a probability."""
+
 
 def _check_columns(
     fit: str,
@@ -171,12 +178,17 @@ def _check_rows(
     fit: str,
     rows: pl.LazyFrame,
     names: Mapping[str, str],
-    rules: Mapping[str, Callable[[pl.Expr], pl.Expr]],
+    demands: Mapping[str, Mapping[str, Callable[[pl.Expr], pl.Expr]]],
 ) -> None:
     """Count the rows that cannot be used, all reasons in one pass."""
     weight = pl.col(":w")
     holds = {f"{name!r} is finite": pl.col(column).is_finite() for column, name in names.items()}
-    holds |= {f"{names[':y']!r} is {words}": rule(pl.col(":y")) for words, rule in rules.items()}
+    holds |= {  # of what is finite, since the rest is told of already
+        f"{names[column]!r} is {words}": ~finite.fill_null(value=False) | rule(pl.col(column))
+        for column, rules in demands.items()
+        for finite in [pl.col(column).is_finite()]
+        for words, rule in rules.items()
+    }
     holds["the weight is finite and at least 0"] = weight.is_finite() & (weight >= 0)
     broken = [(~rule.fill_null(value=False)).sum().alias(words) for words, rule in holds.items()]
     total, *counts = rows.select(pl.len(), *broken).collect().row(0)

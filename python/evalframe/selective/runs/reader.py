@@ -52,6 +52,8 @@ class Run:
         run_id: As the document says, or None.
         git_commit: Likewise.
         mode: What the results say; None if only the provenance names a mode.
+        requested_mode: The mode that was asked for; None if the document has one experiment and
+            none was.
         path: The file; None for a document in memory.
 
     Examples:
@@ -70,6 +72,7 @@ class Run:
     git_commit: Any
     mode: Any
     path: Path | None
+    requested_mode: str | None = None
 
 
 def open_run(
@@ -209,6 +212,7 @@ def _open(
         git_commit=document.git_commit,
         mode=experiment.mode,
         path=document.path,
+        requested_mode=mode,
     )
 
 

@@ -66,7 +66,8 @@ def welch_test(
         conditions: The left and the right one; by default the two that there are, in sorted order.
         rules: `documented`: p-values of Student's t, null where a side has fewer than two runs or
             nothing varies. `reference`: of the normal distribution, which is too small for few
-            runs; then t is 0 and p is 1, also for a condition in `conditions` without runs.
+            runs; then t is 0 and p is 1, also for a condition in `conditions` without runs, and
+            df is 0 for fewer than two runs, else that of equal variances.
 
     Returns:
         by..., `left`, `right`, `mean_left`, `mean_right`, `delta` (right minus left), `t` (of
@@ -143,7 +144,9 @@ def _tests(rules: Rules) -> list[pl.Expr]:
     d = pl.when((pl.col(":pooled") > 0) & varies).then(delta / pl.col(":pooled"))
     if rules == "reference":
         p = 2 * (1 - _normal_cdf(t.abs()))
-        exprs = [t.fill_null(0.0), df.fill_null(0.0), p.fill_null(1.0), d.fill_null(0.0)]
+        enough = pl.min_horizontal(spare) >= 1
+        nothing = pl.when(enough).then(spare[0] + spare[1]).otherwise(0.0)
+        exprs = [t.fill_null(0.0), df.fill_null(nothing), p.fill_null(1.0), d.fill_null(0.0)]
     else:
         exprs = [t, df, _student_p(t, df), d]
     names = ("t", "df", "p_value", "cohens_d")

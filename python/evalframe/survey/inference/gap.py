@@ -14,12 +14,14 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys, lazy
+from evalframe.survey.contexts import check_context, counted, marked, with_contexts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.survey.contexts import Context
 
 _NOTHING = 1e-10
 """Shifts below are none."""
@@ -114,6 +116,7 @@ def gap_summary(
     gaps: Frame,
     *,
     by: IntoExpr | Sequence[IntoExpr] = "model",
+    context: Context = "highest",
     min_shift: float = 1.0,
     rules: Rules = "documented",
 ) -> pl.LazyFrame:
@@ -122,14 +125,19 @@ def gap_summary(
     Args:
         gaps: As `gap_decomposition` gives them.
         by: Groups, such as models, or models and categories.
+        context: Which amount of context counts, see `at_context`, in each group and, as far as
+            there are, `segment_id` and `round`.
         min_shift: Percentage points that a segment must differ by from the population to count.
-        rules: `documented`, or `reference`, which gives 0 where there is nothing to average.
+        rules: `documented`, or `reference`, which gives 0 where there is nothing to average, and
+            takes all amounts of context.
 
     Returns:
         by..., `mean_direction`, `share_right_direction` (of directions above 0), `mean_magnitude`
         (finite ones), `mean_overshoot` (magnitudes above 1), `mean_undershoot` (1 or less), `n`
-        (rows counted), `n_skipped` (smaller shifts). Rows without a gap, as of answers that could
-        not be read, stand in neither count. Sorted by the keys. Lazy.
+        (rows counted), `n_skipped` (smaller shifts) and, if there are amounts of context,
+        `context_count` (Int64, the one that counts; null for several) and `n_other_context` (Int64,
+        rows of others, which do not count), but not by the original's rules. Rows without a gap, as
+        of answers that could not be read, stand in neither count. Sorted by the keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -158,7 +166,10 @@ def gap_summary(
     needed |= columns_read(keys.exprs)
     if missing := needed - {*present}:
         raise MissingColumnsError.of("gap_summary", missing, present)
-    known = rows.with_columns(keys.select()).drop_nulls("truth_shift")
+    check_context(context, rules)
+    if rules == "documented":
+        rows = marked(rows, context, keys.exprs, "truth_shift")
+    known = counted(rows).with_columns(keys.select()).drop_nulls("truth_shift")
     counts = pl.col("truth_shift") >= min_shift
     direction = pl.col("direction").filter(counts)
     magnitude = pl.col("magnitude").filter(counts & pl.col("magnitude").is_finite())
@@ -173,7 +184,8 @@ def gap_summary(
         made = {name: mean.fill_null(0.0) for name, mean in made.items()}
     made |= {"n": counts.sum().cast(pl.Int64), "n_skipped": (~counts).sum().cast(pl.Int64)}
     summed = known.group_by(keys.inner).agg(**made) if keys.names else known.select(**made)
-    return summed.sort(keys.inner).rename(keys.restore()) if keys.names else summed
+    table = summed.sort(keys.inner).rename(keys.restore()) if keys.names else summed
+    return with_contexts(table, rows, keys.exprs, keys.names)
 
 
 def _percentages(name: str) -> pl.Expr:

@@ -10,6 +10,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys, lazy, starts_of_groups
+from evalframe.survey.contexts import check_context, counted, marked, with_contexts
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.percentiles import percentiles
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.survey.contexts import Context
 
 _CELLS = 1 << 21
 _UNKNOWN_SIZE = 30
@@ -30,6 +32,7 @@ def mean_intervals(
     *,
     by: IntoExpr | Sequence[IntoExpr] = "model",
     value: IntoExpr = "score",
+    context: Context = "highest",
     n: int = 1_000,
     seed: int = 42,
     level: float = 0.95,
@@ -45,15 +48,19 @@ def mean_intervals(
         frame: One row per unit that is drawn.
         by: The groups.
         value: What is averaged; null or NaN is missing.
+        context: Which amount of context counts, see `at_context`, in each group and, as far as
+            there are, `segment_id` and `round`.
         n: Number of draws.
         seed: Of the draws. Each group has the same draws whatever other groups there are.
         level: Coverage of the interval.
         rules: `documented`, or `reference`: sorted means at `floor(p n)` instead of interpolated
-            ones, and an interval from mean to mean of a group of one row.
+            ones, an interval from mean to mean of a group of one row, and all amounts of context.
 
     Returns:
-        by..., `mean`, `lower`, `upper` (null where fewer than two rows vary), `n`. Sorted by the
-        keys. Lazy.
+        by..., `mean`, `lower`, `upper` (null where fewer than two rows vary), `n`, and if there are
+        amounts of context `context_count` (Int64, the one that counts; null for several) and
+        `n_other_context` (Int64, rows of others, which do not count), but not by the original's
+        rules. Sorted by the keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -73,20 +80,24 @@ def mean_intervals(
     keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
     rows, column = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None).alias(":value")
     _check_columns("mean_intervals", rows, [*keys.exprs, column])
-    ordered = rows.select(*keys.select(), column).drop_nulls(":value").sort(keys.inner).collect()
+    rows = _at(rows, context, keys.exprs, column, rules)
+    ordered = (
+        counted(rows).select(*keys.select(), column).drop_nulls(":value").sort(keys.inner).collect()
+    )
     starts = starts_of_groups(ordered, keys.inner)
     values = ordered[":value"].to_numpy()
     lower, upper = _intervals(values, starts, n, seed, level, rules)
     means = ordered.group_by(keys.inner, maintain_order=True).agg(
         pl.col(":value").mean().alias("mean"), pl.len().cast(pl.Int64).alias("n")
     )
-    return (
+    table = (
         means.with_columns(pl.Series("lower", lower), pl.Series("upper", upper))
         .with_columns(pl.col("lower", "upper").fill_nan(None))
         .select(*keys.inner, "mean", "lower", "upper", "n")
         .rename(keys.restore())
         .lazy()
     )
+    return with_contexts(table, rows, keys.exprs, keys.names)
 
 
 def weighted_means(
@@ -95,6 +106,7 @@ def weighted_means(
     between: IntoExpr = "model",
     score: IntoExpr = "score",
     sample_size: IntoExpr = "sample_size",
+    context: Context = "highest",
     rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Mean scores of models with equal weights, and with the root of the sample size as weight.
@@ -104,13 +116,15 @@ def weighted_means(
         between: The models.
         score: Null or NaN is missing.
         sample_size: Respondents of the segment.
+        context: As for `mean_intervals`.
         rules: `documented`: rows without a sample size above 0 stand out of the weighted mean.
-            `reference`: they count as segments of 30.
+            `reference`: they count as segments of 30, and all amounts of context count.
 
     Returns:
         The model, `mean`, `weighted_mean`, `rank`, `weighted_rank`, `rank_change` (rank minus
-        weighted rank: above 0 for a model that gains), `n` and `n_unweighted` (rows without sample
-        size). Equal means share the best rank. Sorted by rank, then model. Lazy.
+        weighted rank: above 0 for a model that gains), `n`, `n_unweighted` (rows without sample
+        size) and as of `mean_intervals` `context_count` and `n_other_context`. Equal means share
+        the best rank. Sorted by rank, then model. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -133,11 +147,14 @@ def weighted_means(
     rows, size = lazy(scored), as_expr(sample_size).cast(pl.Float64)
     value = as_expr(score).cast(pl.Float64).fill_nan(None)
     _check_columns("weighted_means", rows, [*keys.exprs, value, size])
+    rows = _at(rows, context, keys.exprs, value, rules)
     if rules == "reference":
         size = size.fill_null(_UNKNOWN_SIZE)
     else:
         size = pl.when(size.is_finite() & (size > 0)).then(size)
-    known = rows.select(*keys.select(), value.alias(":value"), size.sqrt().alias(":weight"))
+    known = counted(rows).select(
+        *keys.select(), value.alias(":value"), size.sqrt().alias(":weight")
+    )
     valued, weight = pl.col(":value"), pl.col(":weight")
     weighed = pl.when(weight.is_not_null()).then(valued)
     means = (
@@ -155,7 +172,16 @@ def weighted_means(
         weighted_rank=pl.col("weighted_mean").rank("min", descending=True).cast(pl.Int64),
     ).with_columns(rank_change=pl.col("rank") - pl.col("weighted_rank"))
     shown = ["mean", "weighted_mean", "rank", "weighted_rank", "rank_change", "n", "n_unweighted"]
-    return ranks.sort("rank", *keys.inner).select(*keys.inner, *shown).rename(keys.restore())
+    table = ranks.sort("rank", *keys.inner).select(*keys.inner, *shown).rename(keys.restore())
+    return with_contexts(table, rows, keys.exprs, keys.names)
+
+
+def _at(
+    rows: pl.LazyFrame, context: Context, by: Sequence[pl.Expr], value: pl.Expr, rules: Rules
+) -> pl.LazyFrame:
+    """Marked rows; the original takes all amounts of context."""
+    check_context(context, rules)
+    return rows if rules == "reference" else marked(rows, context, by, value)
 
 
 def _check_columns(needed_by: str, rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
+from evalframe.survey.contexts import counted
 from evalframe.survey.contract import KEYS
 from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
 
@@ -52,7 +53,7 @@ class Drawn(NamedTuple):
         seed: int,
         rules: Rules,
     ) -> Drawn:
-        """Draw answers for all rows, and score them.
+        """Draw answers for all rows that count, and score them.
 
         Raises:
             MissingColumnsError: A column is not there.
@@ -97,13 +98,17 @@ def _scored_rows(
     present = table.collect_schema().names()
     if missing := {*KEYS, *_READ, *model.meta.root_names()} - {*present}:
         raise MissingColumnsError.of("respondent intervals", missing, present)
-    known = table.select(
-        model.alias("model"),
-        *KEYS,
-        pl.col("predicted", "actual").cast(pl.List(pl.Float64)),
-        pl.col("sample_size").cast(pl.Float64),
-        pl.col("score").cast(pl.Float64).fill_nan(None),
-    ).drop_nulls("score")
+    known = (
+        counted(table)
+        .select(
+            model.alias("model"),
+            *KEYS,
+            pl.col("predicted", "actual").cast(pl.List(pl.Float64)),
+            pl.col("sample_size").cast(pl.Float64),
+            pl.col("score").cast(pl.Float64).fill_nan(None),
+        )
+        .drop_nulls("score")
+    )
     of_one_length = pl.col("predicted").list.len() == pl.col("actual").list.len()
     key = pl.struct(KEYS)
     cell, segment = ["model", *KEYS], ["model", "round", "segment_id"]

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.tables import lazy
+from evalframe.survey.contexts import marked, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.respondent_draws import Drawn
-from evalframe.survey.leaderboards.rows import category_of
+from evalframe.survey.leaderboards.rows import category_of, category_source, check_categories
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame
+    from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
     from evalframe.survey.similarity.named import Metric
 
@@ -28,6 +30,7 @@ _ROUNDING = 1e-12
 def respondent_gaps(
     scored: Frame,
     *,
+    context: Context = "highest",
     metric: Metric = "jensen_shannon_similarity",
     n: int = 200,
     seed: int = 42,
@@ -47,6 +50,7 @@ def respondent_gaps(
             `model`, `round`, `segment_id`, `question_id`, `predicted`, `actual`, `sample_size`,
             `score`, perhaps `segment_attribute`, which is the category; by default it is the prefix
             of the segment's id. The score of a segment is the mean of its rows with one.
+        context: Which amount of context counts, see `at_context`, as of `disparity`.
         metric: The one that the scores are of.
         n: Number of draws.
         seed: Of the draws.
@@ -58,12 +62,15 @@ def respondent_gaps(
         `model`, `round`, `category`, `n_segments` (Int64, 2 or more), `gap` (Float64, best minus
         worst), `best_segment`, `worst_segment` (the first by name of equals), `noise_gap` (gaps of
         equally predicted segments are above it once in 20 times, at level 0.95), `p_value`,
-        `p_adjusted` and `within_noise` (Boolean: the gap is not above `noise_gap`). Sorted by
-        model, round and category. Lazy.
+        `p_adjusted`, `within_noise` (Boolean: the gap is not above `noise_gap`) and, if the table
+        has amounts of context, `context_count` (Int64, the one that counts; null for several) and
+        `n_other_context` (Int64, rows of others, which do not count). Sorted by model, round and
+        category. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: A sample size is not known, or an argument outside its domain.
+        ParameterError: No segment has a category, a sample size is not known, or an argument lies
+            outside its domain.
 
     Examples:
         >>> import polars as pl
@@ -84,11 +91,13 @@ def respondent_gaps(
         ('gender', 0.04259999999999997, True)
     """
     check_draws(n, seed, level)
-    rows = lazy(scored)
+    rows = marked(lazy(scored), context, ["model"])
     columns = frozenset(rows.collect_schema().names())
-    entry = pl.struct("model", "round", category_of(columns), "segment_id").alias("entry")
+    category = category_of(columns)
+    entry = pl.struct("model", "round", category, "segment_id").alias("entry")
     drawn = Drawn.of(rows, entry, "items", metric, n, seed, rules)
     entries = drawn.models.struct.unnest().with_columns(score=drawn.estimates)
+    check_categories("respondent_gaps", category_source(columns), entries.to_struct())
     gaps = (
         entries.with_row_index(":first")
         .group_by(_GROUP, maintain_order=True)
@@ -107,7 +116,8 @@ def respondent_gaps(
     )
     several = tested.filter((pl.col("n_segments") > 1) & pl.col("category").is_not_null())
     within = (pl.col("gap") <= pl.col("noise_gap")).alias("within_noise")
-    return several.with_columns(adjusted_p_value(correction=correction), within).lazy()
+    table = several.with_columns(adjusted_p_value(correction=correction), within).lazy()
+    return with_contexts(table, rows, [*map(pl.col, _GROUP[:-1]), category], _GROUP)
 
 
 def _ranges(means: Floats, first: Ints) -> Floats:

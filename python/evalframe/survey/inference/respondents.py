@@ -13,6 +13,8 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.tables import lazy
+from evalframe.survey.contexts import marked, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.percentiles import percentiles
@@ -21,6 +23,7 @@ from evalframe.survey.inference.respondent_draws import Drawn
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
     from evalframe.survey.inference.respondent_draws import Average
     from evalframe.survey.similarity.named import Metric
@@ -31,6 +34,7 @@ def respondent_intervals(
     *,
     between: IntoExpr = "model",
     average: Average = "segments",
+    context: Context = "highest",
     metric: Metric = "jensen_shannon_similarity",
     n: int = 200,
     seed: int = 42,
@@ -53,6 +57,7 @@ def respondent_intervals(
         between: The models.
         average: `segments`: the mean of the means of segments, as on leaderboards; `items`: the
             mean of all rows.
+        context: Which amount of context counts, see `at_context`, as on leaderboards.
         metric: The one that the scores are of.
         n: Number of draws.
         seed: Of the draws.
@@ -62,7 +67,9 @@ def respondent_intervals(
 
     Returns:
         The model, `estimate` (the mean score), `mean` (of the means against drawn answers), `bias`
-        (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows). Sorted by the model. Lazy.
+        (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows) and, if the table has
+        amounts of context, `context_count` (Int64, the one that counts; null for several) and
+        `n_other_context` (Int64, rows of others, which do not count). Sorted by the model. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -92,7 +99,8 @@ def respondent_intervals(
     import numpy as np
 
     check_draws(n, seed, level)
-    drawn = Drawn.of(scored, between, average, metric, n, seed, rules)
+    rows = marked(lazy(scored), context, [between])
+    drawn = Drawn.of(rows, between, average, metric, n, seed, rules)
     mean = drawn.means.mean(axis=0)
     lower, upper = percentiles(drawn.means, level, rules)
     if rules == "documented":
@@ -108,8 +116,10 @@ def respondent_intervals(
         "upper": upper,
         "n": drawn.rows,
     }
-    table = pl.DataFrame({as_expr(between).meta.output_name(): drawn.models, **made})
-    return table.with_columns(pl.col("std_error").fill_nan(None)).lazy()
+    name = as_expr(between).meta.output_name()
+    table = pl.LazyFrame({name: drawn.models, **made})
+    known = table.with_columns(pl.col("std_error").fill_nan(None))
+    return with_contexts(known, rows, [as_expr(between)], [name])
 
 
 def respondent_differences(
@@ -117,6 +127,7 @@ def respondent_differences(
     *,
     between: IntoExpr = "model",
     average: Average = "segments",
+    context: Context = "highest",
     metric: Metric = "jensen_shannon_similarity",
     n: int = 200,
     seed: int = 42,
@@ -133,6 +144,7 @@ def respondent_differences(
         scored: As for `respondent_intervals`.
         between: The same.
         average: The same.
+        context: The same.
         metric: The same.
         n: The same.
         seed: The same.
@@ -143,7 +155,8 @@ def respondent_differences(
     Returns:
         `left`, `right`, `delta` (right minus left), `std_error`, `lower`, `upper`, `p_value`
         (two-sided, by inverting the interval), `p_adjusted`, `within_noise` (Boolean: the interval
-        holds 0). Sorted by the pair. Lazy.
+        holds 0), and as of `respondent_intervals` `context_count` and `n_other_context`, of both
+        models. Sorted by the pair. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -172,7 +185,8 @@ def respondent_differences(
     from evalframe.resample.intervals import p_values
 
     check_draws(n, seed, level)
-    drawn = Drawn.of(scored, between, average, metric, n, seed, rules)
+    rows = marked(lazy(scored), context, [between])
+    drawn = Drawn.of(rows, between, average, metric, n, seed, rules)
     if len(drawn.models) < 2:
         found = drawn.models.to_list()
         raise ParameterError(f"respondent_differences needs two models, found {found}")
@@ -194,4 +208,5 @@ def respondent_differences(
     adjusted = adjusted_p_value(correction=correction)
     noise = ((pl.col("lower") <= 0) & (pl.col("upper") >= 0)).alias("within_noise")
     floats = pl.col("std_error", "p_value").fill_nan(None)
-    return pl.DataFrame(made).with_columns(floats).with_columns(adjusted, noise).lazy()
+    table = pl.LazyFrame(made).with_columns(floats).with_columns(adjusted, noise)
+    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])

@@ -10,6 +10,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_rules
 from evalframe.core.tables import lazy
+from evalframe.survey.contexts import check_context, counted, is_amount, marked, with_contexts
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws, shared_keys
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
 
 _SIGNS = 1 << 22
@@ -43,6 +45,7 @@ def sign_flip_test(
     between: IntoExpr = "model",
     on: IntoExpr | Sequence[IntoExpr] = KEYS,
     score: IntoExpr = "score",
+    context: Context = "highest",
     n: int = 10_000,
     seed: int = 42,
     correction: Correction = "holm",
@@ -62,18 +65,22 @@ def sign_flip_test(
         between: The models.
         on: What both must have answered.
         score: Null or NaN is missing.
+        context: Which amount of context counts, see `at_context`; segments are told apart by
+            `segment_id` and `round`, as far as there are.
         n: Number of random signs.
         seed: Of the signs.
         correction: For all pairs together, see `adjusted_p_value`.
         rules: `documented`: one is added to numerator and denominator, as the observed signs are
             one of the draws, and sums that differ by rounding alone are ties. `reference`: nothing
             is added, so p can be 0; ties hang on rounding; signs are always drawn; Holm without its
-            running maximum; 3 shared keys at least, not 2.
+            running maximum; 3 shared keys at least, not 2; all amounts of context are averaged.
 
     Returns:
         `left`, `right` (in sorted order), `estimate_left`, `estimate_right` (mean scores on shared
-        keys), `delta` (right minus left), `n_shared`, `p_value` (two-sided), `p_adjusted`. Null
-        where too few keys are shared. Sorted by the pair. Lazy.
+        keys), `delta` (right minus left), `n_shared`, `p_value` (two-sided), `p_adjusted`; null
+        where too few keys are shared. With amounts of context also `context_count` (Int64, the one
+        that counts for both; null for several) and `n_other_context` (Int64, rows of both of other
+        amounts, which do not count), but not by the original's rules. Sorted by the pair. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -102,7 +109,11 @@ def sign_flip_test(
     check_draws(n, seed)
     if rules == "reference" and correction != "holm":
         raise ParameterError("the original corrects by Holm alone; leave out rules or correction")
-    table = _Scores.of(scored, between, on, score)
+    check_context(context, rules)
+    rows = lazy(scored)
+    if rules == "documented":
+        rows = marked(rows, context, [between, *filter(is_amount, shared_keys(on))], score)
+    table = _Scores.of(rows, between, on, score)
     left, right = np.triu_indices(len(table.models), 1)
     pairs = _Pairs.of(table.values, left, right, rules)
     keys = len(pairs.differences)
@@ -129,7 +140,8 @@ def sign_flip_test(
     )
     adjusted = adjusted_p_value(correction=correction, rules=rules)
     tested = tested.with_columns(pl.col(*made).fill_nan(None)).with_columns(adjusted)
-    return tested.select("left", "right", *_RESULT).lazy()
+    result = tested.select("left", "right", *_RESULT).lazy()
+    return with_contexts(result, rows, [as_expr(between)], ["left"], ["right"])
 
 
 class _Scores(NamedTuple):
@@ -141,12 +153,12 @@ class _Scores(NamedTuple):
     @classmethod
     def of(
         cls,
-        scored: Frame,
+        rows: pl.LazyFrame,
         between: IntoExpr,
         on: IntoExpr | Sequence[IntoExpr],
         score: IntoExpr,
     ) -> _Scores:
-        """Scores as a matrix.
+        """Scores as a matrix, of the rows that count.
 
         Raises:
             MissingColumnsError: A column is not there.
@@ -154,17 +166,20 @@ class _Scores(NamedTuple):
         """
         import numpy as np
 
-        rows = lazy(scored)
         keys = shared_keys(on)
         exprs = [as_expr(between), *keys, as_expr(score)]
         present = rows.collect_schema().names()
         if missing := columns_read(exprs) - {*present}:
             raise MissingColumnsError.of("sign_flip_test", missing, present)
-        known = rows.select(
-            as_expr(between).alias("model"),
-            pl.struct(keys).alias("key"),
-            as_expr(score).cast(pl.Float64).fill_nan(None).alias("score"),
-        ).drop_nulls("score")
+        known = (
+            counted(rows)
+            .select(
+                as_expr(between).alias("model"),
+                pl.struct(keys).alias("key"),
+                as_expr(score).cast(pl.Float64).fill_nan(None).alias("score"),
+            )
+            .drop_nulls("score")
+        )
         if unnamed := known.select(pl.col("model").null_count()).collect().item():
             raise ParameterError(
                 f"sign_flip_test: the model is null in {unnamed:,} rows with a score; name it, or "

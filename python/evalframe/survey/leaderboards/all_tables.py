@@ -12,13 +12,14 @@ from evalframe.survey.leaderboards.consistency import ranked_by_deviation
 from evalframe.survey.leaderboards.context import run_points, slopes, stereotypes
 from evalframe.survey.leaderboards.disparity import category_gaps, largest_gaps, question_gaps
 from evalframe.survey.leaderboards.leaderboard import board
-from evalframe.survey.leaderboards.rows import scored_rows
+from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments, run_scores
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.contexts import Context
 
 
 def leaderboards(
@@ -26,6 +27,7 @@ def leaderboards(
     *,
     by: By = None,
     rules: Rules = "documented",
+    context: Context = "highest",
     baselines: bool = True,
     attributes: Frame | None = None,
 ) -> dict[str, pl.DataFrame]:
@@ -35,6 +37,7 @@ def leaderboards(
         scored: One row per item, see `segment_scores`.
         by: Group keys.
         rules: `documented`, or `reference` for the original's numbers.
+        context: Which amount of context counts, see `at_context`.
         baselines: Whether pseudo-models take part.
         attributes: As of `leaderboard`.
 
@@ -42,7 +45,8 @@ def leaderboards(
         `overall`, `segment` and `category` as of `leaderboard`, `consistency`, `disparity`,
         `model_disparity`, `category_leaders` and `segment_overview`; with `question_id` also
         `question` and `question_disparity`; with `context_count` also `context_responsiveness` and
-        `stereotype_score`.
+        `stereotype_score`, which are about all amounts of context. Where no segment has a category,
+        the tables of categories are empty.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -59,15 +63,21 @@ def leaderboards(
         ['b', 'a']
     """
     taken = ("gap", "slope", "improvement", "overall_gap", "best_score", "worst_score")
-    rows = scored_rows(
+    asked = scored_rows(
         "leaderboards", scored, by, rules, taken=taken, baselines=baselines
     ).encoded()
-    runs = run_scores(replace(rows, apart=True)).collect()
-    alone = not runs.select(*rows.keys.inner, "model", *rows.segment).is_duplicated().any()
+    asked = replace(asked, caller=None)
+    runs = run_scores(asked, asked.run).collect()
+    segment = [*asked.keys.inner, "model", *asked.segment]
+    alone, once = (
+        not runs.select(*segment, *run).is_duplicated().any()
+        for run in ([], [name for name in asked.run if name == CONTEXT])
+    )
     # The original leaves out runs without a score.
-    counted = rules == "documented" or (runs["n_items"] > 0).all()
-    rows = replace(rows, single=alone and counted)
-    shared = runs.lazy() if alone or rules == "reference" else None
+    rows = replace(asked.at(context), single=alone and bool((runs["n_items"] > 0).all()))
+    if rows.marked:
+        rows = replace(rows, frame=rows.frame.collect().lazy())
+    shared = runs.lazy() if once or rules == "reference" else None
     kept = kept_segments(rows, shared).collect().lazy()
     gaps = category_gaps(rows, kept, attributes).collect().lazy()
     made = {
@@ -85,9 +95,9 @@ def leaderboards(
         made["question_disparity"] = question_gaps(rows, kept)
     if "context_count" in rows.columns:
         unknown = pl.col("context_count").null_count() > 0
-        known = not rows.frame.select(unknown).collect().item()
-        points = run_points(rows, runs.lazy() if known else None).collect().lazy()
-        made["context_responsiveness"] = slopes(rows, points)
-        made["stereotype_score"] = stereotypes(rows, points)
+        known = not asked.frame.select(unknown).collect().item()
+        points = run_points(asked, runs.lazy() if known else None).collect().lazy()
+        made["context_responsiveness"] = slopes(asked, points)
+        made["stereotype_score"] = stereotypes(asked, points)
     # One after the other: together, the tables that they share would be computed in each.
     return {name: table.rename(rows.keys.restore()).collect() for name, table in made.items()}

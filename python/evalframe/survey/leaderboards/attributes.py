@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.contexts import Context
     from evalframe.survey.leaderboards.rows import Rows
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
@@ -28,6 +29,7 @@ def attribute_breakdown(
     *,
     by: By = None,
     rules: Rules = "documented",
+    context: Context = "highest",
 ) -> pl.LazyFrame:
     """The mean segment score of each model by the values of each attribute.
 
@@ -40,11 +42,12 @@ def attribute_breakdown(
             `round`, such as `Survey.segment_attributes`.
         by: Group keys.
         rules: `documented`, or `reference` for the runs that the original keeps.
+        context: Which amount of context counts, see `at_context`.
 
     Returns:
         by..., `model`, `attribute`, `value`, `score` (Float64), `n_segments` and `n_items` (Int64),
-        and `deviation` (Float64: the score less the mean over the values of the attribute). Sorted
-        by these keys. Lazy.
+        as of `leaderboard` `context_count` and `n_other_context`, and `deviation` (Float64: the
+        score less the mean over the values of the attribute). Sorted by these keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -69,6 +72,7 @@ def attribute_breakdown(
         [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
     """
     rows = scored_rows("attribute_breakdown", scored, by, rules, taken=(*_TAKEN, "deviation"))
+    rows = rows.at(context)
     named, on = named_attributes(rows, attributes, "value")
     _check_rounds(rows, attributes)
     kept = kept_segments(rows).drop("category").filter(pl.col("score").is_not_null())
@@ -78,9 +82,12 @@ def attribute_breakdown(
         score=pl.col("score").mean(),
         n_segments=pl.len().cast(pl.Int64),
         n_items=pl.col("n_items").sum(),
+        **rows.summed,
     )
     deviation = pl.col("score") - pl.col("score").mean().over(group)
-    table = table.with_columns(deviation=deviation).sort(*group, "value")
+    table = table.sort(*group, "value")
+    shown = [*group, "value", "score", "n_segments", "n_items"]
+    table = table.select(*shown, **rows.told, deviation=deviation)
     return table.rename(rows.keys.restore())
 
 
@@ -110,6 +117,7 @@ def category_leaders(
     *,
     by: By = None,
     rules: Rules = "documented",
+    context: Context = "highest",
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
     """The best model of each category, by its mean segment score there.
@@ -118,15 +126,17 @@ def category_leaders(
         scored: One row per item, see `segment_scores`.
         by: Group keys.
         rules: `documented`, or `reference` for the original's numbers.
+        context: Which amount of context counts, see `at_context`.
         attributes: As of `leaderboard`.
 
     Returns:
-        by..., `category`, `model`, `score` (Float64) and `n_segments` (Int64). Tied models each
-        have a row; by the original's rules the first seen has. Sorted by category. Lazy.
+        by..., `category`, `model`, `score` (Float64), `n_segments` (Int64) and as of `leaderboard`
+        `context_count` and `n_other_context`. Tied models each have a row; by the original's rules
+        the first seen has. Sorted by category. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
         dtef-app 52d79c0, segment-type leaders.
@@ -144,7 +154,7 @@ def category_leaders(
         >>> category_leaders(scored).collect().rows()
         [('country', 'b', 0.5, 1), ('gender', 'a', 0.75, 1)]
     """
-    rows = scored_rows("category_leaders", scored, by, rules, taken=("best_score",))
+    rows = scored_rows("category_leaders", scored, by, rules, taken=("best_score",)).at(context)
     table = leaders(rows, kept_segments(rows), attributes)
     return table.rename(rows.keys.restore())
 
@@ -152,21 +162,25 @@ def category_leaders(
 def leaders(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = None) -> pl.LazyFrame:
     """The table of `category_leaders`, under internal names of the keys."""
     best = board(rows, kept, "category", "segment", attributes).filter(pl.col("rank") == 1)
-    return best.select(*rows.keys.inner, "category", "model", "score", "n_segments")
+    return best.select(*rows.keys.inner, "category", "model", "score", "n_segments", *rows.told)
 
 
-def segment_overview(scored: Frame, *, by: By = None, rules: Rules = "documented") -> pl.LazyFrame:
+def segment_overview(
+    scored: Frame, *, by: By = None, rules: Rules = "documented", context: Context = "highest"
+) -> pl.LazyFrame:
     """Each segment with its best model, and the mean over models.
 
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
         rules: `documented`, or `reference` for the original's numbers.
+        context: Which amount of context counts, see `at_context`.
 
     Returns:
         by..., `round` (if it tells segments apart), `segment_id`, `category`, `best_model` (of tied
-        ones the first by name, or as first seen), `best_score` and `mean_score` (Float64) and
-        `n_models` (Int64). Sorted by segment. Lazy.
+        ones the first by name, or as first seen), `best_score` and `mean_score` (Float64),
+        `n_models` (Int64) and as of `leaderboard` `context_count` and `n_other_context`, of all
+        models. Sorted by segment. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -184,7 +198,7 @@ def segment_overview(scored: Frame, *, by: By = None, rules: Rules = "documented
         >>> segment_overview(scored).collect().rows()
         [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
-    rows = scored_rows("segment_overview", scored, by, rules, taken=_TAKEN)
+    rows = scored_rows("segment_overview", scored, by, rules, taken=_TAKEN).at(context)
     table = overview(rows, kept_segments(rows))
     return table.rename(rows.keys.restore())
 
@@ -203,6 +217,8 @@ def overview(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
             best_score=pl.col("score").max(),
             mean_score=pl.col("score").mean(),
             n_models=pl.len().cast(pl.Int64),
+            **rows.summed,
         )
         .sort(group)
+        .select(*group, "best_model", "best_score", "mean_score", "n_models", **rows.told)
     )

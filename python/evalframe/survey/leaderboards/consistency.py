@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.contexts import Context
     from evalframe.survey.leaderboards.rows import Rows
 
 _LEAST = {"documented": 2, "reference": 1}
@@ -25,6 +26,7 @@ def consistency(
     *,
     by: By = None,
     rules: Rules = "documented",
+    context: Context = "highest",
     min_segments: int | None = None,
     baselines: bool | None = None,
 ) -> pl.LazyFrame:
@@ -38,13 +40,15 @@ def consistency(
         scored: One row per item, see `segment_scores`.
         by: Group keys.
         rules: `documented`, or `reference` for the original's numbers.
+        context: Which amount of context counts, see `at_context`.
         min_segments: Models with fewer segments have no rank; by default 2, or 1 by the original's
             rules.
         baselines: Whether pseudo-models have a rank; by default only by the original's rules.
 
     Returns:
         by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
-        (Float64) and `n_segments` (Int64). Sorted by rank. Lazy.
+        (Float64), `n_segments` (Int64) and as of `leaderboard` `context_count` and
+        `n_other_context`. Sorted by rank. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -66,7 +70,7 @@ def consistency(
         >>> consistency(scored).select("rank", "model", "sd_segments").collect().rows()
         [(1, 'b', 0.0), (2, 'a', 0.25), (None, 'c', 0.0)]
     """
-    rows = scored_rows("consistency", scored, by, rules)
+    rows = scored_rows("consistency", scored, by, rules).at(context)
     if min_segments is not None and min_segments < 1:
         raise ParameterError(f"min_segments must be 1 or more, got {min_segments!r}")
     table = ranked_by_deviation(rows, kept_segments(rows), min_segments, baselines=baselines)
@@ -88,6 +92,7 @@ def ranked_by_deviation(
         score=score.mean(),
         n_segments=score.count().cast(pl.Int64),
         **({ROW: pl.col(ROW).min()} if reference else {}),
+        **rows.summed,
     )
     least = _LEAST[rows.rules] if min_segments is None else min_segments
     enters = pl.col("n_segments") >= least
@@ -101,4 +106,5 @@ def ranked_by_deviation(
     if reference:
         place = pl.when(pl.col("rank").is_not_null()).then(pl.int_range(1, pl.len() + 1))
         table = table.with_columns(rank=place.over(group) if group else place)
-    return table.select(*group, "rank", "model", "sd_segments", "score", "n_segments")
+    shown = [*group, "rank", "model", "sd_segments", "score", "n_segments"]
+    return table.select(*shown, **rows.told)

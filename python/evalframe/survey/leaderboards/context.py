@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core.rules import check_choice
 from evalframe.resample.settled import settled
+from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows
 from evalframe.survey.leaderboards.segments import run_scores
 
@@ -56,7 +57,7 @@ def context_responsiveness(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
         dtef-app 52d79c0, context analysis.
@@ -92,7 +93,7 @@ def slopes(rows: Rows, points: pl.LazyFrame, level: ContextLevel = "overall") ->
         return table.select(*shown, "slope", "std_error", "n_points")
     entry = [*rows.keys.inner, "model", *(["category"] if level == "category" else [])]
     if level == "category":
-        segments = segments.filter(pl.col("category").is_not_null())
+        segments = with_category(rows, segments, None)
     slope = pl.col("slope")
     count = slope.count()
     mean = slope.mean().fill_null(0.0) if rows.rules == "reference" else slope.mean()
@@ -214,19 +215,20 @@ def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
 
     Args:
         rows: Scored predictions.
-        runs: The `run_scores` of all runs apart, if it is known that all amounts are known.
+        runs: The `run_scores` of all runs, if it is known that all amounts are known.
     """
     if runs is None:
         known = rows.frame.filter(pl.col("context_count").is_not_null())
-        runs = run_scores(replace(rows, frame=known, apart=True))
-    runs = runs.filter(pl.col("n_items") > 0)
+        runs = run_scores(replace(rows, frame=known), rows.run)
+    has_score = pl.col("n_items") > 0
     if rows.rules == "documented":
-        return runs
+        return runs.filter(has_score)
+    # Amounts of which there are nothing but errors are amounts, too.
     context, group = pl.col(CONTEXT), rows.keys.inner
     low, high = context.min(), context.max()
     levels = (low.over(group), high.over(group)) if group else (low, high)
     ends = runs.with_columns(levels[0].alias(_LOWEST), levels[1].alias(_HIGHEST))
-    return ends.filter(pl.col(_LOWEST) < pl.col(_HIGHEST))
+    return ends.filter(has_score, pl.col(_LOWEST) < pl.col(_HIGHEST))
 
 
 def _segment_slopes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -9,13 +10,15 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
-from evalframe.evaluation import cluster_of
+from evalframe.evaluation import named_cluster
 from evalframe.resample.settled import ranks, settled
 from evalframe.survey.leaderboards.rows import (
     CLUSTER,
     MASS,
     ROW,
     SIZE,
+    category_source,
+    check_categories,
     deviation,
     scored_rows,
 )
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
+    from evalframe.survey.contexts import Context
     from evalframe.survey.leaderboards.rows import Rows
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
@@ -59,17 +63,18 @@ def leaderboard(
     by: By = None,
     weighting: Weighting = "segment",
     rules: Rules = "documented",
+    context: Context = "highest",
     baselines: bool = True,
     attributes: Frame | None = None,
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
     """Models by mean score, in two stages: items to segments, segments to models.
 
-    Where a segment was asked with several amounts of context, the run with the most of it counts,
-    see `segment_scores`. Rounds never overwrite each other: a segment counts once for each round
-    that it stands in. By the original's rules it counts once, with the run that was first seen
-    among those with the most context, and ties are ranked in the order in which models were first
-    seen; otherwise tied models share the better rank.
+    Where a segment was asked with several amounts of context, `context` says which of them counts,
+    by default the highest, see `at_context`. Rounds never overwrite each other: a segment counts
+    once for each round that it stands in. By the original's rules it counts once, with the run that
+    was first seen among those with the most context, and ties are ranked in the order in which
+    models were first seen; otherwise tied models share the better rank.
 
     Args:
         scored: One row per item, see `segment_scores`; `question_id` too if questions are asked
@@ -82,10 +87,12 @@ def leaderboard(
             none above 0, are left out). Within a segment all items weigh the same; within a
             question, segments.
         rules: `documented`, or `reference` for the original's numbers.
+        context: Which amount of context counts: `highest`, `lowest`, a number of answers shown,
+            or `all` of them, pooled. For a leaderboard per amount group `by="context_count"`.
         baselines: Whether pseudo-models such as `baseline:uniform` take part.
         attributes: A row per attribute of a segment (`segment_id`, `attribute`, perhaps `round`),
             for categories of segments with several attributes; by default the category is
-            `segment_attribute`, or the prefix of the id.
+            `segment_attribute`, or the prefix of the id, see `disparity`.
         resample: `ef.Bootstrap(cluster=...)`: over segments with `cluster="segment_id"`, over
             questions with `cluster="question_id"`, or over anything else. All models of a
             leaderboard are resampled by the same draws. Where each segment (or what else counts
@@ -99,7 +106,9 @@ def leaderboard(
         deviation of segment scores), `best_score`, `worst_score`, their difference `gap`, and
         overall and in categories `best_segment` and `worst_segment` with their rounds; without
         these in a segment. In a question repeated items of a segment are averaged first. With a
-        status there is `parse_rate`.
+        status there is `parse_rate`; with amounts of context `context_count` (Int64, the one that
+        counts; null for several) and `n_other_context` (Int64, rows of others, which do not count),
+        but not by the original's rules.
 
         With `resample`: `std_error`, `lower`, `upper`, `n_clusters` (those with items of the model)
         and `drop_rate` of the score, `rank_lower` and `rank_upper` (the central ranks of the
@@ -112,7 +121,7 @@ def leaderboard(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
         dtef-app 52d79c0, demographic aggregation; rank sets: Mogstad, Romano, Shaikh and Wilhelm
@@ -156,7 +165,7 @@ def leaderboard(
         taken=(*_SPREAD, *_ENDS),
         baselines=baselines,
         extra=extra,
-    )
+    ).at(context)
     if level == "question" or weighting == "question":
         rows = rows.checked(scored)
     kept = kept_segments(rows)
@@ -233,7 +242,7 @@ def board(
     rate = [parse_rate()] if "status" in rows.columns else []
     named = table.with_columns(*rate, weighting=pl.lit(weighting))
     shown += ["parse_rate"] * len(rate)
-    return _ranked(rows, named, group).select(*group, *shown)
+    return _ranked(rows, named, group).select(*group, *shown, **rows.told)
 
 
 def details(
@@ -270,10 +279,15 @@ def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> p
     Raises:
         MissingColumnsError: Attributes do not say of which segment, or which.
     """
-    if attributes is None:
-        return kept.filter(pl.col("category").is_not_null())
-    named, on = named_attributes(rows, attributes)
-    return kept.drop("category").join(named, on=on)
+    if attributes is not None:
+        named, on = named_attributes(rows, attributes)
+        kept = kept.drop("category").join(named, on=on, how="left")
+    known = pl.col("category").is_not_null()
+    if rows.caller is not None and rows.rules == "documented":
+        source = "attributes" if attributes is not None else category_source(rows.columns)
+        check = partial(check_categories, rows.caller, source)
+        known = pl.struct("segment_id", "category").map_batches(check, pl.Boolean)
+    return kept.filter(known)
 
 
 def named_attributes(
@@ -315,7 +329,7 @@ def _by_question(rows: Rows, kept: pl.LazyFrame, weighting: Weighting) -> pl.Laz
     first = [pl.col(ROW).min()] if rows.rules == "reference" else []
     sizes = pl.col(SIZE).mean() if weighting == "sample_size" else pl.lit(1.0).alias(SIZE)
     means = [pl.col("score").mean(), sizes]
-    return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), *first)
+    return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), *first, **rows.summed)
 
 
 def _summary(rows: Rows) -> dict[str, pl.Expr]:
@@ -335,7 +349,7 @@ def _summary(rows: Rows) -> dict[str, pl.Expr]:
         made |= {name: pl.col(name).sum() for name in (N_OK, N_ATTEMPTED)}
     if rows.rules == "reference":
         made[ROW] = pl.col(ROW).min()
-    return made
+    return made | rows.summed
 
 
 def _ends(rows: Rows) -> dict[str, pl.Expr]:
@@ -378,6 +392,4 @@ def _cluster(resample: Bootstrap) -> pl.Expr:
 
     if not isinstance(resample, Bootstrap):
         raise ParameterError(f"leaderboard: resample must be ef.Bootstrap(...), got {resample!r}")
-    cluster = cluster_of(resample)
-    assert cluster is not None
-    return cluster
+    return named_cluster("leaderboard", resample)

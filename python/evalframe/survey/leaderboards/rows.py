@@ -11,7 +11,8 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_rules
-from evalframe.survey.surveys.names import category
+from evalframe.survey import contexts
+from evalframe.survey.surveys.names import category, original_category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
+    from evalframe.survey.contexts import Context
 
 ROW = ":row"
 """When a row, a run, a segment or a model was first seen; only the original's rules ask."""
 
 CONTEXT = ":context"
+"""The amount of context of a row, 0 where it is not known."""
 
 CLUSTER, SIZE, MASS = ":cluster", ":size", ":mass"
 """What a bootstrap draws, the weight of a unit, and that of an item within its unit."""
@@ -48,6 +51,7 @@ _USED = (
 )
 _TAKEN = (
     *_USED,
+    *contexts.TOLD,
     "category",
     "weighting",
     "rank",
@@ -69,9 +73,12 @@ class Rows:
         keys: The group keys.
         rules: Whose rules.
         columns: Names of the columns there are.
-        apart: Whether runs of the same context are told apart under all rules.
+        caller: Who asks, for messages; None where a table may lack what makes a part of the answer.
+        every: The rows before they were marked by the amount of context that counts, if they are;
+            `score` and `status` of others are null in `frame`.
+        context: Which amount of context counts.
         coded: Columns of text that stand as categories, which are grouped several times faster.
-        single: Whether it is known that all rows are of the runs that count.
+        single: Whether it is known that all rows are of the runs that the original keeps.
         unrepeated: Whether it is known that no question of a segment stands in several rows.
     """
 
@@ -79,7 +86,9 @@ class Rows:
     keys: Keys
     rules: Rules
     columns: frozenset[str]
-    apart: bool = False
+    caller: str | None = None
+    every: pl.LazyFrame | None = None
+    context: Context = "highest"
     coded: tuple[str, ...] = ()
     single: bool = False
     unrepeated: bool = False
@@ -125,16 +134,45 @@ class Rows:
 
     @property
     def run(self) -> list[str]:
-        """What names a run within a segment of a model: its context, for the original also its id.
+        """What names a run within a segment of a model: its context, its round and its id."""
+        names = [CONTEXT] if "context_count" in self.columns else []
+        names += [name for name in ("round", "run_id") if name in self.columns]
+        return [name for name in names if name not in self.segment]
 
-        Runs of the same context are one by the documented rules, so that none is preferred,
-        unless `apart` asks for each.
+    def at(self, context: Context) -> Rows:
+        """The same rows, marked by whether they are of the amount of context that counts.
+
+        The original keeps runs instead, see `kept_segments`.
+
+        Raises:
+            ParameterError: There is no such amount.
+            MissingColumnsError: It is asked for, but the table has no amounts.
         """
-        context = [CONTEXT] if "context_count" in self.columns else []
-        if self.rules == "documented" and not self.apart:
-            return context
-        further = [name for name in ("round", "run_id") if name in self.columns]
-        return [*context, *(name for name in further if name not in self.segment)]
+        contexts.check_context(context, self.rules)
+        if self.rules == "reference":
+            return self
+        frame = contexts.marked(self.frame, context, ["model", *self.keys.inner])
+        if "context_count" not in self.columns:
+            return self
+        counts = [pl.col(name) for name in ("score", "status") if name in self.columns]
+        counted = [pl.when(pl.col(contexts.OTHER) == 0).then(each) for each in counts]
+        return replace(self, frame=frame.with_columns(counted), every=self.frame, context=context)
+
+    @property
+    def marked(self) -> bool:
+        """Whether rows are marked by the amount of context that counts."""
+        return self.every is not None
+
+    @property
+    def summed(self) -> dict[str, pl.Expr]:
+        """Sums of what rows, or segments, are marked by."""
+        return contexts.summed() if self.marked else {}
+
+    @property
+    def told(self) -> dict[str, pl.Expr]:
+        """What a table says of the amounts of context behind it."""
+        said = contexts.told() if self.marked else {}
+        return {name: expr for name, expr in said.items() if name not in self.keys.names}
 
 
 def scored_rows(
@@ -148,7 +186,7 @@ def scored_rows(
     baselines: bool = True,
     extra: Mapping[str, pl.Expr] | None = None,
 ) -> Rows:
-    """The rows of a table of scores, checked.
+    """The rows of a table of scores, checked, of all amounts of context.
 
     Args:
         caller: Who asks, for messages.
@@ -166,7 +204,9 @@ def scored_rows(
             the result.
     """
     check_rules(rules)
-    keys = tables.Keys.of(by, taken=(*_TAKEN, *taken))
+    # A result that is grouped by the amount of context has its column from that.
+    grouped = any(map(contexts.is_amount, tables.Keys.of(by, taken=()).exprs))
+    keys = tables.Keys.of(by, taken={*_TAKEN, *taken} - ({contexts.COUNT} if grouped else set()))
     lazy = tables.lazy(scored)
     schema = lazy.collect_schema()
     others = dict(extra or {})
@@ -195,7 +235,7 @@ def scored_rows(
         rows = rows.filter(~is_baseline())
     if rules == "reference":
         rows = rows.with_row_index(ROW)
-    return Rows(rows, keys, rules, columns)
+    return Rows(rows, keys, rules, columns, caller)
 
 
 def deviation(score: pl.Expr) -> pl.Expr:
@@ -219,11 +259,48 @@ def is_baseline(model: IntoExpr = "model") -> pl.Expr:
     return as_expr(model).cast(pl.String).str.starts_with("baseline:")
 
 
-def category_of(columns: frozenset[str]) -> pl.Expr:
-    """The category of a segment: what the table says, or else the prefix of its id."""
+def category_of(columns: frozenset[str], rules: Rules = "documented") -> pl.Expr:
+    """The category of a segment: what the table says, or else the prefix of its id.
+
+    The original goes by ids, and knows its own categories only.
+    """
+    if rules == "reference":
+        return original_category("segment_id").alias("category")
     if "segment_attribute" in columns:
         return pl.col("segment_attribute").alias("category")
     return category("segment_id").alias("category")
+
+
+def category_source(columns: frozenset[str]) -> str:
+    """Where `category_of` looks."""
+    return "segment_attribute" if "segment_attribute" in columns else "segment_id"
+
+
+def check_categories(caller: str, source: str, segments: pl.Series) -> pl.Series:
+    """Whether each segment has a category, if there are none or if one of them has.
+
+    Args:
+        caller: Who asks.
+        source: `segment_id`, `segment_attribute` or `attributes`: where categories come from.
+        segments: Structs of `segment_id` and `category`.
+
+    Raises:
+        ParameterError: None has one.
+    """
+    known = segments.struct.field("category").is_not_null()
+    if known.is_empty() or known.any():
+        return known
+    names = segments.struct.field("segment_id").cast(pl.String).unique().sort()
+    looked = {
+        "segment_id": "what stands before a ':' in segment_id, as in 'gender:male'",
+        "segment_attribute": "the column segment_attribute, which is null for all of them",
+        "attributes": "their segment_id in the table of attributes",
+    }
+    raise ParameterError(
+        f"{caller}: no segment has a category; looked for {looked[source]}, and found "
+        f"{len(names):,} segments, such as {names[0]!r}. Name segments 'category:value', or state "
+        "the category of each in a column segment_attribute"
+    )
 
 
 def _number(name: str) -> pl.Expr:

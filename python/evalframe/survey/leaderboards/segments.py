@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.survey import contexts
 from evalframe.survey.leaderboards.rows import CONTEXT, ROW, category_of, scored_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.contexts import Context
     from evalframe.survey.leaderboards.rows import Rows
 
 N_OK, N_ATTEMPTED = ":n_ok", ":n_attempted"
@@ -23,14 +28,15 @@ def segment_scores(
     *,
     by: By = None,
     rules: Rules = "documented",
+    context: Context = "highest",
     runs: str = "kept",
 ) -> pl.LazyFrame:
     """The mean item score of each model in each segment, from the runs that count.
 
-    Where a segment was asked with several amounts of context, the run with the most of it counts;
-    an unknown amount is none. All runs of that amount are taken together. By the original's rules
-    the one that was first seen counts alone, and rounds are not told apart: of a segment that
-    stands in several rounds one is kept.
+    Where a segment was asked with several amounts of context, `context` says which of them counts,
+    see `at_context`. All runs of that amount are taken together. By the original's rules the one
+    that was first seen counts alone, and rounds are not told apart: of a segment that stands in
+    several rounds one is kept.
 
     Args:
         scored: One row per item, as `evalframe.survey.score` gives them: `model`, `segment_id`,
@@ -39,14 +45,19 @@ def segment_scores(
             come out as String.
         by: Group keys, such as temperature.
         rules: `documented`, or `reference` for the original's numbers.
-        runs: `kept`, or `all` for a row per run.
+        context: Which amount of context counts: `highest`, `lowest`, a number of answers shown,
+            or `all` of them, pooled. For a row per amount group `by="context_count"`.
+        runs: `kept`, or `all` for a row per run, that is, per amount of context and, by the
+            original's rules, round and `run_id`.
 
     Returns:
         by..., `model`, `round` (if it tells segments apart), `segment_id`, `category` (String, null
         if there is none), `score` (Float64, null where no item has one), `n_items` (Int64, items
-        with a score) and as far as the table tells `context_count` (Int64), `sample_size`
-        (Float64, mean of the items where it is above 0) and `parse_rate`. Sorted by these keys; by
-        the original's rules in the order in which they were first seen. Lazy.
+        with a score) and as far as the table tells `context_count` (Int64, the amount that counts;
+        null for several), `n_other_context` (Int64, rows of other amounts, which do not count;
+        with neither the original's rules nor `runs="all"`), `sample_size` (Float64, mean of the
+        items where it is above 0) and `parse_rate`. Sorted by these keys; by the original's rules
+        in the order in which they were first seen. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -71,25 +82,40 @@ def segment_scores(
     """
     if runs not in ("kept", "all"):
         raise ParameterError(f"runs must be 'kept' or 'all', got {runs!r}")
+    if runs == "all" and context != "highest":
+        raise ParameterError('runs="all" has every amount of context; leave out context')
     rows = scored_rows("segment_scores", scored, by, rules, taken=("n_items",))
-    table = kept_segments(rows) if runs == "kept" else run_scores(rows)
-    names = [*rows.keys.inner, "model", *rows.segment]
-    extra = [name for name in ("run_id", "round") if name in rows.run and runs == "all"]
-    order = [ROW] if rules == "reference" else [*names, *([CONTEXT] if CONTEXT in rows.run else [])]
-    shown = [*names, *extra, "category", "score", "n_items"]
-    if CONTEXT in rows.run:
-        shown.append(CONTEXT)
-    if "sample_size" in rows.columns:
-        shown.append("sample_size")
+    names, run = [*rows.keys.inner, "model", *rows.segment], []
+    if runs == "kept":
+        rows = rows.at(context)
+        table = kept_segments(rows)
+    else:
+        run = [name for name in rows.run if rules == "reference" or name == CONTEXT]
+        table = run_scores(rows, run)
+    said = rows.told
+    if CONTEXT in rows.run and not rows.marked:
+        said = {name: pl.col(CONTEXT) for name in ("context_count",) if name not in rows.keys.names}
+    order = [ROW] if rules == "reference" else [*names, *run]
+    shown = [*names, *(name for name in run if name != CONTEXT), "category", "score", "n_items"]
+    size = [pl.col("sample_size")] if "sample_size" in rows.columns else []
     made = [parse_rate()] if "status" in rows.columns else []
-    renamed = rows.keys.restore() | {CONTEXT: "context_count"}
-    return table.sort(order).select(*shown, *made).rename(renamed, strict=False)
+    told = [expr.alias(name) for name, expr in said.items()]
+    return table.sort(order).select(*shown, *told, *size, *made).rename(rows.keys.restore())
 
 
-def run_scores(rows: Rows) -> pl.LazyFrame:
-    """The mean item score of each run of each model in each segment."""
+def run_scores(rows: Rows, run: Sequence[str]) -> pl.LazyFrame:
+    """The mean item score of each run of each model in each segment.
+
+    Args:
+        rows: Scored predictions.
+        run: What names a run within a segment.
+    """
     score = pl.col("score")
-    made = {"score": score.mean(), "n_items": score.count().cast(pl.Int64)}
+    made = {
+        "score": score.mean(),
+        "n_items": score.count().cast(pl.Int64),
+        _ROWS: pl.len().cast(pl.Int64),
+    }
     if "sample_size" in rows.columns:
         made["sample_size"] = pl.col("sample_size").filter(score.is_not_null()).mean()
     if "status" in rows.columns:
@@ -100,39 +126,48 @@ def run_scores(rows: Rows) -> pl.LazyFrame:
         made["segment_attribute"] = pl.col("segment_attribute").max()
     if rows.rules == "reference":
         made[ROW] = pl.col(ROW).filter(score.is_not_null()).min()
-    key = [*rows.keys.inner, "model", *rows.segment, *rows.run]
-    runs = rows.decoded(rows.frame.group_by(key).agg(**made))
-    return runs.with_columns(category_of(rows.columns))
+    key = [*rows.keys.inner, "model", *rows.segment, *run]
+    runs = rows.decoded(rows.frame.group_by(key).agg(**made, **rows.summed))
+    return runs.with_columns(category_of(rows.columns, rows.rules))
 
 
 def kept_segments(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
-    """The runs that count, one row for each model and segment.
+    """What counts of each model and segment, in one row.
 
     Args:
         rows: Scored predictions.
-        runs: Their `run_scores`, if these are known already.
+        runs: Their `run_scores`, if these are known already and, by the documented rules, are the
+            only ones of their segments and amounts of context.
     """
-    runs = run_scores(rows) if runs is None else runs
+    if rows.rules == "documented":
+        if rows.every is not None and rows.context in ("highest", "lowest"):
+            every = replace(rows, frame=rows.every, every=None)
+            return _chosen(rows, run_scores(every, [CONTEXT]) if runs is None else runs)
+        return run_scores(rows, []) if runs is None or rows.marked else runs
+    runs = run_scores(rows, rows.run) if runs is None else runs
     key = [*rows.keys.inner, "model", *rows.segment]
-    if rows.rules == "reference":
-        ranked = runs.filter(pl.col("n_items") > 0).sort(
-            *([-pl.col(CONTEXT)] if CONTEXT in rows.run else []), ROW
-        )
-        first = ranked.with_columns(pl.col(ROW).alias(_KEPT), pl.col(ROW).min().over(key))
-        return first.unique(subset=key, keep="first", maintain_order=True)
-    if CONTEXT not in rows.run:
-        return runs
-    # Runs without a score stand behind all others, and are told apart like these.
-    standing = pl.when(pl.col("n_items") > 0).then(CONTEXT).otherwise(-1 - pl.col(CONTEXT))
-    return runs.filter(standing == standing.max().over(key))
+    most = [-pl.col(CONTEXT)] if CONTEXT in rows.run else []
+    ranked = runs.filter(pl.col("n_items") > 0).sort(*most, ROW)
+    first = ranked.with_columns(pl.col(ROW).alias(_KEPT), pl.col(ROW).min().over(key))
+    return first.unique(subset=key, keep="first", maintain_order=True)
 
 
-_KEPT = ":kept"
+_KEPT, _ROWS = ":kept", ":rows"
+
+
+def _chosen(rows: Rows, runs: pl.LazyFrame) -> pl.LazyFrame:
+    """The runs of the amount of context that counts; of these there are fewer than rows."""
+    key = [*rows.keys.inner, "model", *rows.segment]
+    amounts = runs.with_columns(pl.col(CONTEXT).alias(contexts.COUNT))
+    marked = contexts.marked(amounts, rows.context, ["model", *rows.keys.inner])
+    others = (pl.col(contexts.OTHER) * pl.col(_ROWS)).sum().over(key)
+    told = marked.with_columns(others.alias(_ROWS), pl.col("category").max().over(key))
+    return contexts.counted(told).with_columns(pl.col(_ROWS).alias(contexts.OTHER))
 
 
 def kept_rows(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows of the runs that count; by the original's rules these have a score."""
-    if rows.single or (rows.rules == "documented" and not rows.run):
+    """The rows behind `kept_segments`; those that do not count have no score there."""
+    if rows.single or rows.rules == "documented":
         return rows.frame
     key = [*rows.keys.inner, "model", *rows.segment, *rows.run]
     coded = pl.col([name for name in key if name in rows.coded]).cast(pl.Categorical)

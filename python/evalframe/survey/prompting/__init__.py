@@ -5,6 +5,7 @@ from evalframe.survey.prompting.config_ids import config_id
 from evalframe.survey.prompting.curation import Curation, curate
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.prompting.prompts import prompts
+from evalframe.survey.prompting.responses import read_responses
 from evalframe.survey.prompting.sampling import seeded_sample
 from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
 from evalframe.survey.prompting.writing import write_prompts
@@ -19,6 +20,7 @@ __all__ = [
     "fitting",
     "population_marginals",
     "prompts",
+    "read_responses",
     "seeded_sample",
     "write_prompts",
 ]

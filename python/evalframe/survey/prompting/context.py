@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.survey.prompting.original import SYSTEM_TOKENS
+from evalframe.survey.prompting.participants import FORMATS
 from evalframe.survey.prompting.texts import AFTER, BEFORE
-from evalframe.survey.prompting.tokens import RESERVES, available_tokens, counted, fitting
-from evalframe.survey.prompting.wording import PLACEHOLDER, WORDINGS
+from evalframe.survey.prompting.tokens import (
+    BUDGET,
+    RESERVES,
+    available_tokens,
+    counted,
+    fitting,
+)
 
 if TYPE_CHECKING:
     from evalframe.survey.prompting.settings import Settings
@@ -22,10 +29,11 @@ def with_context(batches: pl.DataFrame, items: pl.DataFrame, settings: Settings)
 
     Args:
         batches: The prompts without context, numbered in `row`.
-        items: Answers that may be shown, in order of `place`, with their texts in `item`.
+        items: Answers that may be shown, in order of `place`, with their texts in `item` and
+            their tokens in `cost`.
         settings: Options.
     """
-    words = WORDINGS[settings.context_format]
+    words = settings.words
     shown = _shown(batches, items, settings)
     texts = (
         shown.group_by("row", maintain_order=True)
@@ -46,8 +54,7 @@ def with_context(batches: pl.DataFrame, items: pl.DataFrame, settings: Settings)
 def _shown(batches: pl.DataFrame, items: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """`row`, `question_id` and `item` of all that is shown."""
     reference = settings.rules == "reference"
-    apart = "" if reference else WORDINGS[settings.context_format].apart
-    numbered = items.with_columns(cost=counted(items["item"] + apart, settings.tokens))
+    numbered = items
     if settings.context_count is not None:
         # No more than the questions of a prompt are passed over.
         most = settings.context_count + settings.batch_size
@@ -65,6 +72,8 @@ def _shown(batches: pl.DataFrame, items: pl.DataFrame, settings: Settings) -> pl
     if settings.context_count is not None:
         rank = pl.int_range(pl.len()).over("row")
         candidates = candidates.filter(rank < settings.context_count)
+    if reference and settings.context_format in FORMATS and not settings.of_participants:
+        candidates = candidates.clear()  # formats that show answers of participants alone
     if not reference or settings.context_format == "distribution-context":
         candidates = candidates.filter(fitting("cost", "room").over("row"))
     chosen = candidates.select("row", "number").collect()
@@ -75,14 +84,15 @@ def _shown(batches: pl.DataFrame, items: pl.DataFrame, settings: Settings) -> pl
 
 def _room(batches: pl.DataFrame, settings: Settings) -> pl.Series:
     """The tokens that are left for context in each prompt."""
-    reference = settings.rules == "reference"
-    heading = WORDINGS[settings.context_format].context
-    rest = [pl.lit(PLACEHOLDER)] if reference else [pl.lit(heading), pl.col(AFTER)]
-    core = batches.select(pl.concat_str(BEFORE, *rest, separator=_APART)).to_series()
-    tokens = available_tokens(
-        pl.lit(counted(pl.Series([settings.system]), settings.tokens)),
-        pl.lit(counted(core, settings.tokens)),
-        budget=settings.token_budget,
-        reserve=RESERVES["standard" if reference else settings.reasoning],
-    )
+    system = counted(pl.Series([settings.system]), settings.tokens).item()
+    budget, reserve = settings.token_budget, RESERVES[settings.reasoning]
+    if settings.rules == "reference":
+        core = batches["core"]
+        system = system if settings.own_system else SYSTEM_TOKENS
+        budget, reserve = budget or BUDGET, RESERVES["standard"]  # to which 0 is no budget at all
+    else:
+        heading = pl.lit(settings.words.context)
+        whole = pl.concat_str(BEFORE, heading, AFTER, separator=_APART)
+        core = counted(batches.select(whole).to_series(), settings.tokens)
+    tokens = available_tokens(pl.lit(system), pl.lit(core), budget=budget, reserve=reserve)
     return pl.select(tokens).to_series()

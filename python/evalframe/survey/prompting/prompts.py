@@ -10,6 +10,11 @@ import polars as pl
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, config_id
 from evalframe.survey.prompting.context import with_context
+from evalframe.survey.prompting.participants import (
+    N_PARTICIPANTS,
+    OF_SEGMENT,
+    of_participants,
+)
 from evalframe.survey.prompting.sampling import shuffled
 from evalframe.survey.prompting.settings import Settings, system_of
 from evalframe.survey.prompting.texts import group_texts, item_texts, question_texts, with_texts
@@ -19,6 +24,7 @@ from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
+    from evalframe.core.typing import Frame
     from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
     from evalframe.survey.prompting.tokens import Tokens
     from evalframe.survey.surveys.tables import AnySurvey, Survey
@@ -30,6 +36,7 @@ PROMPTS = {
     "config_id": pl.String(),
     "round": pl.String(),
     "segment_id": pl.String(),
+    "respondent_id": pl.String(),
     "segment_attribute": pl.String(),
     "sample_size": pl.Int64(),
     "question_id": pl.List(pl.String()),
@@ -64,6 +71,8 @@ def prompts(
     n_individuals: int = N_INDIVIDUALS,
     temperature: float = 0.3,
     system: str | None = None,
+    participants: Frame | None = None,
+    n_participants: int = N_PARTICIPANTS,
     seed: int | None = None,
     rules: Rules = "documented",
 ) -> pl.LazyFrame:
@@ -76,8 +85,10 @@ def prompts(
     those that the segment did not answer. As many as asked for are taken, as long as they fit: the
     first that exceeds the token budget is the end. Left for context is the budget less the system
     prompt, the prompt without context, and 256 tokens for the response, or 1,024 with reasoning.
-    By the reference rules it is always 256, a text of fixed length stands for the question, and
-    formats other than `distribution-context` have no budget.
+    By the reference rules it is always 256, the lengths of the original's texts are measured, in
+    which one of fixed length stands for the question, a budget of 0 is the usual one, and formats
+    other than `distribution-context` have no budget. A last batch of one question is a batch then,
+    and `raw-survey`, `interview` and `first-person` show no answers but of participants.
 
     Args:
         survey: As for `as_distributions`. A `Survey` has the texts of questions and options.
@@ -99,12 +110,19 @@ def prompts(
         n_individuals: How many members `synthetic-individual` asks for.
         temperature: Stored with the prompts.
         system: A system prompt instead of the usual one.
+        participants: One row per participant, for prompts about each of them with
+            `eval_type="individual-answer"`: `respondent_id`, columns called as the attributes of
+            segments, and columns called as questions, with labels of options (null or empty where
+            there is no answer). Shown are their own answers to other questions, `attribute-label`,
+            `raw-survey`, `interview` or `first-person`.
+        n_participants: How many participants of a segment to draw, seeded by the segment's id.
         seed: Takes the pool in a random order, the same for all prompts of a round.
-        rules: Of the token budget.
+        rules: Of the token budget, and of what is called a batch.
 
     Returns:
         `prompt_id` (`QUESTION-SEGMENT`, or `batch-I-SEGMENT` for several questions), `config_id`
-        (with `prompt_id` it identifies a row), `round`, `segment_id`, `segment_attribute`,
+        (with `prompt_id` it identifies a row), `round`, `segment_id`, `respondent_id` (null but of
+        participants, whose ids end the `prompt_id`), `segment_attribute`,
         `sample_size`, `question_id`, `n_options` and `actual` (lists with an entry for each
         question, in the shape of predictions once they are exploded together), `context_count`,
         `context_ids`, `context_format`, `eval_type`, `reasoning`, `temperature`, `n_tokens` (of
@@ -112,7 +130,8 @@ def prompts(
         and `prompt`. Segments in the order of the survey, questions as asked for.
 
     Raises:
-        ContractError: As for `as_distributions`, or `shift` without sample sizes.
+        ContractError: As for `as_distributions`, `shift` without sample sizes, or answers of
+            participants that are no option.
         ParameterError: An option outside its domain, or options that do not go together.
         UnknownNameError: A segment or question that there is none of.
 
@@ -154,7 +173,7 @@ def prompts(
         batch_size=batch_size,
         context_count=context_count,
         context_format=context_format
-        or ("attribute-label" if context_count == 0 else "distribution-context"),
+        or _usual_format(context_count, of_participants=participants is not None),
         eval_type=eval_type,
         reasoning=reasoning,
         tokens=tokens,
@@ -163,12 +182,21 @@ def prompts(
         temperature=temperature,
         system=system_of(eval_type, system),
         rules=rules,
+        of_participants=participants is not None,
+        n_participants=n_participants,
     )
     if settings.context_format == "attribute-label" and context_count != 0:
         raise ParameterError(
             'context_format="attribute-label" shows no context; leave it out, or context_count'
         )
     survey = as_survey(survey)
+    drawn_for = None
+    if participants is not None:
+        _pairs(survey, segments)  # refuses unknown segments
+        survey, drawn_for = of_participants(
+            survey, participants, segments=segments, n=n_participants, rules=rules
+        )
+        segments = None
     pool = _places(survey, context, seed)
     asked = _places(survey, "all" if questions is None else questions, None)
     pairs = _pairs(survey, segments)
@@ -177,7 +205,13 @@ def prompts(
         batches, group_texts(survey, settings), question_texts(survey, settings), settings
     )
     items = item_texts(survey, pairs.join(pool, on=_QUESTION), settings)
-    return _finished(with_context(batches, items, settings), settings).lazy()
+    return _finished(with_context(batches, items, settings), settings, drawn_for).lazy()
+
+
+def _usual_format(context_count: int | None, *, of_participants: bool) -> ContextFormat:
+    if context_count == 0:
+        return "attribute-label"
+    return "interview" if of_participants else "distribution-context"
 
 
 _QUESTION = ["round", "question_id"]
@@ -240,6 +274,8 @@ def _batches(pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
         )
     )
     alone = pl.col("question_id").list.len() == 1
+    if settings.rules == "reference":  # which calls the last one question of batches a batch, too
+        alone = pl.lit(settings.batch_size == 1)
     single, several = pl.col("question_id").list.first(), pl.format("batch-{}", "batch")
     name = pl.when(alone).then(single).otherwise(several)
     return batches.with_columns(prompt_id=pl.format("{}-{}", name, "segment_id")).with_row_index(
@@ -247,8 +283,17 @@ def _batches(pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     )
 
 
-def _finished(batches: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """All columns of the prompt table."""
+def _finished(
+    batches: pl.DataFrame, settings: Settings, drawn_for: pl.DataFrame | None
+) -> pl.DataFrame:
+    """All columns of the prompt table, with the segments that participants were drawn for."""
+    ending = ""
+    if drawn_for is None:
+        batches = batches.with_columns(respondent_id=pl.lit(None, pl.String))
+    else:
+        ending = "-individual"
+        joined = batches.join(drawn_for, on=["round", "segment_id"], maintain_order="left")
+        batches = joined.with_columns(segment_id=OF_SEGMENT)
     most = pl.col("context_count").max().over("round", "segment_id")
     table = batches.with_columns(
         config_id(
@@ -258,7 +303,8 @@ def _finished(batches: pl.DataFrame, settings: Settings) -> pl.DataFrame:
             reasoning=settings.reasoning,
             batch_size=settings.batch_size,
             n_individuals=settings.n_individuals,
-        ),
+        )
+        + ending,
         context_format=pl.lit(settings.context_format),
         eval_type=pl.lit(settings.eval_type),
         reasoning=pl.lit(settings.reasoning),

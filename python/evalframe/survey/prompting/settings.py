@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import Rules, check_choice, check_rules
 from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
-from evalframe.survey.prompting.wording import SYSTEMS
+from evalframe.survey.prompting.participants import FORMATS
+from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS
 
 if TYPE_CHECKING:
     from evalframe.survey.prompting.tokens import Tokens
+    from evalframe.survey.prompting.wording import Wording
 
 LARGEST_BATCH = 5
 
-_WHOLE = {"batch_size": 1, "context_count": 0, "n_individuals": 1, "token_budget": 0}
+_WHOLE = {
+    "batch_size": 1,
+    "context_count": 0,
+    "n_individuals": 1,
+    "n_participants": 1,
+    "token_budget": 0,
+}
 """Options that are whole numbers, each with the least that it may be."""
-
-_ONE_BY_ONE = ("synthetic-individual", "individual-answer")
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Settings:
     temperature: float
     system: str
     rules: Rules
+    of_participants: bool = False
+    n_participants: int = 1
 
     def __post_init__(self) -> None:
         check_choice("context_format", self.context_format, ContextFormat)
@@ -53,14 +61,43 @@ class Settings:
             _check_whole(name, getattr(self, name), least)
         if self.batch_size > LARGEST_BATCH:
             raise ParameterError(f"batch_size is 1 to {LARGEST_BATCH}, got {self.batch_size!r}")
-        if self.batch_size > 1 and self.eval_type in _ONE_BY_ONE:
+        if self.batch_size > 1 and self.eval_type == "individual-answer":
             raise ParameterError(
-                f"{self.eval_type} prompts have one question each, since letters in a response do"
-                " not say which question they answer; leave out batch_size"
+                "individual-answer prompts have one question each, since a response with its letter"
+                " and probabilities does not say which question it answers; leave out batch_size"
             )
+        if self.rules == "reference" and self.tokens != "characters":
+            raise ParameterError(
+                'the original counts characters, so that rules="reference" knows no other tokens;'
+                " leave out one of the two"
+            )
+        if self.of_participants:
+            self._check_participants()
         temperature: object = self.temperature
         if not (isinstance(temperature, Real) and 0 <= float(temperature) < inf):
             raise ParameterError(f"temperature is a number of 0 or more, got {temperature!r}")
+
+    def _check_participants(self) -> None:
+        if self.eval_type != "individual-answer":
+            raise ParameterError(
+                "prompts about participants ask for the answer of one; name"
+                ' eval_type="individual-answer"'
+            )
+        if self.context_format not in FORMATS:
+            raise ParameterError(
+                f"context_format={self.context_format!r} shows what groups answered; of"
+                f" participants it is one of {', '.join(FORMATS)}"
+            )
+
+    @property
+    def words(self) -> Wording:
+        """How a group, or a participant, is shown."""
+        return (PERSONS if self.of_participants else WORDINGS)[self.context_format]
+
+    @property
+    def own_system(self) -> bool:
+        """Whether the system prompt is another than the usual one."""
+        return self.system not in ("", SYSTEMS[self.eval_type])
 
     @property
     def reasoned(self) -> bool:

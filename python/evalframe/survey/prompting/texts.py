@@ -9,7 +9,9 @@ import polars as pl
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.survey.prompting import wording
 from evalframe.survey.prompting.marginals import population_marginals
-from evalframe.survey.prompting.wording import WORDINGS, filled
+from evalframe.survey.prompting.original import core_tokens, item_tokens
+from evalframe.survey.prompting.tokens import counted
+from evalframe.survey.prompting.wording import filled
 from evalframe.survey.surveys.names import CATEGORIES
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ _SEGMENT = ["round", "segment_id"]
 
 
 def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
-    """`round`, `segment_id` and the description of the group in `group`."""
+    """`round`, `segment_id` and the description of the group in `group`.
+
+    By the original's rules also `core`: the tokens that it takes a prompt without context for.
+    """
     told = pl.format("{}: {}", pl.col("attribute").replace(CATEGORIES), "value")
     attributes = survey.segment_attributes.group_by(_SEGMENT, maintain_order=True).agg(
         attributes=told.str.join("; ")
@@ -36,9 +41,12 @@ def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
         .then(pl.lit("respondents"))
         .otherwise(pl.format("{} respondents", count)),
     }
-    return survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left").select(
-        *_SEGMENT, group=filled(WORDINGS[settings.context_format].group, fields)
+    table = survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left").select(
+        *_SEGMENT, group=filled(settings.words.group, fields)
     )
+    if settings.rules == "reference":
+        return table.join(core_tokens(survey), on=_SEGMENT, maintain_order="left")
+    return table
 
 
 def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
@@ -79,28 +87,36 @@ def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
 
 
 def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Answers as context: `round`, `segment_id`, `question_id`, `place`, the text in `item`."""
-    words = WORDINGS[settings.context_format]
+    """Answers as context: `round`, `segment_id`, `question_id`, `place`, `item` and `cost`.
+
+    The text is in `item`, and its tokens are in `cost`.
+    """
+    words = settings.words
     keys = ["round", "segment_id", "question_id"]
     texts = survey.questions.select(*_QUESTION, "question_text")
     if settings.context_count == 0:
-        return pairs.select(*keys, "place", item=pl.lit("")).clear()
+        return pairs.select(*keys, "place", item=pl.lit(""), cost=pl.lit(0, pl.Int64)).clear()
     fields = {**_of_option(), "percent": _percent(pl.col("percent"))}
     fields["question"] = pl.col("question_text")
+    chosen = pl.col("percent") > 0 if settings.of_participants else pl.lit(value=True)
     long = (
         survey.responses.lazy()
+        .filter(chosen)
         .join(pairs.lazy().select(*keys, "place"), on=keys)
         .join(texts.lazy(), on=_QUESTION)
     )
     answers = filled(words.answer, fields).sort_by("option_index").str.join(words.between)
     item = filled(words.item, {"question": pl.col("question_text"), "answers": pl.col("answers")})
-    return (
+    items = (
         long.group_by(*keys, "place", "question_text")
         .agg(answers=answers)
         .select(*keys, "place", item=item)
         .sort("place", *keys)
         .collect()
     )
+    if settings.rules == "reference":
+        return items.join(item_tokens(survey), on=keys, maintain_order="left")
+    return items.with_columns(cost=counted(items["item"] + words.apart, settings.tokens))
 
 
 def with_texts(
@@ -108,7 +124,12 @@ def with_texts(
 ) -> pl.DataFrame:
     """Prompts without context: what stands before it in `before`, what after in `after`."""
     keyed = settings.batch_size > 1
-    ending = wording.instruction(settings.eval_type, reasoned=settings.reasoned, keyed=keyed)
+    ending = wording.instruction(
+        settings.eval_type,
+        reasoned=settings.reasoned,
+        keyed=keyed,
+        of_person=settings.of_participants,
+    )
     fields = {
         "n_options": pl.col("n_options").list.first(),
         "n_individuals": pl.lit(settings.n_individuals),

@@ -42,10 +42,17 @@ def estimate_tokens(text: IntoExpr) -> pl.Expr:
         >>> texts.select(estimate_tokens("text")).to_series().to_list()
         [0, 2, 2]
     """
+    return utf16_units(text).add(3).floordiv(4)
+
+
+def utf16_units(text: IntoExpr) -> pl.Expr:
+    """The length of a text in UTF-16: characters beyond the basic plane count twice.
+
+    >>> pl.select(utf16_units(pl.lit("a😀"))).item()
+    3
+    """
     text = as_expr(text)
-    # UTF-16 has two units for characters beyond the basic plane.
-    units = text.str.len_chars() + text.str.count_matches(_TWO_UNITS)
-    return units.cast(pl.Int64).add(3).floordiv(4)
+    return (text.str.len_chars() + text.str.count_matches(_TWO_UNITS)).cast(pl.Int64)
 
 
 def counted(texts: pl.Series, tokens: Tokens) -> pl.Series:

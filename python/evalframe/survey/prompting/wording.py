@@ -79,6 +79,30 @@ WORDINGS: Mapping[str, Wording] = {
     ),
 }
 
+PERSONS: Mapping[str, Wording] = {
+    "attribute-label": Wording("Respondent: {attributes}", "", "", ""),
+    "raw-survey": Wording(
+        group="filter: {attributes}",
+        context="question | answer of this respondent",
+        item="{answers}",
+        answer="{question} | {option}",
+        apart="\n",
+    ),
+    "interview": Wording(
+        group="An interviewer meets a respondent ({attributes}).",
+        context="The interview so far:",
+        item="INTERVIEWER: {question}\nRESPONDENT: {answers}.",
+        answer="{option}",
+    ),
+    "first-person": Wording(
+        group="I answer a survey. About me: {attributes}.",
+        context="This is what I answered before:",
+        item="To “{question}” I said: {answers}.",
+        answer="“{option}”",
+    ),
+}
+"""How formats show one participant, and what this one answered."""
+
 QUESTION = "Question to predict:\n{question}\n{options}"
 """The question, if it is the only one."""
 
@@ -142,31 +166,36 @@ REASONED: Mapping[str, str] = {
     "individual-answer": "First reason step by step. " + ANSWERS["individual-answer"],
 }
 
+OF_PERSON = (
+    "Say what this respondent answered. Reply with two lines: ANSWER: and a letter; then"
+    " PROBABILITIES: and the {n_options} probabilities of the options in brackets, separated by"
+    " commas, which sum to 1."
+)
+
+KEYED: Mapping[str, str] = {
+    "distribution": "a list of its percentages.",
+    "synthetic-individual": (
+        "a list of {n_individuals} letters in quotes, one for each of as many members of the group."
+    ),
+}
 KEYED_ANSWER = (
-    "Reply with one JSON object and with nothing else: for each question its key, and a list of its"
-    " percentages."
+    "Reply with one JSON object and with nothing else: for each question its key, and {answer}"
 )
 KEYED_REASONED = (
     "First reason step by step, without braces. Then write one JSON object: for each question its"
-    " key, and a list of its percentages."
+    " key, and {answer}"
 )
 
-PLACEHOLDER = (
-    "Question to predict:\n"
-    "A question of ordinary length, which stands for any that is asked\n"
-    "  a. The first of its options\n"
-    "  b. The second of its options\n"
-    "  c. The third of its options\n\n" + ANSWERS["distribution"]
-)
-"""What the reference rules measure instead of the question itself."""
 
-
-def instruction(eval_type: str, *, reasoned: bool, keyed: bool) -> str:
+def instruction(eval_type: str, *, reasoned: bool, keyed: bool, of_person: bool) -> str:
     """What a prompt ends with."""
+    if of_person:
+        return f"First reason step by step. {OF_PERSON}" if reasoned else OF_PERSON
+    kind = "distribution" if eval_type == "shift" else eval_type
     if keyed:
-        return KEYED_REASONED if reasoned else KEYED_ANSWER
-    texts = REASONED if reasoned else ANSWERS
-    return texts["distribution" if eval_type == "shift" else eval_type]
+        text = KEYED_REASONED if reasoned else KEYED_ANSWER
+        return text.replace("{answer}", KEYED[kind])
+    return (REASONED if reasoned else ANSWERS)[kind]
 
 
 def filled(template: str, fields: Mapping[str, pl.Expr]) -> pl.Expr:

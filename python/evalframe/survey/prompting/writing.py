@@ -14,11 +14,12 @@ from evalframe.survey.prompting.prompts import PROMPTS
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
-_METADATA = (
+METADATA = (
     "config_id",
     "prompt_id",
     "round",
     "segment_id",
+    "respondent_id",
     "segment_attribute",
     "sample_size",
     "question_id",
@@ -29,6 +30,7 @@ _METADATA = (
     "reasoning",
     "temperature",
 )
+"""What identifies a prompt and says how it was made."""
 
 
 def write_prompts(prompts: Frame, path: str | Path) -> int:
@@ -70,7 +72,7 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
     present = lazy.collect_schema().names()
     if missing := PROMPTS.keys() - {*present}:
         raise MissingColumnsError.of("write_prompts", missing, present)
-    id_ = pl.format("{}/{}", "config_id", "prompt_id").alias("id")
+    id_ = prompt_key("id")
     ids = lazy.select(id_).collect().to_series()
     repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
     if len(repeated):
@@ -84,6 +86,11 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
         else:
             lazy.select(id_, *_line()).sink_ndjson(partial)
     return len(ids)
+
+
+def prompt_key(name: str) -> pl.Expr:
+    """What identifies a prompt among those of several configurations."""
+    return pl.format("{}/{}", "config_id", "prompt_id").alias(name)
 
 
 def _line() -> list[pl.Expr]:
@@ -100,5 +107,5 @@ def _line() -> list[pl.Expr]:
         .otherwise(pl.concat_list(user))
         .alias("input"),
         pl.col("actual").list.eval(pl.format("[{}]", shares)).alias("target"),
-        pl.struct(_METADATA).alias("metadata"),
+        pl.struct(METADATA).alias("metadata"),
     ]

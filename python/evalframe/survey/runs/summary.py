@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from evalframe.survey.runs.reader import RunResults
 
 _LISTED = 10
+_COUNTED = ("counted", "experiment", "no_segment")
 _BASELINES = {
     "populationMarginal": "baseline:population-marginal",
     "uniform": "baseline:uniform",
+    "randomDirichlet": "baseline:random-dirichlet",
+    "shuffled": "baseline:shuffled-null",
 }
 
 
@@ -31,10 +34,12 @@ def summary(results: RunResults) -> dict[str, Any]:
         results: What `open_runs` gave.
 
     Returns:
-        `surveyId` (of the first run, `unknown` without one), `resultCount`, `baselines` if there
-        are, `topModels` (the first ten without baselines), `fairnessConcerns` (the first ten) and
-        `contextResponsiveness` if there are several amounts of context. The `aggregation` that the
-        original repeats in it is left out; `evalframe.survey.leaderboards` has its tables.
+        `surveyId` (of the first run, `unknown` without one), `resultCount` (also experiments and
+        runs of no segment, which do not count otherwise), `baselines` if there are, `topModels`
+        (the first ten without baselines), `fairnessConcerns` (the first ten) and
+        `contextResponsiveness` if there are several amounts of context, be there nothing but errors
+        of one. The `aggregation` that the original repeats in it is left out;
+        `evalframe.survey.leaderboards` has its tables.
 
     References:
         dtef-app 52d79c0, its summary of a survey.
@@ -44,12 +49,14 @@ def summary(results: RunResults) -> dict[str, Any]:
         >>> summary(open_runs({"config": {"tags": []}}))["surveyId"]
         'unknown'
     """
-    items, counted = results.items, results.runs.filter(pl.col("use") == "counted")
+    items, runs = results.items, results.runs.filter(pl.col("use").is_in(_COUNTED))
+    counted = runs.filter(pl.col("use") == "counted")
     overall = leaderboard(items, rules="reference").collect()
     labels = dict(results.labels.iter_rows())
+    of_survey = runs.filter(pl.col("use") != "experiment")
     made: dict[str, Any] = {
-        "surveyId": counted["round"][0] if len(counted) else "unknown",
-        "resultCount": len(counted),
+        "surveyId": of_survey["round"].first() or "unknown",
+        "resultCount": len(runs),
     }
     scores = dict(overall.select("model", "score").iter_rows())
     baselines = {name: scores[model] for name, model in _BASELINES.items() if model in scores}
@@ -72,9 +79,12 @@ def summary(results: RunResults) -> dict[str, Any]:
         worstSegment=label[1],
         gap="gap",
     ).to_dicts()
-    slopes = context_responsiveness(items, rules="reference").collect()
-    if len(slopes):
-        levels = counted["context_count"].drop_nulls().unique().sort().to_list()
+    # Runs without any answer have an amount of context, too.
+    empty = counted.join(items, on="run_id", how="anti")
+    asked = pl.concat([items, empty.select("segment_id", "context_count")], how="diagonal_relaxed")
+    slopes = context_responsiveness(asked, rules="reference").collect()
+    levels = counted["context_count"].drop_nulls().unique().sort().to_list()
+    if len(levels) > 1:
         shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")
         made["contextResponsiveness"] = {
             "models": shown.to_dicts(),

@@ -8,10 +8,10 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
-from evalframe.survey.surveys.tables import RESPONSES, Survey, as_long
+from evalframe.survey.surveys.tables import RESPONSES, Survey, distributions_of, long_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from evalframe.core.typing import Frame
     from evalframe.survey.surveys.tables import AnySurvey
@@ -52,9 +52,15 @@ _EXAMPLES = 3
 
 
 def as_survey(
-    table: AnySurvey, *, questions: Frame | None = None, segments: Frame | None = None
+    table: AnySurvey,
+    *,
+    questions: Frame | None = None,
+    segments: Frame | None = None,
+    answers: Sequence[str] = (),
 ) -> Survey:
-    """A survey from its long table or its table of distributions.
+    """A survey from its table, in any of the shapes of `as_distributions`.
+
+    What was assumed about the table, or left out of it, stands in `warnings`.
 
     Args:
         table: As for `as_distributions`.
@@ -63,6 +69,7 @@ def as_survey(
             in the order of the table, and ids stand for texts unless it has `question_text`.
         segments: `segment_id` with any of `round`, `segment_label` and `segment_value`. Without it
             these are made of the ids.
+        answers: Columns that hold answers, as for `as_distributions`.
 
     Raises:
         ContractError: As for `as_distributions`; also a question or a segment that the table of
@@ -77,11 +84,14 @@ def as_survey(
         ('gender:male', 'male', 1)
     """
     if isinstance(table, Survey):
+        if answers:
+            raise ParameterError("a survey has its distributions; leave out answers")
         if questions is not None or segments is not None:
             raise ParameterError("a survey has its questions and segments; leave them out")
         return table
-    long = as_long(table).with_columns(pl.col("round", "question_id", "segment_id").cast(pl.String))
-    responses = long.collect()
+    nested, told = distributions_of(table, answers)
+    names = pl.col("round", "question_id", "segment_id").cast(pl.String)
+    responses = long_of(nested).with_columns(names)
     asked = _questions(responses)
     if questions is None:
         questions = _texts_in(table)
@@ -106,14 +116,16 @@ def as_survey(
         attribute=pl.coalesce("segment_attribute", prefix),
         value="segment_value",
     ).drop_nulls("attribute")
-    names = responses.select("round").unique(maintain_order=True)
+    rounds = responses.select("round").unique(maintain_order=True)
     return Survey(
-        rounds=_shaped(names.with_columns(name="round"), ROUNDS),
+        rounds=_shaped(rounds.with_columns(name="round"), ROUNDS),
         questions=_shaped(asked, QUESTIONS),
         segments=_shaped(groups, SEGMENTS),
         segment_attributes=_shaped(attributes, ATTRIBUTES),
         responses=_shaped(_with_texts(responses, asked, groups), RESPONSES),
-        warnings=pl.DataFrame(schema=WARNINGS),
+        warnings=pl.DataFrame(
+            [(None, None, message) for message in told], schema=WARNINGS, orient="row"
+        ),
     )
 
 
@@ -124,7 +136,7 @@ _OF_QUESTIONS = ("question_text", "question_type", "question_order", "options")
 def _texts_in(table: Frame) -> pl.LazyFrame | None:
     """The texts of questions, if the table has them."""
     names = lazy(table).collect_schema().names()
-    if "question_text" not in names:
+    if not {"question_text", "question_id"} <= {*names}:
         return None
     keys = [name for name in ("round", "question_id") if name in names]
     return lazy(table).select(*keys, "question_text").unique(maintain_order=True)

@@ -25,14 +25,14 @@ SampleSizes: TypeAlias = Literal["question", "segment"]
 
 ONBOARDING = (
     "preferred language",
-    "how old",
-    "your gender",
-    "where you live",
-    "country or region",
-    "religious group",
-    "feelings about AI",
+    "how old are you",
+    "what is your gender",
+    "what best describes where you live",
+    "what country or region",
+    "what religious group",
+    "how would you describe your feelings about AI",
 )
-"""What questions that make the segments ask for, in any case."""
+"""What stands in questions that make the segments, in any case; as in the original program."""
 
 _FIXED = {"O1": "language", "O2": "ageGroup", "O3": "gender", "O4": "environment"}
 _CONCERNS = {
@@ -78,7 +78,7 @@ def read_dialogues(
 
     Returns:
         The survey. Of a question that a segment did not answer at all there is no distribution,
-        but a warning.
+        but a warning, and likewise of a question that `excluded` leaves out.
 
     Raises:
         InputError: A file that cannot be read, or has percentages or counts that are no numbers.
@@ -87,8 +87,8 @@ def read_dialogues(
         ParameterError: An unknown choice, a text for a list, or a pattern that is none.
 
     References:
-        Rules are those of dtef-app 52d79c0, except for `sample_sizes` and unanswered questions,
-        which it gives zeros.
+        Rules are those of dtef-app 52d79c0, except for `sample_sizes`, for unanswered questions,
+        which it gives zeros, and for religions, of which it knows fewer spellings.
 
     Example:
         >>> import tempfile
@@ -113,10 +113,11 @@ def read_dialogues(
     members = _segments(table.columns, prefixes)
     if not len(members):
         raise InputError(f"{path}: no column of a segment, as 'O3: Female', for {list(prefixes)}")
-    asked = table.filter(
-        pl.col(_TYPE) == _ASKED,
-        *(~pl.col(_TEXT).str.contains(f"(?i){pattern}") for pattern in excluded),
+    polls = table.filter(pl.col(_TYPE) == _ASKED)
+    onboarding = pl.any_horizontal(
+        pl.lit(value=False), *(pl.col(_TEXT).str.contains(f"(?i){pattern}") for pattern in excluded)
     )
+    asked = polls.filter(~onboarding)
     percents = _long(path, asked, members, "percent")
     if counts is not None:
         percents = percents.join(
@@ -137,7 +138,8 @@ def read_dialogues(
     questions = asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True)
     with naming(str(path)):
         survey = as_survey(shares, questions=questions)
-    return replace(survey, warnings=_left_out(path, percents, few, silent, min_sample_size))
+    left_out = _left_out(path, polls.filter(onboarding), percents, few, silent, min_sample_size)
+    return replace(survey, warnings=left_out)
 
 
 def _check_patterns(patterns: Sequence[str]) -> None:
@@ -241,15 +243,22 @@ def _respondents(path: Path, members: pl.DataFrame, sample_sizes: SampleSizes) -
 
 
 def _left_out(
-    path: Path, percents: pl.DataFrame, few: pl.Expr, silent: pl.Expr, least: int
+    path: Path,
+    excluded: pl.DataFrame,
+    percents: pl.DataFrame,
+    few: pl.Expr,
+    silent: pl.Expr,
+    least: int,
 ) -> pl.DataFrame:
-    """A warning for each segment and each distribution that is not in the survey."""
+    """A warning for each question, segment and distribution that is not in the survey."""
+    asking = excluded.select(path=_ID, text=_TEXT).unique("path", maintain_order=True)
     small = percents.filter(few).unique("column", maintain_order=True)
     told = pl.format("left out: fewer than {} respondents", pl.lit(least))
     lacking = percents.filter(silent, ~few)
     lacking = lacking.unique(["column", "question_id"], maintain_order=True)
     unanswered = pl.format("left out: no answers to question '{}'", "question_id")
     found = [
+        asking.select("path", message=pl.format("left out: '{}' makes the segments", "text")),
         small.select(path="column", message=told),
         lacking.select(path="column", message=unanswered),
     ]

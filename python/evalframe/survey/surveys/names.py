@@ -21,10 +21,16 @@ CATEGORIES: Mapping[str, str] = {
     "religion": "Religion",
     "country": "Country",
 }
-"""The categories that are compared, each with its label."""
+"""The categories of the original program, each with its label; other categories are their own."""
 
 LEGACY: Mapping[str, str] = dict(zip(("O2", "O3", "O4", "O5", "O6", "O7"), CATEGORIES, strict=True))
 """The prefixes of old rounds, each with the category it stands for."""
+
+LABELS: Mapping[str, str] = {
+    **CATEGORIES,
+    **{old: CATEGORIES[name] for old, name in LEGACY.items()},
+}
+"""Both with their labels."""
 
 _IDS = {"country:t-rkiye": "country:turkey"}
 _VALUES = {"Türkiye": "Turkey"}
@@ -105,25 +111,33 @@ def canonical_value(value: IntoExpr) -> pl.Expr:
 
 
 def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
-    """The category of a segment: what stands before the first `:` of its id, if it is known.
+    """The category of a segment: what stands before the first `:` of its id.
 
     Args:
         segment_id: Ids of segments.
 
     Returns:
-        `segment_attribute` (String): a key of `CATEGORIES`, also for the prefixes O2 to O7 of old
-        rounds; null for any other, such as language, and for ids without `:`.
+        `segment_attribute` (String): `Age` for `Age:18-29`. The prefixes O2 to O7 of old rounds of
+        the Global Dialogues are the categories that they stand for, see `CATEGORIES`. Null for ids
+        with no `:`, or with nothing before it.
 
     References:
-        Categories are those of dtef-app 52d79c0.
+        Ids and old prefixes are those of dtef-app 52d79c0, which knows its own categories only;
+        tables made with `rules="reference"` have no others.
 
     Example:
-        >>> ids = pl.DataFrame({"segment_id": ["gender:female", "O7:kenya", "O1:french", "young"]})
+        >>> ids = pl.DataFrame({"segment_id": ["gender:female", "Age:18-29", "O7:kenya", "young"]})
         >>> ids.select(category()).to_series().to_list()
-        ['gender', 'country', None, None]
+        ['gender', 'Age', 'country', None]
     """
-    prefix = as_expr(segment_id).cast(pl.String).str.extract(r"^([^:]*):")
-    known = {**{name: name for name in CATEGORIES}, **LEGACY}
-    return prefix.replace_strict(known, default=None, return_dtype=pl.String).alias(
-        "segment_attribute"
-    )
+    prefix = as_expr(segment_id).cast(pl.String).str.extract(r"^([^:]+):")
+    return prefix.replace(LEGACY).alias("segment_attribute")
+
+
+def original_category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
+    """The category of a segment as the original has it: what it knows, an old prefix as it stands.
+
+    An id without `:` is a category as a whole.
+    """
+    prefix = as_expr(segment_id).cast(pl.String).str.split(":").list.first()
+    return pl.when(prefix.is_in([*LABELS])).then(prefix)

@@ -6,8 +6,17 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
 
-_QUESTION = ["round", "question_id"]
+QUESTION = ["round", "question_id"]
+"""What names a question."""
+
+DISTRIBUTION = [*QUESTION, "segment_id"]
+"""What names a distribution."""
+
+INDEX, LABEL = "option_index", "option_label"
+
 _EXAMPLES = 3
+_NUMBER = ":number"
+_LEADING = r"^\s*([-+]?[0-9]+(?:\.[0-9]+)?)"
 
 
 def labels_of(dtype: pl.DataType) -> pl.Expr:
@@ -37,9 +46,9 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
         ContractError: The labels of a question differ between segments.
     """
     labelled = lists.drop_nulls("options")
-    first = labelled.unique(_QUESTION, keep="first", maintain_order=True)
-    first = first.select(*_QUESTION, wanted="options", first="segment_id")
-    told = lists.join(first, on=_QUESTION, how="left", maintain_order="left", nulls_equal=True)
+    first = labelled.unique(QUESTION, keep="first", maintain_order=True)
+    first = first.select(*QUESTION, wanted="options", first="segment_id")
+    told = lists.join(first, on=QUESTION, how="left", maintain_order="left", nulls_equal=True)
     numbered = told.with_columns(pl.coalesce("options", "wanted")).with_row_index("row")
     other = numbered.filter(pl.col("options") != pl.col("wanted"))
     if not len(other):
@@ -73,3 +82,32 @@ def _refuse_other_labels(other: pl.DataFrame) -> None:
         f"{'; '.join(told)}{'; ...' * (len(wrong) > _EXAMPLES)}. Give all segments the same labels,"
         " in any order"
     )
+
+
+def numbered(options: pl.DataFrame, told: list[str]) -> pl.DataFrame:
+    """Options numbered in the order of their labels, whatever the order of the rows.
+
+    That is the order of the type where labels are of an Enum; else that of the numbers they begin
+    with, if all labels of a question do, such as `18-25`; else that of the alphabet.
+
+    Args:
+        options: `round`, `question_id` and `option_label`, each once.
+        told: What is assumed is added to it.
+    """
+    number = pl.col(LABEL).cast(pl.String).str.extract(_LEADING).cast(pl.Float64)
+    begins = number.is_not_null().all().over(QUESTION)
+    is_ordered = isinstance(options.schema[LABEL], pl.Enum)
+    order = [LABEL] if is_ordered else [_NUMBER, LABEL]
+    ranked = options.with_columns(pl.when(begins).then(number).alias(_NUMBER))
+    ranked = ranked.sort(*QUESTION, *order).with_columns(
+        pl.int_range(pl.len()).over(QUESTION).alias(INDEX)
+    )
+    if not is_ordered:
+        total = ranked.select(QUESTION).n_unique()
+        counted = ranked.filter(pl.col(_NUMBER).is_not_null()).select(QUESTION).n_unique()
+        told.append(
+            f"the options of {total:,} questions have no {INDEX!r} and are taken in the order of"
+            f" their labels ({counted:,} by the numbers they begin with, {total - counted:,} by the"
+            " alphabet): distances of earth movers assume it, and lists of shares must be in it"
+        )
+    return ranked.drop(_NUMBER)

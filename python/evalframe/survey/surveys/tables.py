@@ -13,8 +13,12 @@ from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
 from evalframe.survey.surveys.names import category
 from evalframe.survey.surveys.options import aligned, labels_of
+from evalframe.survey.surveys.respondents import RESPONDENT, UNANSWERED
+from evalframe.survey.surveys.shapes import numbers_of, shaped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.typing import Frame
 
 ONE_ROUND = "survey"
@@ -41,6 +45,7 @@ DISTRIBUTIONS = {
     "segment_attribute": pl.String(),
     "segment_value": pl.String(),
     "sample_size": pl.Int64(),
+    "n_unanswered": pl.Int64(),
     "n_options": pl.Int64(),
     "options": pl.List(pl.String()),
     "actual": pl.List(pl.Float64()),
@@ -57,7 +62,7 @@ class Survey:
         questions: `round`, `question_id`, `question_order` (from 0), `question_text`,
             `question_type`, `n_options`, `options` (List(String); null for a question without).
         segments: `round`, `segment_id`, `segment_label`, `segment_attribute` (the category, null
-            if it is not known), `segment_value`, `sample_size`, `n_questions`.
+            without one), `segment_value`, `sample_size`, `n_questions`.
         segment_attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`,
             `value`. A segment may have any number of them.
         responses: The long table, see `RESPONSES`. `sample_size` is that of the question if it is
@@ -98,36 +103,65 @@ class Survey:
 
 
 AnySurvey: TypeAlias = "Survey | Frame"
-"""A survey, its long table or its table of distributions."""
+"""A survey, or its table in any of the shapes of `as_distributions`."""
 
 
-def as_distributions(survey: AnySurvey, *, normalised: bool = True) -> pl.LazyFrame:
-    """A survey in any of its forms as one row per question and segment.
+def as_distributions(
+    survey: AnySurvey, *, normalised: bool = True, answers: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """A survey in any of its shapes as one row per question and segment.
 
-    The long table has `question_id`, `segment_id`, `option_index` (from 0) and `share` or
-    `percent`; its rows may come in any order. The table of distributions has `question_id`,
-    `segment_id` and `actual`, a list or an array. Both may have `round`, `sample_size`,
-    `segment_attribute`, `segment_value` and labels of options (`option_label`, or lists in
-    `options`). Where segments have the labels of a question in different orders, all are put into
-    that of the first. Tables are read and checked at once, since those of surveys are small.
+    A table has one of these shapes; its rows may come in any order, and it is read and checked at
+    once, since those of surveys are small:
+
+    - a row per distribution: `question_id`, `segment_id` and `actual`, a list or an array;
+    - a row per option: `question_id`, `segment_id`, `option_index` (from 0) or `option_label`, and
+      `share`, `percent`, `count` or `actual`, of numbers or of texts such as `45%`;
+    - a column per option, named in `answers`: `question_id`, `segment_id` and these columns, in
+      the order of the options. An empty cell is no option of the question;
+    - a row per respondent, with the columns of the questions named in `answers`; or a row per
+      respondent and question, with `respondent_id`, `question_id` and `option_label`. Perhaps with
+      `weight`. Respondents are in the segment `segment_id`, or else in one for each value of all
+      other columns, such as `gender:male`.
+
+    All may have `round`, `sample_size`, `segment_attribute`, `segment_value` and labels of options
+    (`option_label`, or lists in `options`). Where segments have the labels of a question in
+    different orders, all are put into that of the first.
+
+    What a table does not say is taken so; `as_survey` tells of it in its `warnings`:
+
+    - Options without `option_index` stand in the order of their Enum, else of the numbers that all
+      of their labels begin with, else of the alphabet, whatever the order of the rows.
+    - The scale follows from the name of the column, and of `actual`, or a column per option, from
+      the sums: 1 are fractions, 100 percentages, other whole numbers counts. A `share` that sums
+      to 100 throughout is a percentage, a `percent` that sums to 1 a fraction.
+    - A comma in a number is a decimal one, unless the column may hold counts and all commas in it
+      stand as in `1,234`; and then, but in `count`, unless decimal numbers sum to 1 or 100.
+    - Sample sizes are the sums of counts, or the numbers of respondents who answered. An option
+      that the counts of a segment do not have is 0.
+    - Respondents without an answer, a segment or a usable weight are left out, and counted.
 
     Args:
         survey: The survey.
+        answers: Columns of a table that hold its answers: one for each option if it has
+            `question_id`, else one for each question.
         normalised: Whether each distribution is divided by its sum; otherwise shares are as they
             stand in the table, and a survey's in per cent.
 
     Returns:
         `round` (the same for all rows if the table has none), `question_id`, `segment_id`,
-        `segment_attribute` (null if the category is not known), `segment_value` and `sample_size`
-        (null if not known), `n_options`, `options` (null without labels) and `actual`
-        (List(Float64), by option index, or as the labels of the question's first segment are
-        ordered). Distributions in the order of their first row.
+        `segment_attribute` (null without a category), `segment_value` and `sample_size`
+        (null if not known), `n_unanswered` (Int64, respondents of the segment without an answer;
+        null where the table has no respondents), `n_options`, `options` (null without labels) and
+        `actual` (List(Float64), by option index, or as the labels of the question's first segment
+        are ordered). Distributions in the order of their first row.
 
     Raises:
-        ContractError: Shares that are null, NaN, negative or do not sum to 1 or 100, options that
+        ContractError: Texts that are no numbers, options, respondents or segments that repeat;
+            shares that are null, NaN, negative or do not sum to 1 or 100, options that
             repeat, lack one or have other labels in another segment, sample sizes that are not
             whole or differ within a distribution, repeated distributions, or no rows.
-        MissingColumnsError: It is none of the three forms.
+        MissingColumnsError: It has none of these shapes.
 
     Example:
         >>> long = pl.DataFrame(
@@ -147,19 +181,36 @@ def as_distributions(survey: AnySurvey, *, normalised: bool = True) -> pl.LazyFr
         ╞═══════════════════╪═══════════╪═══════════════════════════╡
         │ gender            ┆ 3         ┆ [0.5, 0.300399, 0.199601] │
         └───────────────────┴───────────┴───────────────────────────┘
+        >>> people = pl.DataFrame({"gender": ["f", "f", "m"], "hot": ["yes", "no", "yes"]})
+        >>> shown = ["segment_id", "options", "actual", "sample_size"]
+        >>> as_distributions(people, answers=["hot"]).select(shown).collect().rows()
+        [('gender:f', ['no', 'yes'], [0.5, 0.5], 2), ('gender:m', ['no', 'yes'], [0.0, 1.0], 1)]
     """
-    if isinstance(survey, Survey):
-        nested = _nested(survey.responses, "percent")
-    else:
-        table = _with_round(lazy(survey)).collect()
-        nested = _checked_lists(table) if "actual" in table.columns else _checked_long(table)
+    nested, _ = distributions_of(survey, answers)
     if normalised:
         nested = nested.with_columns(pl.col("actual") / pl.col("actual").list.sum())
-    return nested.select(DISTRIBUTIONS.keys()).lazy()
+    return nested.lazy()
+
+
+def distributions_of(
+    survey: AnySurvey, answers: Sequence[str] = ()
+) -> tuple[pl.DataFrame, list[str]]:
+    """The table of `as_distributions`, shares as they stand, and what was assumed about it."""
+    told: list[str] = []
+    if isinstance(survey, Survey):
+        if answers:
+            raise ParameterError("a survey has its distributions; leave out answers")
+        nested = _nested(survey.responses, "percent")
+    else:
+        _check_answers(answers)
+        table = _in_numbers(_with_round(lazy(survey), answers).collect())
+        table = shaped(table, told, answers)
+        nested = _checked_lists(table) if "actual" in table.columns else _checked_long(table)
+    return nested.select(DISTRIBUTIONS.keys()), told
 
 
 def as_long(survey: AnySurvey) -> pl.LazyFrame:
-    """A survey in any of its forms as one row per question, segment and option.
+    """A survey in any of its shapes as one row per question, segment and option.
 
     The inverse of `as_distributions`.
 
@@ -184,7 +235,11 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
     """
     if isinstance(survey, Survey):
         return survey.responses.lazy()
-    nested = as_distributions(survey, normalised=False).collect()
+    return long_of(distributions_of(survey)[0]).lazy()
+
+
+def long_of(nested: pl.DataFrame) -> pl.DataFrame:
+    """The long table of distributions whose shares stand as they do in a table."""
     in_percent = pl.col("actual").list.sum() > _BETWEEN_UNITS
     shares = pl.when(in_percent).then(pl.col("actual") / 100).otherwise("actual")
     percents = pl.when(in_percent).then("actual").otherwise(pl.col("actual") * 100)
@@ -195,29 +250,47 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
         share=shares,
         percent=percents,
     ).explode("option_index", "option_label", "share", "percent")
-    return long.select(RESPONSES.keys()).lazy()
+    return long.select(RESPONSES.keys())
 
 
 _BETWEEN_UNITS = 10.0
 """Sums of shares lie below, those of percentages above."""
 
-_OF_SEGMENTS = ("sample_size", "segment_attribute", "segment_value")
+_OF_SEGMENTS = ("sample_size", UNANSWERED, "segment_attribute", "segment_value")
 
 
-def _with_round(table: pl.LazyFrame) -> pl.LazyFrame:
+def _check_answers(answers: Sequence[str]) -> None:
+    if isinstance(answers, str):
+        raise ParameterError(f"answers is a list of columns, got {answers!r}; write [{answers!r}]")
+    if len({*answers}) < len(answers):
+        raise ParameterError(f"a column is named twice in answers: {', '.join(answers)}")
+
+
+def _with_round(table: pl.LazyFrame, answers: Sequence[str]) -> pl.LazyFrame:
     present = table.collect_schema().names()
-    if missing := {"question_id", "segment_id"} - {*present}:
-        raise MissingColumnsError.of("a survey", missing, present)
+    needed = {"question_id", "segment_id"}
+    if answers and "question_id" not in present:
+        needed = set()  # a column per question, and segments of the other columns
+    elif RESPONDENT in present:
+        needed = {"question_id"}
+    if missing := needed - {*present}:
+        error = MissingColumnsError.of("a survey", missing, present)
+        hint = " If a row is a respondent, name the columns of the questions in answers."
+        raise MissingColumnsError(f"{error}{hint}" if "question_id" in missing else str(error))
     return table if "round" in present else table.with_columns(round=pl.lit(ONE_ROUND))
 
 
+def _in_numbers(table: pl.DataFrame) -> pl.DataFrame:
+    """Lists of texts such as `45%` as lists of numbers; what is none is null, and refused."""
+    dtype = table.schema.get("actual")
+    if isinstance(dtype, pl.List) and dtype.inner == pl.String:
+        return table.with_columns(pl.col("actual").list.eval(numbers_of(pl.element())))
+    return table
+
+
 def _checked_long(table: pl.DataFrame) -> pl.DataFrame:
+    unit = "share" if "share" in table.columns else "percent"
     present = table.columns
-    if missing := {"option_index"} - {*present}:
-        raise MissingColumnsError.of("a survey without 'actual'", missing, present)
-    unit = next((name for name in ("share", "percent") if name in present), None)
-    if unit is None:
-        raise MissingColumnsError.of("a long survey table", {"share"}, present)
     size = "sample_size" if "sample_size" in present else None
     contract = survey_contract(
         share=unit, unit="share" if unit == "share" else "percent", sample_size=size
@@ -265,6 +338,8 @@ def _completed(nested: pl.DataFrame) -> pl.DataFrame:
         made["options"] = pl.lit(None, pl.List(pl.String()))
     else:
         nested = aligned(nested.with_columns(labels_of(nested.schema["options"])))
+    if UNANSWERED not in nested.columns:
+        made[UNANSWERED] = pl.lit(None, pl.Int64)
     if "segment_value" not in nested.columns:
         made["segment_value"] = pl.lit(None, pl.String)
     if "sample_size" not in nested.columns:

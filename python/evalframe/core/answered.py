@@ -1,0 +1,200 @@
+"""Responses joined to the prompts that they answer, in any family."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import (
+    ContractError,
+    MissingColumnsError,
+    ParameterError,
+    first_few,
+    naming,
+)
+from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.table_files import table_in
+from evalframe.core.tables import Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+
+    Source: TypeAlias = Frame | str | Path
+
+_PROMPT, _RUN, _RESPONSE, _MODEL = ":prompt", ":run", "response", "model"
+
+
+def read_prompts(source: Source, needed: Collection[str], *, id: str | None = None) -> pl.DataFrame:
+    """Columns of prompts, from a table, a Parquet file or JSON lines as the writers make them.
+
+    Args:
+        source: The prompts; JSON lines have `id`, and the other columns in `metadata`.
+        needed: Names of the columns to read.
+        id: Name of the column that JSON lines call `id`, if there is one.
+
+    Raises:
+        InputError: The file cannot be read.
+        MissingColumnsError: A column is not there.
+    """
+    asker = "read_responses: prompts"
+    if not is_lines(source):
+        return _read(source, needed, "prompts", asker).select(needed)
+    lines = _read(source, ("id", "metadata"), "prompts", asker)
+    if not isinstance(lines.schema["metadata"], pl.Struct):
+        raise ParameterError(
+            f"{asker} have {lines.schema['metadata']} as metadata, not objects; give the file as it"
+            " was written"
+        )
+    table = lines["metadata"].struct.unnest()
+    if id is not None:
+        table = table.with_columns(lines["id"].alias(id))
+    if missing := {*needed} - {*table.columns}:
+        raise MissingColumnsError.of(asker, missing, table.columns)
+    return table.select(needed)
+
+
+def is_lines(source: Source) -> bool:
+    """True for prompts as JSON lines, as they are written for runners of evaluations."""
+    if isinstance(source, str | Path):
+        return Path(source).suffix != ".parquet"
+    present = source.lazy().collect_schema()
+    return "metadata" in present and "prompt_id" not in present
+
+
+def answered(
+    asked: pl.DataFrame,
+    responses: Source,
+    *,
+    on: str,
+    id: IntoExpr,
+    response: IntoExpr,
+    model: IntoExpr | None,
+    by: IntoExpr | Sequence[IntoExpr],
+    columns: Sequence[str],
+) -> pl.LazyFrame:
+    """Join responses to prompts: one row per prompt and run, the response null if there is none.
+
+    Args:
+        asked: The prompts.
+        responses: One row per response.
+        on: The column that identifies a prompt.
+        id: The same in the responses.
+        response: The text of the response.
+        model: The model that answered; None if there is only one.
+        by: Other columns of the responses that distinguish runs.
+        columns: Other columns of the responses to keep.
+
+    Returns:
+        `model` (unless None), by..., the columns of the prompts, `response`, columns...
+
+    Raises:
+        InputError: The file cannot be read.
+        MissingColumnsError: A column is not there.
+        ParameterError: Ids or responses are no text, or two columns have the same name.
+        ContractError: No responses, a response to none of the prompts or by no model, two of one
+            run to the same prompt, or two prompts of one id.
+    """
+    check_ids(asked[on].drop_nulls(), "prompts")
+    roles = {_PROMPT: as_expr(id), _RESPONSE: as_expr(response)}
+    roles |= {} if model is None else {_MODEL: as_expr(model)}
+    own = [*asked.columns, _RESPONSE, *([] if model is None else [_MODEL])]
+    if twice := sorted(name for name in columns if [*own, *columns].count(name) > 1):
+        raise ParameterError(
+            f"read_responses: the result has a column {twice[0]!r} of its own; rename it in the"
+            " responses, or leave it out of columns"
+        )
+    keys = Keys.of(by, taken=[*own, *columns])
+    run = [*([] if model is None else [_MODEL]), *keys.names]
+    needed = columns_read([*roles.values(), *keys.exprs, *map(as_expr, columns)])
+    table = _read(responses, needed, "responses", "read_responses")
+    with naming(str(responses)) if isinstance(responses, str | Path) else nullcontext():
+        # As columns added, not selected, constants are as long as the table.
+        said = table.with_columns(**roles).select(*roles, *keys.exprs, *columns)
+        for role, called in ((_PROMPT, "prompt_id"), (_RESPONSE, "response")):
+            if said.schema[role] not in (pl.String, pl.Null):
+                raise ParameterError(
+                    f"read_responses: {called} must be text, but is {said.schema[role]}"
+                )
+        said = said.cast({_PROMPT: pl.String, _RESPONSE: pl.String})
+        _check_responses(said, asked[on], run)
+    rows = asked.lazy()
+    if run:
+        runs = said.select(pl.struct(run).unique(maintain_order=True).implode()).to_series()
+        rows = rows.with_columns(pl.lit(runs).alias(_RUN)).explode(_RUN).unnest(_RUN)
+    joined = rows.join(
+        said.rename({_PROMPT: on}).lazy(),
+        on=[*run, on],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    return joined.select(*run, *asked.columns, _RESPONSE, *columns)
+
+
+def check_ids(ids: pl.Series, called: str) -> None:
+    """Check that ids are not null, and unique.
+
+    Raises:
+        ContractError: An id is null, or repeats.
+    """
+    if ids.null_count():
+        raise ContractError(f"{called}: {ids.null_count():,} prompts have no data set or id")
+    repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
+    if len(repeated):
+        raise ContractError(
+            f"{called}: several prompts have the same id: {first_few(repeated)} ({len(repeated):,}"
+            f" such id{'s' * (len(repeated) > 1)}); keep one of each, or give the instances ids of"
+            " their own"
+        )
+
+
+def _read(source: Source, needed: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
+    """The columns that are needed of a frame, or of the table in a file.
+
+    Raises:
+        InputError: The file cannot be read.
+        MissingColumnsError: A column is not there.
+    """
+    if isinstance(source, str | Path):
+        return table_in(Path(source), needed, called=called, needed_by=needed_by)
+    present = source.lazy().collect_schema().names()
+    if missing := {*needed} - {*present}:
+        raise MissingColumnsError.of(needed_by, missing, present)
+    return source.lazy().select(name for name in present if name in needed).collect()
+
+
+def _check_responses(said: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> None:
+    """Check that each response answers one prompt, and each prompt once per run.
+
+    Raises:
+        ContractError: No responses, one without a model or prompt, or two of a run to one prompt.
+    """
+    if said.is_empty():
+        raise ContractError("read_responses: there are no responses; check where they come from")
+    if _MODEL in run and (nameless := said[_MODEL].null_count()):
+        raise ContractError(
+            f"read_responses: {nameless:,} of {len(said):,} responses have no model; fill it in"
+        )
+    orphans = said.filter(~pl.col(_PROMPT).is_in(ids.implode()).fill_null(value=False))
+    if len(orphans):
+        raise ContractError(
+            f"read_responses: {len(orphans):,} of {len(said):,} responses answer none of the"
+            f" prompts: {first_few(orphans[_PROMPT])}; give the prompts they were made from, or"
+            " drop them"
+        )
+    each = pl.struct(_PROMPT, *run)
+    repeated = said.filter(each.is_duplicated()).select(each.unique(maintain_order=True))
+    if len(repeated):
+        parts = [pl.col(name).cast(pl.String).fill_null("null") for name in (_PROMPT, *run)]
+        told = pl.concat_str(parts, separator=" by ")
+        raise ContractError(
+            "read_responses: prompts were answered more than once by a model:"
+            f" {first_few(repeated.unnest(_PROMPT).select(told).to_series())} ({len(repeated):,} in"
+            " all); keep one response of each, or tell the runs apart: by their models, or by a"
+            " column that numbers them, named in by (--by or --key)"
+        )

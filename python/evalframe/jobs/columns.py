@@ -1,0 +1,146 @@
+"""Columns by other names: the column of a table that plays a role.
+
+A role is the name under which a family reads a column, such as `label`. If a job names another
+column for it, every table with that column gains a copy under the role's name, which replaces a
+column of this name. Readers of the tables need not know.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+from evalframe.core.errors import (
+    ContractError,
+    MissingColumnsError,
+    ParameterError,
+    UnknownNameError,
+    did_you_mean,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+Columns: TypeAlias = "Mapping[str, Sequence[str]]"
+"""For each role the columns that play it; several where tables have different names for it."""
+
+
+def check_columns(columns: Columns, roles: Collection[str]) -> None:
+    """Raise unless all are roles of the family.
+
+    Raises:
+        UnknownNameError: A name is not a role.
+
+    >>> check_columns({"lable": ["truth"]}, ["label", "prediction"])
+    Traceback (most recent call last):
+    evalframe.core.errors.UnknownNameError: unknown column 'lable'. Did you mean 'label'? Known:
+    label, prediction
+    """
+    for role in columns:
+        if role not in roles:
+            raise UnknownNameError.of("column", role, roles)
+
+
+def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    """Add copies of the named columns under the names of their roles.
+
+    Raises:
+        ParameterError: The table has two columns for one role.
+
+    >>> import polars as pl
+    >>> table = pl.LazyFrame({"truth": [1], "label": ["one"]})
+    >>> with_roles(table, {"label": ["truth"], "item": ["question"]}).collect().rows()
+    [(1, 1)]
+    """
+    import polars as pl
+
+    present = table.collect_schema()
+    copies = []
+    for role, names in columns.items():
+        found = [name for name in names if name in present]
+        if len(found) > 1:
+            raise ParameterError(
+                f"a table has both {found[0]!r} and {found[1]!r} for {role}; name one of them"
+            )
+        copies += [pl.col(name).alias(role) for name in found]
+    return table.with_columns(copies)
+
+
+def texts_of(roles: Collection[str], columns: Columns) -> list[str]:
+    """Return the roles, followed by the columns named for them.
+
+    >>> texts_of(["response"], {"response": ["answer"], "score": ["points"]})
+    ['response', 'answer']
+    """
+    return [*roles, *(name for role in roles for name in columns.get(role, ()))]
+
+
+def check_found(columns: Columns, what: str, *present: Collection[str]) -> None:
+    """Raise if a named column is in no table.
+
+    Args:
+        columns: The columns named for roles.
+        what: Name of the tables, for messages.
+        present: The columns of each table; empty if all files have fixed columns.
+
+    Raises:
+        MissingColumnsError: A named column is in no table.
+        ParameterError: There are no tables, but files of the original program.
+    """
+    if columns and not present:
+        raise ParameterError(
+            f"{what}: columns can be named for tables only, and files of the original have fixed "
+            "names; leave them out"
+        )
+    everywhere = dict.fromkeys(name for table in present for name in table)
+    for role, names in columns.items():
+        if missing := [name for name in names if name not in everywhere]:
+            raise MissingColumnsError(
+                f"{what}: no column {missing[0]!r}, which is to be {role}; the table has "
+                f"{[*everywhere]}.{did_you_mean(missing[0], everywhere)} Correct the name of the "
+                f"column (--column {role}=NAME)"
+            )
+
+
+ADVICE = "Name the column to use, or rename it"
+"""Advice of `MissingColumnsError`, which flags are added to."""
+
+_FLAGS = 3
+"""Number of flags in an error."""
+
+
+@contextmanager
+def naming_columns(columns: Columns, roles: Collection[str]) -> Iterator[None]:
+    """Add to errors the flag that names a missing column, and the column named for a role.
+
+    >>> with naming_columns({"label": ["truth"]}, ["label", "correct"]):
+    ...     raise MissingColumnsError.of("items", ["correct"], ["truth", "right"])
+    Traceback (most recent call last):
+    evalframe.core.errors.MissingColumnsError: items needs column 'correct'; the table has ['truth',
+    'right']. Name the column to use (--column correct=NAME, or columns = { correct = "NAME" } in a
+    job file), or rename it.
+    >>> with naming_columns({"label": ["truth"]}, ["label", "correct"]):
+    ...     raise ContractError("items: label is present: not so in 1 of 2 rows")
+    Traceback (most recent call last):
+    evalframe.core.errors.ContractError: items: label is present: not so in 1 of 2 rows
+    Column label is 'truth' in the file.
+    """
+    try:
+        yield
+    except MissingColumnsError as error:
+        message = str(error)
+        needed = re.findall("'([^']*)'", message.partition("; the table has")[0])
+        if asked := [name for name in needed if name in roles]:
+            flags = " ".join(f"--column {role}=NAME" for role in asked[:_FLAGS])
+            entry = f'columns = {{ {asked[0]} = "NAME" }}'
+            told = f"({flags}{' ...' * (len(asked) > _FLAGS)}, or {entry} in a job file)"
+            error.args = (message.replace(ADVICE, ADVICE.replace(",", f" {told},")),)
+        raise
+    except ContractError as error:
+        for role, names in columns.items():
+            if re.search(rf"\b{re.escape(role)}\b", str(error)):
+                error.add_note(f"Column {role} is {' or '.join(map(repr, names))} in the file.")
+        raise

@@ -1,0 +1,267 @@
+"""Unpaired differences: the sides of a pair have no cluster in common and are drawn apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.resample import intervals
+from evalframe.resample.checks import check_enough, check_known
+from evalframe.resample.contraction import GROUP
+from evalframe.resample.methods import Bootstrap
+from evalframe.resample.paired import (
+    DIFFERENCE,
+    Sides,
+    delta_of,
+    one_family,
+    pairs_of,
+    range_of,
+    rounding,
+    shared_clusters,
+)
+from evalframe.resample.pools import BATCH, Boards, flat, number_groups, pools
+from evalframe.resample.uncertainty import estimated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalframe.core.blocks import Block
+    from evalframe.core.metric import Bound
+    from evalframe.core.segments import Floats, Ints
+    from evalframe.resample.intervals import Spread
+    from evalframe.resample.methods import Method
+
+UNPAIRED_RESULT = [*DIFFERENCE, "n_clusters_left", "n_clusters_right", "drop_rate"]
+
+
+def unpaired_spread(
+    method: Method,
+    tables: Sequence[pl.DataFrame],
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+    keys: Sequence[str],
+    correction: str,
+    sides: Sides,
+) -> pl.DataFrame:
+    """Differences of all metrics between all pairs of sides within each group.
+
+    Args:
+        method: What uncertainty to give.
+        tables: For each block its cluster states; the last key is the side.
+        blocks: What the metrics share.
+        bounds: The metrics.
+        keys: Names of the key columns.
+        correction: `holm`, `bonferroni` or `none`.
+        sides: Which pairs there are.
+
+    Raises:
+        ParameterError: There are fewer than two sides, the baseline is none of them, a cluster is
+            on both sides of a pair, or no pair has two clusters on each.
+    """
+    if isinstance(method, Bootstrap):
+        method = method.of_differences
+    *by, side = keys
+    named, on = flat(tables)
+    present = pl.concat([table.select(*keys, *on) for table in named]).unique()
+    check_known(present[on[-1]])
+    groups = present.select(keys).unique().sort(keys)
+    pairs = pairs_of(groups, by, side, sides)
+    if method.cluster is not None:
+        _check_apart(present, pairs, by, side, on)
+    numbers = groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.Int64))
+    for name in ("left", "right"):
+        mine = numbers.rename({side: name, GROUP: f":{name}"})
+        pairs = pairs.join(mine, on=[*by, name], how="left", nulls_equal=True)
+    sizes = present.group_by(keys).len().sort(keys)["len"].to_numpy()
+    whole = pairs.drop_nulls([":left", ":right"])
+    if len(whole):
+        least = np.minimum(sizes[whole[":left"]], sizes[whole[":right"]])
+        check_enough(method, pl.Series(least), present[on[-1]])
+    numbered = [number_groups(table, groups, keys) for table in tables]
+    parts = [_one_sided(pairs, bounds)]
+    replicates = method.n if isinstance(method, Bootstrap) else 1
+    for some in whole.iter_slices(max(1, BATCH // replicates // len(bounds))):
+        left, right = (
+            _side(_of_side(method, place), numbered, some[f":{name}"], blocks, bounds)
+            for place, name in enumerate(("left", "right"))
+        )
+        for bound, columns in zip(bounds, _differences(method, left, right, bounds), strict=True):
+            metric = pl.lit(bound.name).alias("metric")
+            made = [pl.Series(name, values) for name, values in columns.items()]
+            counts = [
+                pl.Series(f"n_clusters_{name}", found.counts, dtype=pl.Int64)
+                for name, found in (("left", left), ("right", right))
+            ]
+            parts.append(some.with_columns(metric, *made, *counts))
+    result = pl.concat(parts, how="diagonal_relaxed")
+    return one_family(result, bounds, by, correction).select(*by, *UNPAIRED_RESULT)
+
+
+class _Side(NamedTuple):
+    """One side of some pairs.
+
+    Attributes:
+        points: The estimates, metrics by pairs.
+        errors: Their standard errors, likewise.
+        counts: How many clusters each has.
+        varying: How many of them could have been others.
+        drawn: Of a bootstrap the replicates, metrics by replicates by pairs.
+        left_out: Of one that needs them the estimates without some clusters, likewise; NaN beyond
+            those that a side has.
+    """
+
+    points: Floats
+    errors: Floats
+    counts: Ints
+    varying: Ints
+    drawn: Floats | None
+    left_out: Floats | None
+
+
+def _check_apart(
+    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
+) -> None:
+    """Raise where a cluster is on both sides of a pair, which are then not independent."""
+    shared = shared_clusters(present, pairs, by, side, names)
+    if len(shared):
+        first = shared.row(0, named=True)
+        raise ParameterError(
+            f"paired=False takes the sides as independent, but {len(shared):,} clusters are on "
+            f"both sides of a pair, such as {first[names[-1]]!r} of {first['left']!r} and "
+            f"{first['right']!r}. Leave out paired=False to compare the clusters that both have; "
+            "or, if equal ids mean different clusters, make them differ, such as by "
+            "cluster=pl.struct('group', 'id')"
+        )
+
+
+def _of_side(method: Method, place: int) -> Method:
+    """The method with a stream of draws of its own: the left side's are those of the seed."""
+    if not isinstance(method, Bootstrap) or place == 0:
+        return method
+    seed = np.random.SeedSequence([method.seed, place]).generate_state(1)
+    return replace(method, seed=int(seed[0]))
+
+
+def _side(
+    method: Method,
+    tables: Sequence[pl.DataFrame],
+    groups: pl.Series,
+    blocks: Sequence[Block],
+    bounds: Sequence[Bound],
+) -> _Side:
+    """One side of pairs, by the number of its group in each."""
+    own = groups.unique().sort()
+    renumber = pl.DataFrame({GROUP: own.cast(pl.UInt32)}).with_row_index(":own")
+    mine = [table.join(renumber, on=GROUP).drop(GROUP).rename({":own": GROUP}) for table in tables]
+    boards = Boards(pl.int_range(len(own), dtype=pl.Int64, eager=True), enough=True)
+    shape = len(bounds), len(own)
+    points, errors = np.full(shape, np.nan), np.full(shape, np.nan)
+    counts, varying = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    drawn: list[tuple[Ints, Floats | None]] = []
+    left_out: list[tuple[Ints, Floats | None]] = []
+    for pool in pools(method, mine, boards):
+        here = pool.groups.to_numpy()
+        made = estimated(method, pool, blocks, bounds)
+        points[:, here], errors[:, here] = made.points, made.spread.std_error
+        counts[here], varying[here] = pool.counts, pool.varying
+        drawn.append((here, made.drawn))
+        left_out.append((here, made.left_out))
+    which = np.searchsorted(own.to_numpy(), groups.to_numpy())
+    return _Side(
+        points[:, which],
+        errors[:, which],
+        counts[which],
+        varying[which],
+        _side_by_side(drawn, which),
+        _side_by_side(left_out, which),
+    )
+
+
+def _side_by_side(parts: Sequence[tuple[Ints, Floats | None]], which: Ints) -> Floats | None:
+    """Values of groups of several pools, NaN where one has fewer, of chosen groups."""
+    known = [(here, values) for here, values in parts if values is not None]
+    if not known:
+        return None
+    most = max(values.shape[1] for _, values in known)
+    groups = sum(len(here) for here, _ in known)
+    made = np.full((len(known[0][1]), most, groups), np.nan)
+    for here, values in known:
+        made[:, : values.shape[1], here] = values
+    return made[:, :, which]
+
+
+def _differences(
+    method: Method, left: _Side, right: _Side, bounds: Sequence[Bound]
+) -> Iterator[dict[str, Floats]]:
+    """Columns of the result for each metric, one number for each pair."""
+    varying = np.minimum(left.varying, right.varying)
+    for number, bound in enumerate(bounds):
+        least = rounding(bound)
+        point = delta_of(left.points[number], right.points[number], least)
+        if isinstance(method, Bootstrap):
+            spread, p_value = _drawn(method, left, right, number, point, least)
+        else:
+            spread, p_value = _welch(method, left, right, number, point)
+        spread = intervals.without_lone(method, spread, varying)
+        spread = intervals.within_range(method, spread, point, *range_of(bound))
+        yield {
+            "estimate_left": left.points[number],
+            "estimate_right": right.points[number],
+            "delta": point,
+            # Where nothing varies, nothing is tested.
+            "p_value": np.where(varying < 2, np.nan, p_value),
+            **spread._asdict(),
+        }
+
+
+def _drawn(
+    method: Bootstrap, left: _Side, right: _Side, number: int, point: Floats, least: float
+) -> tuple[Spread, Floats]:
+    """From replicates of the right side minus those of the left one.
+
+    Of a jackknife each cluster of either side is left out in turn.
+    """
+    assert left.drawn is not None
+    assert right.drawn is not None
+    deltas = delta_of(left.drawn[number], right.drawn[number], least)
+    without = None
+    if left.left_out is not None and right.left_out is not None:
+        mine = delta_of(left.left_out[number], right.points[number], least)
+        others = delta_of(left.points[number], right.left_out[number], least)
+        without = np.concatenate([mine, others])
+    clusters = np.minimum(left.counts, right.counts)
+    spread = intervals.bootstrap_spread(method, point, deltas, without, clusters=clusters)
+    return spread, intervals.p_values(deltas, point, method, without, clusters=clusters)
+
+
+def _welch(
+    method: Method, left: _Side, right: _Side, number: int, point: Floats
+) -> tuple[Spread, Floats]:
+    """From standard errors of both sides, by Student's t with Welch's degrees of freedom."""
+    from scipy.special import stdtr
+
+    squares = [side.errors[number] ** 2 for side in (left, right)]
+    lone = [np.maximum(side.counts - 1, 1) for side in (left, right)]
+    error = np.sqrt(squares[0] + squares[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = [square**2 / freedom for square, freedom in zip(squares, lone, strict=True)]
+        freedom = np.where(error == 0.0, 1.0, error**4 / (parts[0] + parts[1]))
+        p_value = 2.0 * stdtr(freedom, -np.abs(point / error))
+    ends = intervals.student_interval(point, error, freedom, method.level)
+    return intervals.Spread(error, *ends, np.zeros(len(point))), p_value
+
+
+def _one_sided(pairs: pl.DataFrame, bounds: Sequence[Bound]) -> pl.DataFrame:
+    """Rows for pairs that lack a side: nothing but a drop rate of 1."""
+    empty = pairs.filter(pl.any_horizontal(pl.col(":left", ":right").is_null()))
+    names = pl.DataFrame({"metric": [bound.name for bound in bounds]})
+    numbers = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
+    return empty.join(names, how="cross").with_columns(
+        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in numbers),
+        *(pl.lit(0, dtype=pl.Int64).alias(f"n_clusters_{name}") for name in ("left", "right")),
+        pl.lit(1.0).alias("drop_rate"),
+    )

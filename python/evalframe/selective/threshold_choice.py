@@ -1,0 +1,318 @@
+"""From which confidence on to accept: the thresholds that targets of risk and coverage need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import lookup, metric
+from evalframe.core.state import State, at, level
+from evalframe.core.variants import PresetMetric, preset
+from evalframe.evaluation import evaluate
+from evalframe.selective.areas import fraction
+from evalframe.selective.curve import counted, is_negative, refusing, valid_item
+from evalframe.selective.working_points import at_plateau, risk_bound, within_risk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evalframe.core.metric import Metric
+    from evalframe.core.typing import Frame, IntoExpr, Role
+    from evalframe.evaluation import By
+    from evalframe.selective.conventions import CoverageConvention
+
+THRESHOLDS = ("target", "bound", "threshold", "coverage", "risk", "n", "n_missing")
+"""Columns of every table of thresholds, after the group keys."""
+
+
+def threshold_at_coverage(
+    coverage: float,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    weight: IntoExpr | None = None,
+    convention: CoverageConvention = "trapezoid_total",
+) -> PresetMetric:
+    """The confidence from which on to accept so that a share of all items is accepted.
+
+    The highest threshold whose coverage is at least the bound: that of the plateau that
+    `risk_at(coverage)` and `achieved_coverage_at(coverage)` speak of. Accept the items whose
+    confidence is at least the threshold; ties enter together.
+
+    Args:
+        coverage: Share of the items, in (0, 1].
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+        convention: Of all items (`trapezoid_total`), or of the predicted ones
+            (`trapezoid_predicted`).
+
+    Returns:
+        The metric: an expression, which called with other columns is that of those; in units of
+        the confidence, null where Cmax is below the bound.
+
+    Raises:
+        ParameterError: The coverage lies outside (0, 1].
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [0.0, 1.0, 0.0], "confidence": [0.9, 0.8, 0.7]})
+        >>> items.select(ef.threshold_at_coverage(0.5)).item()
+        0.8
+    """
+    fraction("coverage", coverage)
+    return preset(
+        _threshold_at_coverage,
+        loss,
+        confidence,
+        weight=weight,
+        coverage=float(coverage),
+        convention=convention,
+    )
+
+
+def threshold_at_risk(
+    risk: float,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    weight: IntoExpr | None = None,
+) -> PresetMetric:
+    """The confidence from which on to accept so that the selective risk is at most a bound.
+
+    The lowest threshold that keeps to it, so the one of the largest coverage, which is
+    `coverage_at_risk(risk)`. Accept the items whose confidence is at least the threshold; ties
+    enter together.
+
+    **No guarantee.** The risk is that of this sample, on which the threshold was chosen: on other
+    items it may well be higher, the more so the fewer items are accepted. Choose on one sample and
+    report the risk on another; a bootstrap interval says how much the threshold itself varies.
+
+    Args:
+        risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        weight: How often each row counts.
+
+    Returns:
+        The metric: an expression, which called with other columns is that of those; in units of
+        the confidence, null where no threshold keeps to the bound.
+
+    Raises:
+        ParameterError: The bound is negative or NaN.
+
+    References:
+        Geifman & El-Yaniv (2017), whose guarantee this is not.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"loss": [0.0, 0.0, 1.0, 0.0], "confidence": [0.9, 0.8, 0.7, 0.6]})
+        >>> items.select(ef.threshold_at_risk(0.1)).item()
+        0.8
+        >>> items.select(ef.threshold_at_risk(0.25)).item()
+        0.6
+    """
+    risk_bound(risk)
+    return preset(_threshold_at_risk, loss, confidence, weight=weight, risk=float(risk))
+
+
+def thresholds(
+    frame: Frame,
+    loss: IntoExpr = "loss",
+    confidence: IntoExpr = "confidence",
+    *,
+    risk: float | Sequence[float] = (),
+    coverage: float | Sequence[float] = (),
+    by: By = None,
+    weight: IntoExpr | None = None,
+) -> pl.LazyFrame:
+    """The threshold that each target needs, with the coverage and the risk that come with it.
+
+    Accept the items whose confidence is at least the threshold; ties enter together. For a risk it
+    is the lowest threshold that keeps to the bound, as `ef.threshold_at_risk` gives it, for a
+    coverage the highest that reaches it, as `ef.threshold_at_coverage` does.
+
+    **No guarantee.** Risk and coverage are those of this sample, on which the threshold is chosen:
+    on other items the risk may well be higher, the more so the fewer items are accepted. Choose on
+    one sample and report the risk on another.
+
+    Args:
+        frame: Items, one row each.
+        loss: Loss of each item, at least 0; null is an abstention.
+        confidence: Accepted from the highest down; any scale.
+        risk: Bounds on the mean loss of the accepted items, each at least 0.
+        coverage: Shares of all items to accept, each in (0, 1].
+        by: Group keys: a threshold for each group.
+        weight: How often each row counts.
+
+    Returns:
+        by..., then `target` (`risk` or `coverage`), `bound` (what was asked for), `threshold`,
+        `coverage` (accepted share of all items) and `risk` (mean loss of the accepted), Float64,
+        null where no threshold will do, `n` (rows used, abstentions included) and `n_missing`
+        (rows left out, such as a loss without a confidence). Sorted by the keys, then risks before
+        coverages, as they were given.
+
+    Raises:
+        ContractError: When collected: a loss is negative.
+        MissingColumnsError: A column is not there.
+        ParameterError: There is no target, a bound lies outside its domain, or a key has the name
+            of a column of the result.
+
+    References:
+        Geifman & El-Yaniv (2017), Selective classification for deep neural networks, whose
+        guarantee this is not.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame(
+        ...     {"loss": [0, 0, 1, 0, None], "confidence": [0.9, 0.8, 0.7, 0.6, 0.5]}
+        ... )
+        >>> ef.selective.thresholds(items, risk=[0.1, 0.25], coverage=0.5).collect()
+        shape: (3, 7)
+        ┌──────────┬───────┬───────────┬──────────┬──────────┬─────┬───────────┐
+        │ target   ┆ bound ┆ threshold ┆ coverage ┆ risk     ┆ n   ┆ n_missing │
+        │ ---      ┆ ---   ┆ ---       ┆ ---      ┆ ---      ┆ --- ┆ ---       │
+        │ str      ┆ f64   ┆ f64       ┆ f64      ┆ f64      ┆ i64 ┆ i64       │
+        ╞══════════╪═══════╪═══════════╪══════════╪══════════╪═════╪═══════════╡
+        │ risk     ┆ 0.1   ┆ 0.8       ┆ 0.4      ┆ 0.0      ┆ 5   ┆ 0         │
+        │ risk     ┆ 0.25  ┆ 0.6       ┆ 0.8      ┆ 0.25     ┆ 5   ┆ 0         │
+        │ coverage ┆ 0.5   ┆ 0.7       ┆ 0.6      ┆ 0.333333 ┆ 5   ┆ 0         │
+        └──────────┴───────┴───────────┴──────────┴──────────┴─────┴───────────┘
+    """
+    targets = pl.DataFrame(
+        [(kind, bound) for kind, bounds in _listed(risk, coverage) for bound in bounds],
+        schema={"target": pl.String, "bound": pl.Float64},
+        orient="row",
+    ).with_row_index(_PLACE)
+    if targets.is_empty():
+        raise ParameterError("name a target, such as risk=0.1 or coverage=[0.5, 0.8]")
+    keys = tables.Keys.of(by, taken=THRESHOLDS)
+    read = lookup("aurc").bind((loss, confidence), weight=weight, name="thresholds")
+    tables.check_columns(tables.lazy(frame), [read], *keys.exprs)
+    asked = [(0, _NEGATIVE, "negative", {})] + [
+        (place, metric, column, {kind: bound})
+        for place, kind, bound in targets.iter_rows()
+        for column, metric in _metrics(kind).items()
+    ]
+    long = evaluate(
+        frame,
+        [
+            metric.bind((loss, confidence), weight=weight, params=params, name=f"{place} {column}")
+            for place, metric, column, params in asked
+        ],
+        by=by,
+    )
+    parts = pl.col("metric").str.splitn(" ", 2).struct
+    is_of = {
+        name: pl.col(_COLUMN) == name for name in ("threshold", "coverage", "risk", "negative")
+    }
+    wide = (
+        long.with_columns(
+            parts.field("field_0").cast(pl.UInt32).alias(_PLACE),
+            parts.field("field_1").alias(_COLUMN),
+        )
+        .group_by(*keys.names, _PLACE)
+        .agg(
+            *(pl.col("estimate").filter(chosen).first().alias(n) for n, chosen in is_of.items()),
+            pl.col("n", "n_missing").filter(is_of["threshold"]).first(),
+        )
+    )
+    return (
+        refusing(wide, "negative", "thresholds")
+        .join(targets.lazy(), on=_PLACE)
+        .sort(*keys.names, _PLACE)
+        .select(*keys.names, *THRESHOLDS)
+    )
+
+
+_PLACE, _COLUMN = ":place", ":column"
+
+
+def _listed(
+    risk: float | Sequence[float], coverage: float | Sequence[float]
+) -> Iterator[tuple[str, list[float]]]:
+    for kind, given in (("risk", risk), ("coverage", coverage)):
+        try:
+            listed = [given] if isinstance(given, int | float) else list(given)
+            yield kind, [each + 0.0 for each in listed]
+        except TypeError as error:
+            raise ParameterError(
+                f"{kind} must be a number or a list of numbers, got {given!r}"
+            ) from error
+
+
+def _metrics(kind: str) -> dict[str, Metric]:
+    """What is told of a target."""
+    if kind == "risk":
+        return {
+            "threshold": lookup("threshold_at_risk"),
+            "coverage": lookup("coverage_at_risk"),
+            "risk": _RISK,
+        }
+    return {
+        "threshold": lookup("threshold_at_coverage"),
+        "coverage": lookup("achieved_coverage_at"),
+        "risk": lookup("risk_at"),
+    }
+
+
+def _risk(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, risk: float
+) -> State:
+    """Selective risk at the largest coverage that keeps to a bound on it."""
+    last = {"lost": at.loss, "accepted": at.mass}  # neither falls from plateau to plateau
+    return within_risk(loss, confidence, weight, risk, last, lambda t: t.lost / t.accepted)
+
+
+def _negative(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
+) -> State:
+    """How many losses are negative."""
+    return State(
+        sums={"items": weight},
+        finish=lambda t: t.negative,
+        valid=valid_item(loss, confidence),
+        left_out={"negative": counted(is_negative(loss), weight)},
+    )
+
+
+@metric(
+    name="threshold_at_coverage",
+    family="selective",
+    direction="none",
+    range=(float("-inf"), float("inf")),
+    label="threshold_at_coverage_{coverage}",
+)
+def _threshold_at_coverage(
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    coverage: float,
+    convention: CoverageConvention = "trapezoid_total",
+) -> State:
+    """The confidence from which on to accept so that a share of all items is accepted."""
+    return at_plateau(loss, confidence, weight, level, coverage, convention)
+
+
+@metric(
+    name="threshold_at_risk",
+    family="selective",
+    direction="none",
+    range=(float("-inf"), float("inf")),
+    label="threshold_at_risk_{risk}",
+)
+def _threshold_at_risk(
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, risk: float
+) -> State:
+    """The confidence from which on to accept so that the selective risk is at most a bound."""
+    return within_risk(loss, confidence, weight, risk, {"below": -level}, lambda t: -t.below)
+
+
+# Not registered, since they serve here only.
+_RISK = replace(lookup("coverage_at_risk"), define=_risk, params={"risk": 0.0}, checked=set())
+_NEGATIVE = replace(lookup("aurc"), define=_negative, params={}, checked=set())

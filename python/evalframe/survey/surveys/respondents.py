@@ -1,0 +1,197 @@
+"""Answers of single respondents as shares in the segments that they belong to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ContractError, MissingColumnsError, first_few
+from evalframe.survey.surveys.names import segment_id
+from evalframe.survey.surveys.options import DISTRIBUTION, INDEX, LABEL, QUESTION, numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RESPONDENT, WEIGHT, UNANSWERED = "respondent_id", "weight", "n_unanswered"
+
+_OF_SEGMENTS = ("segment_attribute", "segment_value", "question_text")
+_NO_ATTRIBUTES = (*DISTRIBUTION, *_OF_SEGMENTS, "sample_size", RESPONDENT, WEIGHT, LABEL, INDEX)
+"""Columns that make no segments of respondents."""
+
+_ROW, _TOTAL = ":row", ":total"
+_WHOLE = r"^(-?[0-9]+)\.0+$"
+
+
+def of_respondents(table: pl.DataFrame, questions: Sequence[str], told: list[str]) -> pl.DataFrame:
+    """The shares of options in each segment, with sample sizes and missing answers.
+
+    Args:
+        table: A row for each respondent, or without questions for each respondent and question.
+        questions: The columns of answers, if they are columns.
+        told: What is assumed or left out is added to it.
+
+    Raises:
+        ContractError: A respondent repeats, or two values would make one segment.
+        MissingColumnsError: There are no answers, or no segments.
+    """
+    attributes = [] if "segment_id" in table.columns else _attributes(table, questions)
+    _check_respondents(table, questions)
+    numbers = table.with_row_index(_ROW)
+    if not questions:  # who answers several questions is one respondent in several rows
+        numbers = numbers.with_columns(pl.col(_ROW).first().over("round", RESPONDENT))
+    rows = _weighted(numbers, told)
+    if not questions and LABEL not in rows.columns:
+        raise MissingColumnsError.of("answers of respondents", {LABEL}, table.columns)
+    labels = [*questions] or [LABEL]
+    types = {name: rows.schema[name] for name in labels}
+    rows = rows.with_columns(_texts(rows, labels))
+    if questions:
+        others = [name for name in rows.columns if name not in questions]
+        rows = rows.unpivot(labels, index=others, variable_name="question_id", value_name=LABEL)
+    answer = pl.col(LABEL)
+    rows = rows.with_columns(pl.when(answer != "").then(answer).alias(LABEL))
+    return _counted(_members(rows, attributes, told), types, told)
+
+
+def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
+    """Values as texts: 1 for 1.0, null for NaN, and those that a type lists as they stand."""
+    made = []
+    for name in names:
+        dtype, value = rows.schema[name], pl.col(name)
+        if dtype.is_float():
+            value = value.fill_nan(None)
+        text = value.cast(pl.String)
+        if not isinstance(dtype, pl.Enum):
+            text = text.str.strip_chars().str.replace(_WHOLE, "$1")
+        made.append(text)
+    return made
+
+
+def _attributes(table: pl.DataFrame, questions: Sequence[str]) -> list[str]:
+    found = [name for name in table.columns if name not in (*_NO_ATTRIBUTES, *questions)]
+    if not found:
+        raise MissingColumnsError(
+            "respondents need segments: a column 'segment_id', or columns such as 'gender' whose"
+            f" values make them; the table has {table.columns}"
+        )
+    return found
+
+
+def _check_respondents(table: pl.DataFrame, questions: Sequence[str]) -> None:
+    if RESPONDENT not in table.columns:
+        return
+    further = ("segment_id",) if questions else ("segment_id", "question_id")
+    keys = [name for name in ("round", *further, RESPONDENT) if name in table.columns]
+    repeated = table.filter(pl.struct(keys).is_duplicated())
+    if len(repeated):
+        raise ContractError(
+            f"{RESPONDENT} repeats in {len(repeated):,} rows: {first_few(repeated[RESPONDENT])};"
+            f" keep one row of each respondent{'' if questions else ' and question'}"
+        )
+
+
+def _weighted(rows: pl.DataFrame, told: list[str]) -> pl.DataFrame:
+    """The rows that count, and how much: alike unless there are weights."""
+    if WEIGHT not in rows.columns:
+        return rows.with_columns(pl.lit(1.0).alias(WEIGHT))
+    weight = pl.col(WEIGHT).cast(pl.Float64, strict=False)
+    usable = (weight.is_finite() & (weight >= 0)).fill_null(value=False)
+    told.append(f"respondents count by {WEIGHT!r}; sample sizes are their numbers, not weighted")
+    if lost := rows.filter(~usable).height:
+        told.append(
+            f"{lost:,} of {len(rows):,} rows have no {WEIGHT} of 0 or more and are left out"
+        )
+    return rows.filter(usable).with_columns(weight)
+
+
+def _members(rows: pl.DataFrame, attributes: Sequence[str], told: list[str]) -> pl.DataFrame:
+    """A row for each segment that a respondent belongs to."""
+    respondents = rows[_ROW].n_unique()
+    if not attributes:
+        segment = pl.col("segment_id").cast(pl.String)
+        known = (segment.str.strip_chars() != "").fill_null(value=False)
+        if count := rows.filter(~known)[_ROW].n_unique():
+            told.append(
+                f"{count:,} of {respondents:,} respondents have no 'segment_id' and are left out"
+            )
+        return rows.filter(known)
+    texts = _texts(rows, attributes)
+    others = [name for name in rows.columns if name not in attributes]
+    long = rows.select(*others, *texts).unpivot(
+        [*attributes],
+        index=others,
+        variable_name="segment_attribute",
+        value_name="segment_value",
+    )
+    value = pl.col("segment_value")
+    known = value.is_not_null() & (value != "")
+    lost = long.filter(~known).group_by("segment_attribute").agg(pl.col(_ROW).n_unique())
+    told += [
+        f"{count:,} of {respondents:,} respondents have no {name!r} and are in no segment of it"
+        for name, count in lost.sort("segment_attribute").rows()
+    ]
+    made = long.filter(known).with_columns(segment_id("segment_attribute", value))
+    segments = made.select("segment_attribute", "segment_value", "segment_id").unique()
+    twice = segments.filter(pl.col("segment_id").is_duplicated()).sort("segment_id", value)
+    if len(twice):
+        segment = twice["segment_id"][0]
+        values = first_few(twice.filter(segment_id=segment)["segment_value"])
+        raise ContractError(
+            f"segment {segment!r} would be made of several values: {values}; rename one"
+        )
+    counts = segments.group_by("segment_attribute").len().sort("segment_attribute").rows()
+    shown = ", ".join(f"{name} ({count:,})" for name, count in counts)
+    told.append(f"segments are made of the values of {shown}; drop columns that say something else")
+    return made
+
+
+def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], told: list[str]) -> pl.DataFrame:
+    """A row for each option of a question in each segment."""
+    kept = [name for name in _OF_SEGMENTS if name in rows.columns]
+    answered = pl.col(LABEL).is_not_null()
+    sizes = rows.group_by(DISTRIBUTION, maintain_order=True).agg(
+        *(pl.col(name).first() for name in kept),
+        answered.sum().cast(pl.Int64).alias("sample_size"),
+        (~answered).sum().cast(pl.Int64).alias(UNANSWERED),
+        pl.col(WEIGHT).filter(answered).sum().alias(_TOTAL),
+    )
+    asked = rows.group_by(QUESTION, maintain_order=True).agg(
+        pl.col(_ROW).n_unique().alias("n"), pl.col(_ROW).filter(~answered).n_unique().alias("lost")
+    )
+    told += [
+        f"{lost:,} of {n:,} respondents did not answer {question!r}"
+        for question, n, lost in asked.select("question_id", "n", "lost").rows()
+        if lost
+    ]
+    silent = sizes.filter(pl.col(_TOTAL) == 0)
+    told += [
+        f"question {question!r} has no answers of segment {segment!r} and is left out for it"
+        for segment, question in silent.select("segment_id", "question_id").rows()
+    ]
+    counts = rows.filter(answered).group_by(*DISTRIBUTION, LABEL).agg(pl.col(WEIGHT).sum())
+    full = (
+        sizes.filter(pl.col(_TOTAL) > 0)
+        .join(_options(rows.filter(answered), types, told), on=QUESTION, maintain_order="left")
+        .join(counts, on=[*DISTRIBUTION, LABEL], how="left", maintain_order="left")
+    )
+    share = pl.col(WEIGHT).fill_null(0.0) / pl.col(_TOTAL)
+    return full.with_columns(share=share).drop(_TOTAL, WEIGHT)
+
+
+def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], told: list[str]) -> pl.DataFrame:
+    """The options of each question in order; where a type lists them, those nobody chose, too."""
+    found = rows.select(*QUESTION, LABEL).unique()
+    listed = {name: dtype for name, dtype in types.items() if isinstance(dtype, pl.Enum)}
+    if LABEL in listed:  # of all questions together
+        numbers = numbered(found.with_columns(pl.col(LABEL).cast(listed[LABEL])), told)
+        return numbers.with_columns(pl.col(LABEL).cast(pl.String))
+    others = found.filter(~pl.col("question_id").is_in([*listed]))
+    parts = [numbered(others, told)] if len(others) else []
+    for name, dtype in listed.items():
+        rounds = found.filter(question_id=name).select(QUESTION).unique()
+        labels = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
+        parts.append(
+            rounds.join(labels, how="cross").select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64))
+        )
+    return pl.concat(parts) if parts else numbered(found, told)
