@@ -26,8 +26,12 @@ MAY_IMPORT = {
     "replication": FAMILY,
     "survey": FAMILY,
     "rag": FAMILY,
+    "compat": {*FAMILY, "selective", "replication", "survey", "rag"},
     "engine": {"core"},
-    "jobs": {PUBLIC, *FAMILY, "selective", "replication", "survey", "rag", "engine", "report"},
+    "jobs": {
+        *(PUBLIC, *FAMILY, "selective", "replication", "survey", "rag"),
+        *("compat", "engine", "report"),
+    },
     "report": {"core.errors", "core.typing"},
     "testing": FAMILY,
     "__init__": {"public", "core.errors"},

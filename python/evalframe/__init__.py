@@ -16,6 +16,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "__version__":
             return importlib.import_module("importlib.metadata").version("evalframe")
+        if name == "compat":
+            return importlib.import_module("evalframe.compat")
         if name.startswith("_") and name != "__all__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # Not by `from evalframe import public`, which would ask this function for it.

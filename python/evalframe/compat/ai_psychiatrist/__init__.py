@@ -1,0 +1,1 @@
+"""ai-psychiatrist: run documents, evaluation artifacts, and its numbers where they differ."""

@@ -1,0 +1,1 @@
+"""dtef-app: surveys, run results, and its numbers where they differ."""

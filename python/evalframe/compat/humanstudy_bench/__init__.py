@@ -1,0 +1,1 @@
+"""HumanStudy-Bench: its files, its legacy measures, and its numbers where they differ."""

@@ -1,0 +1,1 @@
+"""RGB: prediction files, and its numbers where they differ."""
