@@ -1,0 +1,50 @@
+"""Frames at the public boundary: eager in, eager out; lazy in, lazy out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, overload
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evalframe.core.typing import Frame
+
+P = ParamSpec("P")
+
+
+class LikeInput(Protocol[P]):
+    """A function whose result is eager if its first argument is."""
+
+    @overload
+    def __call__(self, frame: pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.DataFrame:
+        pass
+
+    @overload
+    def __call__(self, frame: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame:
+        pass
+
+
+def like_input(function: Callable[Concatenate[Frame, P], pl.LazyFrame]) -> LikeInput[P]:
+    """Collect the result of a lazy function if its first argument is a DataFrame.
+
+    >>> @like_input
+    ... def first(frame):
+    ...     return frame.lazy().head(1)
+    >>> first(pl.DataFrame({"a": [1, 2]})).height
+    1
+    >>> type(first(pl.LazyFrame({"a": [1, 2]}))).__name__
+    'LazyFrame'
+    """
+    name = next(iter(inspect.signature(function).parameters))
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        frame = args[0] if args else kwargs.get(name)
+        return result.collect() if isinstance(frame, pl.DataFrame) else result
+
+    return call
