@@ -75,7 +75,7 @@ def test_the_declaration_is_kept_beside_the_function():
     )
     assert metric.roles == {"loss": "loss"}
     assert metric.params == {"ddof": 0}
-    assert metric.summary == inspect.getdoc(loss_spread) == "Standard deviation of the losses."
+    assert metric.summary == "Standard deviation of the losses."
     assert list(inspect.signature(loss_spread).parameters) == ["loss", "weight", "ddof"]
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from evalframe.core.declaration import check_declaration, shown_name, signature
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
+from evalframe.core.metric_docs import metric_docstring
 from evalframe.core.rows import as_expr, spread_literals
 from evalframe.core.soundness import check, complete
 from evalframe.core.state import WEIGHT
@@ -225,7 +226,8 @@ def metric(
     The state is looked at when the metric is first called: every sum is an expression of one row,
     of roles only, multiplied by the weight; terms and finish are elementwise. What would not add
     up raises there, so that it cannot become a number. For type checkers, annotate roles and
-    weight as `ef.Role`.
+    weight as `ef.Role`. The docstring is completed by `Args` that it lacks and, under `Returns`,
+    by name, range and direction.
 
     Args:
         direction: Which way is better.
@@ -317,6 +319,8 @@ def function_of(
         return metric.bind(roles, named, weight, {**preset, **keywords}, name)
 
     function: Any = call
+    if like is metric.define:
+        function.__doc__ = metric_docstring(metric)
     function.metric = metric
     function.preset = dict(preset)
     function.output_name = name
