@@ -18,6 +18,7 @@ import pytest
 
 import evalframe
 from evalframe import public
+from evalframe.compat import humanstudy_bench
 from evalframe.core.synonyms import SYNONYMS
 from evalframe.selective import public as selective
 
@@ -27,7 +28,7 @@ SOURCES = (
     public.rag,
     public.survey,
     public.replication,
-    public.replication.legacy,
+    humanstudy_bench,
 )
 FAMILIES = ("selective", "rag", "survey", "replication")
 
@@ -155,8 +156,8 @@ OTHER_NAMES = {
     "survey.read_dialogues sample_sizes": "one for each segment",
     "survey.survey_contract unit": "of the shares: percent or fraction",
     "replication.preferred_std_error bootstrap": "a column: the error by the bootstrap",
-    "replication.replicated significance_level": "of a test: level is that of an interval",
-    "replication.reported_p_value significance_level": "of a test: level is that of an interval",
+    "compat.replicated significance_level": "of a test: level is that of an interval",
+    "compat.reported_p_value significance_level": "of a test: level is that of an interval",
 }
 """Where it is called otherwise, and why."""
 
@@ -207,10 +208,10 @@ OTHERWISE = {
     "replication.ecs level": "of aggregation, not of an interval",
     "replication.participant_intervals level": "of aggregation, not of an interval",
     "replication.random_alignment level": "of aggregation, not of an interval",
-    "replication.replication_rates level": "of aggregation, not of an interval",
-    "replication.strict_ecs level": "of aggregation, not of an interval",
+    "compat.replication_rates level": "of aggregation, not of an interval",
+    "compat.strict_ecs level": "of aggregation, not of an interval",
     "replication.model_differences metrics": "scores of models, by name",
-    "replication.read_results path": "a file, or what one holds",
+    "compat.read_results path": "a file, or what one holds",
 }
 """Arguments of those names that are something else, and why."""
 

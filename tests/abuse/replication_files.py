@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from abuse.readers import Reader
 from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.replication.sample import sample_tests
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def _evaluation() -> dict[str, bytes]:
     tests = sample_tests().filter(model="harbor-7b", study_id="lantern-queue")
     with tempfile.TemporaryDirectory() as folder:
-        files = replication.write_results(replication.with_evidence(tests), folder)
+        files = humanstudy_bench.write_results(replication.with_evidence(tests), folder)
         return {file.name: file.read_bytes() for file in files}
 
 
@@ -41,7 +42,7 @@ _OF_FINDINGS = ("sub_study_id", "finding_id", "finding_score", "finding_weight",
 
 
 def _read_evaluation(path: Path) -> Any:
-    found = replication.read_evaluation(path, model="m", study_id="s")
+    found = humanstudy_bench.read_evaluation(path, model="m", study_id="s")
     tests, findings = found.tests.select(_OF_TESTS.values()), found.findings.select(_OF_FINDINGS)
     return tests.rows(), findings.rows()
 
@@ -61,7 +62,7 @@ def _known(value: Any) -> Any:
 
 
 def _read_results(path: Path) -> Any:
-    found = replication.read_results(path)
+    found = humanstudy_bench.read_results(path)
     names = ("model", "study_id", "sub_study_id", "finding_id", "pas", "n_tests")
     return (
         found.models.select("model", "pas", "ecs", "total_tokens", "total_cost").rows(),

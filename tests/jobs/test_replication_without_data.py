@@ -76,7 +76,7 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
         assert row["estimate_left"] == pytest.approx(pas[row["left"]], abs=1e-12)
         assert row["estimate_right"] == pytest.approx(pas[row["right"]], abs=1e-12)
 
-    results = ef.replication.result_tables(tests, **options)
+    results = ef.compat.humanstudy_bench.result_tables(tests, **options)
     assert dict(results.models.select("model", "pas").rows()) == pytest.approx(pas)
     simple = json.loads(Path("files/simple_results.json").read_text())["configs"]
     assert {name: each["pas_raw"] for name, each in simple.items()} == pytest.approx(pas)

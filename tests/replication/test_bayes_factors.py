@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+from evalframe.compat.humanstudy_bench import bic_bayes_factors
 from evalframe.core.errors import ParameterError
 from evalframe.replication import bayes_factors
 
@@ -34,7 +35,7 @@ def value(name, row, rules=None):
     """One Bayes factor of one row of arguments by position."""
     columns = {str(place): [cell] for place, cell in enumerate(row)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
-    make = getattr(bayes_factors, name)
+    make = getattr(bic_bayes_factors if name.startswith("bic_") else bayes_factors, name)
     options = {} if rules is None else {"rules": rules}
     return frame.select(make(*columns, **options)).item()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from evalframe.compat.humanstudy_bench import legacy
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, UnknownNameError
-from evalframe.replication import known_test_types, legacy, with_evidence
+from evalframe.replication import known_test_types, with_evidence
 from evalframe.replication.bayes_factors import with_bayes_factors
 from evalframe.replication.contract import designs_contract, replication_contract
 from evalframe.replication.effects import with_effect_sizes

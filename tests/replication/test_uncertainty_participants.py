@@ -10,11 +10,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat.humanstudy_bench import inverse_variance_pas
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication.agreement import (
     domain_scores,
     ecs,
-    inverse_variance_pas,
     model_scores,
     study_scores,
     with_pas,

@@ -2,11 +2,9 @@
 
 Statistics or participants' responses become Bayes factors and posteriors, these the probability of
 alignment (PAS) of tests, findings, studies and models; effects become their concordance (ECS).
-`legacy` has the quantities that the original reported before; they are not to be reported as
-primary.
+`evalframe.compat.humanstudy_bench` has the files of HumanStudy-Bench and its legacy quantities.
 """
 
-from evalframe.replication import legacy
 from evalframe.replication.agreement import (
     DOMAINS,
     concordance_correlation,
@@ -17,7 +15,6 @@ from evalframe.replication.agreement import (
     finding_scores,
     human_ceiling,
     human_prior_odds,
-    inverse_variance_pas,
     mean_pas,
     model_scores,
     p_null,
@@ -87,22 +84,6 @@ from evalframe.replication.effects import (
     with_effect_sizes,
 )
 from evalframe.replication.evidence import with_evidence
-from evalframe.replication.files import (
-    Evaluations,
-    Pooling,
-    Results,
-    benchmark_summary,
-    detailed_stats,
-    evaluation_results,
-    read_evaluation,
-    read_results,
-    result_tables,
-    simple_results,
-    write_benchmark_summary,
-    write_detailed_stats,
-    write_results,
-    write_simple_results,
-)
 from evalframe.replication.participants import (
     participant_statistics,
     resampled_statistics,
@@ -118,9 +99,6 @@ from evalframe.replication.uncertainty import (
 
 __all__ = [
     "DOMAINS",
-    "Evaluations",
-    "Pooling",
-    "Results",
     "bayes_factor_binomial",
     "bayes_factor_bound",
     "bayes_factor_chi2",
@@ -130,29 +108,24 @@ __all__ = [
     "bayes_factor_t",
     "bayes_factor_u",
     "bayes_factor_variance_ratio",
-    "benchmark_summary",
     "bootstrap_moments",
     "cohens_d_f",
     "cohens_d_std_error",
     "cohens_d_t",
     "concordance_correlation",
     "designs_contract",
-    "detailed_stats",
     "domain",
     "domain_scores",
     "ecs",
     "effect_d",
     "effect_r",
-    "evaluation_results",
     "field_comparable_pas",
     "finding_scores",
     "fisher_z",
     "fisher_z_std_error",
     "human_ceiling",
     "human_prior_odds",
-    "inverse_variance_pas",
     "known_test_types",
-    "legacy",
     "log_bayes_factor_binomial",
     "log_bayes_factor_bound",
     "log_bayes_factor_chi2",
@@ -189,16 +162,12 @@ __all__ = [
     "random_alignment",
     "rank_biserial",
     "rank_biserial_std_error",
-    "read_evaluation",
-    "read_results",
     "regression_intercept",
     "regression_slope",
     "repaired_pas",
     "replication_contract",
     "resampled_statistics",
     "responses_contract",
-    "result_tables",
-    "simple_results",
     "study_scores",
     "unmatched_responses",
     "with_bayes_factors",
@@ -207,9 +176,5 @@ __all__ = [
     "with_evidence",
     "with_pas",
     "with_posteriors",
-    "write_benchmark_summary",
-    "write_detailed_stats",
-    "write_results",
-    "write_simple_results",
     "yates_chi_square",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
@@ -116,7 +117,7 @@ def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
 
 def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
     check_found(job.columns, "tests")
-    evaluations = ef.replication.read_evaluation([folder / item for item in job.items])
+    evaluations = humanstudy_bench.read_evaluation([folder / item for item in job.items])
     tests = evaluations.tests
     counts = evaluations.runs.select("file", "n_tests").rows()
     files = [File.at(name) for name, _ in counts]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import OutputError, ParameterError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def write_summary(
     except OSError as error:
         raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
     model = pl.concat_str(pl.col(by).cast(pl.String).fill_null(""), separator="_")
-    ef.replication.write_results(
+    humanstudy_bench.write_results(
         tests.with_columns(model.alias("model")),
         folder,
         runs=opened.runs if [*by] == ["model"] else None,

@@ -11,7 +11,6 @@ from evalframe.replication.agreement.domains import DOMAINS, domain
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.ecs_weights import with_ecs_weights
 from evalframe.replication.agreement.findings import finding_scores
-from evalframe.replication.agreement.inverse_variance import inverse_variance_pas
 from evalframe.replication.agreement.metrics import mean_pas, pooled_pas
 from evalframe.replication.agreement.pairs import p_null
 from evalframe.replication.agreement.posteriors import (
@@ -39,7 +38,6 @@ __all__ = [
     "finding_scores",
     "human_ceiling",
     "human_prior_odds",
-    "inverse_variance_pas",
     "mean_pas",
     "model_scores",
     "p_null",

@@ -14,13 +14,6 @@ from evalframe.replication.bayes_factors.counts import (
     log_bayes_factor_binomial,
     log_bayes_factor_chi2,
 )
-from evalframe.replication.bayes_factors.legacy import (
-    bic_bayes_factor_binomial,
-    bic_bayes_factor_r,
-    bic_bayes_factor_t,
-    bic_bayes_factor_u,
-    bic_bayes_factor_variance_ratio,
-)
 from evalframe.replication.bayes_factors.means import (
     bayes_factor_t,
     bayes_factor_u,
@@ -45,11 +38,6 @@ __all__ = [
     "bayes_factor_t",
     "bayes_factor_u",
     "bayes_factor_variance_ratio",
-    "bic_bayes_factor_binomial",
-    "bic_bayes_factor_r",
-    "bic_bayes_factor_t",
-    "bic_bayes_factor_u",
-    "bic_bayes_factor_variance_ratio",
     "log_bayes_factor_binomial",
     "log_bayes_factor_bound",
     "log_bayes_factor_chi2",

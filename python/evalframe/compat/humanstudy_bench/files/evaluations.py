@@ -1,0 +1,295 @@
+"""Evaluation results of the original, read into tidy tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate, repeat
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from evalframe.compat.humanstudy_bench.files.columns import (
+    columns_of,
+    object_at,
+    objects_at,
+    schema_of,
+    unread,
+)
+from evalframe.compat.humanstudy_bench.files.documents import documents
+from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
+from evalframe.compat.humanstudy_bench.files.texts import check_text
+from evalframe.core.documents import is_whole
+from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.rules import check_choice
+from evalframe.replication.agreement.domains import domain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.compat.humanstudy_bench.files.columns import Field
+    from evalframe.compat.humanstudy_bench.files.documents import Document, Sources
+
+Duplicates: TypeAlias = Literal["raise", "keep"]
+
+FILE_NAME = "evaluation_results.json"
+
+_RUN, _DOMAIN = ":run", ":domain"
+_ELSEWHERE = ("study_id", "model", "test_results", "finding_results", "ecs_corr_details", "pooling")
+"""Keys of a document that are read, or that the tests tell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluations:
+    """Evaluation results as tables.
+
+    Attributes:
+        tests: One row per model, study, finding and test; see `read_evaluation`.
+        findings: `model`, `study_id`, `sub_study_id`, `finding_id`, `finding_score`,
+            `finding_weight`, `n_tests`, as the files have them.
+        runs: One row per file: `model`, `study_id`, `title`, `error` (why there is no evaluation),
+            `score`, `ecs_corr`, `ecs_corr_study`, `ecs_missing_rate`, `n_participants`, `n_runs`,
+            usage (`total_tokens`, `total_cost`, ...), failure rates in percent with their counts
+            (`raw_failure_rate`, `raw_failed`, ...), what older versions add (`score_se`,
+            `bootstrap_iterations`, ...), `n_tests`, `unread` (List(String): keys of the file that
+            are not read) and `file`.
+
+    Examples:
+        >>> from evalframe.compat.humanstudy_bench import read_evaluation
+        >>> document = {"score": 0.75, "test_results": [{"finding_id": "F1", "pas": 0.8}]}
+        >>> found = read_evaluation(document, model="m", study_id="two-maps")
+        >>> found.runs.select("model", "study_id", "score", "n_tests").row(0)
+        ('m', 'two-maps', 0.75, 1)
+        >>> found.tests.select("finding_id", "test_id", "pas").row(0)
+        ('F1', '0', 0.8)
+    """
+
+    tests: pl.DataFrame
+    findings: pl.DataFrame
+    runs: pl.DataFrame
+
+
+class _Run(NamedTuple):
+    """A document, and whose it is."""
+
+    document: Document
+    model: str
+    study_id: str
+
+
+def read_evaluation(
+    path: Sources,
+    *,
+    model: str | None = None,
+    study_id: str | None = None,
+    duplicates: Duplicates = "raise",
+) -> Evaluations:
+    """The tests, findings and runs of evaluation results (`evaluation_results.json`).
+
+    A file is that of one model and study. Where the caller does not name them, they are the names
+    of the file's folder and of the folder above it, `.../STUDY/MODEL/evaluation_results.json`, as
+    the original lays out its results; a decoded document can say them in `model` and `study_id`.
+    The `study_id` of a test is a label ("Study 1") and is read into `study_label`. Further names,
+    of older versions and of the hub's studies (`t_stat`, `p_value`, `replication`, ...), are read,
+    too. `score` is the older name of PAS, but may also be the 0.5 of a test without one. So it has
+    a column of its own: scores by the original's rules take it where there is no `pas`, and those
+    by the documented rules do not; if it is sound, `pl.coalesce("pas", "score").alias("pas")` makes
+    them.
+
+    Args:
+        path: Files, globs (`**` descends), folders with such files at any depth, or decoded
+            documents.
+        model: Holds for all files instead of what their folders say.
+        study_id: Likewise.
+        duplicates: What becomes of files of the same model and study: `raise`, or `keep`, told
+            apart by `file`.
+
+    Returns:
+        The tables. Tests have `model`, `study_id`, `sub_study_id` (null without one), `finding_id`,
+        `test_id` (the name of the test; where a finding repeats it with ` #2`, ...; its place where
+        it has none), `domain` (the one of the file's ECS, else of the original's studies),
+        `test_type`, `test_weight`, `finding_weight`, `study_label`, `test_name`, `scenario`; of
+        each side `report_human` (the statistic as text), `pi_human`, `pi_plus_human`,
+        `pi_minus_human`, `pi_zero_human`, `p_value_human`, `is_significant_human`,
+        `direction_human`, `effect_size_human`, `effect_d_human`, `effect_r_human`, `n1_human`,
+        `n2_human`, and the same of `agent`; `pas`, `score`, `direction_match`,
+        `significance_level`, `z_difference`, `replication_consistency`, `n_eff`, `stat_agent`,
+        `replicated`, `pi_human_source`, `agent_reason` and `file`. Every column is there, null
+        where a file does not say; empty text is null, NaN stays NaN. Rows in the order of the
+        files, those of a folder or glob by name, and of their tests.
+
+    Raises:
+        InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
+            character, a value is of another kind or a count negative or above 2**53 (the message
+            says in which file and where), or two files are of the same model and study.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), evaluation results.
+
+    Examples:
+        >>> from evalframe.compat.humanstudy_bench import read_evaluation
+        >>> test = {"study_id": "Study 1", "finding_id": "F1", "test_name": "t", "pas": 0.8}
+        >>> found = read_evaluation({"test_results": [test]}, model="m", study_id="two-maps")
+        >>> found.tests.select("model", "study_id", "test_id", "study_label", "pas").row(0)
+        ('m', 'two-maps', 't', 'Study 1', 0.8)
+    """
+    check_choice("duplicates", duplicates, Duplicates)
+    for name, value in (("model", model), ("study_id", study_id)):
+        if value is not None and not (isinstance(value, str) and value):
+            raise ParameterError(f"{name} must be a text that is not empty, but is {value!r}")
+        if value is not None:
+            check_text(name, value)
+    runs = [_whose(document, model, study_id) for document in documents(path, FILE_NAME)]
+    if duplicates == "raise":
+        _refuse_duplicates(runs)
+    tests, entries = _entries(runs, "test_results", (*TESTS, *LOOSE_TESTS))
+    findings, _ = _entries(runs, "finding_results", FINDINGS)
+    heads = _heads(runs, entries)
+    keys = heads.select(_RUN, _DOMAIN, "model", "study_id", "file")
+    return Evaluations(
+        tests=_finished(tests, findings, keys),
+        findings=findings.join(keys, on=_RUN, maintain_order="left").select(
+            "model", "study_id", *schema_of(FINDINGS)
+        ),
+        runs=heads.drop(_RUN, _DOMAIN),
+    )
+
+
+def _whose(document: Document, model: str | None, study_id: str | None) -> _Run:
+    """The document with its model and study.
+
+    Raises:
+        InputError: Nothing says them, or there is no evaluation.
+    """
+    name, content, path = document
+    if "test_results" not in content and "error" not in content:
+        raise InputError(f"{name} holds no 'test_results'; is it the right file?")
+    folders = () if path is None else path.absolute().parts[-3:-1]
+    by_folder = dict(zip(("study_id", "model"), folders, strict=True)) if folders[1:] else {}
+    told = {}
+    for key, given in (("model", model), ("study_id", study_id)):
+        stated = given or by_folder.get(key) or content.get(key)
+        if not isinstance(stated, str) or not stated or stated in ("/", "\\"):
+            raise InputError(f"{name}: nothing says its {key}; give {key}=...")
+        if not is_whole(stated):
+            raise InputError(f"{name}: its {key} {stated!a} is no text (UTF-8); give {key}=...")
+        told[key] = stated
+    return _Run(document, told["model"], told["study_id"])
+
+
+def _refuse_duplicates(runs: Sequence[_Run]) -> None:
+    first: dict[tuple[str, str], _Run] = {}
+    for run in runs:
+        other = first.setdefault((run.model, run.study_id), run)
+        if other is not run:
+            raise InputError(
+                f"{other.document.name} and {run.document.name} are both of model {run.model!r} and"
+                f" study {run.study_id!r}. Read one of them, or both, by duplicates='keep', and"
+                " tell them apart by the column 'file'"
+            )
+
+
+def _entries(
+    runs: Sequence[_Run], key: str, fields: Sequence[Field]
+) -> tuple[pl.DataFrame, list[list[Mapping[str, Any]]]]:
+    """A list of objects of all documents: as a table, with the number of the run, and as it was."""
+    each = [objects_at(run.document.content, key, run.document.name) for run in runs]
+    counts = [len(entries) for entries in each]
+    numbers = [number for number, n in enumerate(counts) for _ in repeat(None, n)]
+    ends = [0, *accumulate(counts)]
+
+    def where(place: int) -> str:
+        run = numbers[place]
+        return f"{runs[run].document.name}: {key}[{place - ends[run]}]."
+
+    table = columns_of([entry for entries in each for entry in entries], fields, where)
+    return table.with_columns(pl.Series(_RUN, numbers, dtype=pl.Int64)), each
+
+
+def _heads(runs: Sequence[_Run], entries: Sequence[Sequence[Mapping[str, Any]]]) -> pl.DataFrame:
+    """What documents say beside their tests and findings."""
+    contents = [run.document.content for run in runs]
+
+    def where(place: int) -> str:
+        return f"{runs[place].document.name}: "
+
+    return (
+        columns_of(contents, RUNS, where)
+        .with_columns(
+            pl.Series("model", [run.model for run in runs], dtype=pl.String),
+            pl.Series("study_id", [run.study_id for run in runs], dtype=pl.String),
+            pl.Series(_DOMAIN, [_domain(run.document) for run in runs], dtype=pl.String),
+            pl.Series("n_tests", [len(tests) for tests in entries], dtype=pl.Int64),
+            pl.Series(
+                "unread",
+                [_unread(*pair) for pair in zip(contents, entries, strict=True)],
+                dtype=pl.List(pl.String),
+            ),
+            pl.Series("file", [run.document.name for run in runs], dtype=pl.String),
+        )
+        .with_row_index(_RUN)
+        .with_columns(pl.col(_RUN).cast(pl.Int64))
+        .select(_RUN, _DOMAIN, "model", "study_id", *schema_of(RUNS), "n_tests", "unread", "file")
+    )
+
+
+def _domain(document: Document) -> str | None:
+    """The domain of the study, if the document has the ECS of one and no other.
+
+    Raises:
+        InputError: What says so is no object.
+    """
+    details = object_at(document.content, "ecs_corr_details", document.name)
+    domains = [*object_at(details, "ecs_domain", f"{document.name}: ecs_corr_details")]
+    return domains[0] if len(domains) == 1 else None
+
+
+def _unread(content: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys of a document that are not read; an empty list of sub-studies says nothing."""
+    read = {*_ELSEWHERE, *([] if content.get("substudy_results") else ["substudy_results"])}
+    rest = {key: value for key, value in content.items() if key not in read}
+    findings = content.get("finding_results") or []
+    found = unread([rest], RUNS, "")
+    found |= unread(tests, (*TESTS, *LOOSE_TESTS), "test_results.")
+    found |= unread(findings, FINDINGS, "finding_results.")
+    return sorted(found)
+
+
+def _finished(tests: pl.DataFrame, findings: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
+    """The tests with their keys, domains, and the weights of their findings."""
+    named = ["sub_study_id", "finding_id"]
+    weights = findings.unique([_RUN, *named], keep="first", maintain_order=True)
+    whole = weights.filter(pl.col("sub_study_id").is_null())
+    weighted = tests.join(
+        weights.select(_RUN, *named, "finding_weight"),
+        on=[_RUN, *named],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    ).join(
+        whole.select(_RUN, "finding_id", pl.col("finding_weight").alias(":of_id")),
+        on=[_RUN, "finding_id"],
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )
+    made = weighted.join(keys, on=_RUN, maintain_order="left").with_columns(
+        pl.coalesce("finding_weight", ":of_id").alias("finding_weight"),
+        pl.coalesce(_DOMAIN, domain()).alias("domain"),
+        _test_id(),
+    )
+    first = ["model", "study_id", "sub_study_id", "finding_id", "test_id", "domain", "test_type"]
+    first += ["test_weight", "finding_weight"]
+    others = [name for name in schema_of((*TESTS, *LOOSE_TESTS)) if name not in first]
+    return made.select(*first, *others, "file")
+
+
+def _test_id() -> pl.Expr:
+    """What tells a test from the others of its finding."""
+    finding = [_RUN, "sub_study_id", "finding_id"]
+    name, place = pl.col("test_name"), pl.int_range(pl.len()).over(finding)
+    turn = pl.int_range(1, pl.len() + 1).over([*finding, "test_name"])
+    repeated = pl.when(turn > 1).then(pl.format("{} #{}", name, turn)).otherwise(name)
+    told = pl.coalesce(repeated, place.cast(pl.String))
+    clash = told.n_unique().over(finding) < pl.len().over(finding)
+    return pl.when(clash).then(place.cast(pl.String)).otherwise(told).alias("test_id")

@@ -1,0 +1,205 @@
+"""The summary of all models, `benchmark_summary.json`, and its CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
+from evalframe.compat.humanstudy_bench.files.fields import FAILURES
+from evalframe.compat.humanstudy_bench.files.legacy_summary import legacy_models, total_usage
+from evalframe.compat.humanstudy_bench.files.tables import TOTALS, UNTITLED, tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.writing import (
+    by_run,
+    csv_text,
+    finite,
+    in_folder,
+    json_text,
+    metadata,
+    nested,
+    write_texts,
+)
+from evalframe.core.rules import check_choice
+from evalframe.replication.agreement.domains import DOMAINS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
+    from evalframe.compat.humanstudy_bench.files.writing import Row
+
+Version: TypeAlias = Literal["head", "legacy"]
+
+_FORMATS = {"head": "humanstudy_bench_summary_ecs_only", "legacy": "humanstudy_bench_summary"}
+_TITLE_IN_CSV = 50
+
+
+def benchmark_summary(
+    results: Results, *, version: Version = "head", created_at: str | None = None
+) -> dict[str, Any]:
+    """The content of `benchmark_summary.json`.
+
+    Args:
+        results: As `result_tables` gives them.
+        version: `head`: ECS and usage of models and studies, as the original writes now, with the
+            PAS that its documentation promises (`average_pas_raw`, `pas_raw` by domain as
+            `pas_domain` and by study). `legacy`: as its earlier versions, with PAS, replication
+            rates, strict ECS, findings and tests. By the original's rules `head` has no PAS, and
+            `average_pas_raw` of `legacy` is the mean of 2 PAS - 1, as there.
+        created_at: When, for the document to say; by default it says nothing, so that the same
+            results make the same file, up to the last digits of sums, which threads add up in no
+            fixed order.
+
+    Returns:
+        `metadata` and `models`. Null where there is no value, as the ECS of a study whose tests
+        have no effects; a study without a title is "N/A". Of `legacy`, `missing_data` says whether
+        a study that ran for more than ten seconds (`elapsed_time` of `runs`) has no tokens.
+
+    Raises:
+        ParameterError: Unknown version, or results that were not made from tests.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), `benchmark_summary.json`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import benchmark_summary, result_tables
+        >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
+        >>> summary = benchmark_summary(result_tables(pl.DataFrame([test])))
+        >>> summary["models"]["m"]["summary"]["average_pas_raw"]
+        0.8
+    """
+    check_choice("version", version, Version)
+    _, pooling = tests_and_pooling(results)
+    said = {"version": "1.0", "format": _FORMATS[version]}
+    models = legacy_models(results) if version == "legacy" else _models(results, pooling)
+    return {"metadata": metadata(said, created_at, pooling), "models": models}
+
+
+def write_benchmark_summary(
+    results: Results,
+    folder: str | Path,
+    *,
+    version: Version = "head",
+    created_at: str | None = None,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write `benchmark_summary.json` and `benchmark_summary.csv`.
+
+    The CSV has one row per model and study: `model`, `study_id`, `title` (its first 50 characters,
+    semicolons for commas), `ecs_corr`, `status` ("pass" where the ECS is above 0), `n_participants`
+    (0 if not known), `test_count`, `total_tokens`, `total_cost`, and by the documented rules
+    `pas_raw`. Numbers have 4 decimals.
+
+    Args:
+        results: As `result_tables` gives them.
+        folder: Where to; it must be there.
+        version: As for `benchmark_summary`.
+        created_at: As for `benchmark_summary`.
+        overwrite: Whether files that are there may be replaced.
+
+    Returns:
+        The files, sorted.
+
+    Raises:
+        OutputError: A file is there already, or cannot be written.
+        ParameterError: As `benchmark_summary`.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import result_tables, write_benchmark_summary
+        >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = write_benchmark_summary(result_tables(pl.DataFrame([test])), folder)
+        ...     print(Path(folder, "benchmark_summary.csv").read_text())
+        model,study_id,title,ecs_corr,status,n_participants,test_count,total_tokens,total_cost,pas_raw
+        m,s,N/A,,fail,0,1,,,0.8000
+    """
+    texts = summary_texts(results, in_folder(folder), version, created_at)
+    return write_texts(texts, overwrite=overwrite)
+
+
+def summary_texts(
+    results: Results, folder: Path, version: Version, created_at: str | None
+) -> dict[Path, str]:
+    """The text of each file."""
+    document = benchmark_summary(results, version=version, created_at=created_at)
+    return {
+        folder / "benchmark_summary.json": json_text(document),
+        folder / "benchmark_summary.csv": csv_text(_table(results)).removesuffix("\n"),
+    }
+
+
+def _table(results: Results) -> pl.DataFrame:
+    _, pooling = tests_and_pooling(results)
+    title = pl.col("title").fill_null(UNTITLED).str.head(_TITLE_IN_CSV)
+    passes = (pl.col("ecs_corr") > 0).fill_null(value=False)
+    promised = [pl.col("pas").alias("pas_raw")] if pooling.rules == "documented" else []
+    return with_ecs_corr(results).select(
+        "model",
+        "study_id",
+        title.str.replace_all(",", ";", literal=True),
+        "ecs_corr",
+        pl.when(passes).then(pl.lit("pass")).otherwise(pl.lit("fail")).alias("status"),
+        pl.col("n_participants").fill_null(0),
+        pl.col("n_tests").alias("test_count"),
+        "total_tokens",
+        "total_cost",
+        *promised,
+    )
+
+
+def _models(results: Results, pooling: Pooling) -> dict[str, Row]:
+    domains = results.domains.partition_by("model", as_dict=True)
+    studies: dict[str, list[Row]] = {}
+    for (model, _), (row,) in by_run(with_ecs_corr(results)).items():
+        studies.setdefault(model, []).append(row)
+    models = finite(results.models).iter_rows(named=True)
+    return {
+        row["model"]: _model(
+            row,
+            studies[row["model"]],
+            domains.get((row["model"],), results.domains.head(0)),
+            promised=pooling.rules == "documented",
+        )
+        for row in models
+    }
+
+
+def _model(row: Row, studies: list[Row], domains: pl.DataFrame, *, promised: bool) -> Row:
+    pas = {"average_pas_raw": row["pas"], "pas_domain": _pairs(domains, "pas")}
+    effects = {
+        "ecs_overall": row["ecs"],
+        "average_ecs": row["ecs"],
+        "ecs_per_study": {each["study_id"]: each["ecs"] for each in studies if each["n_tests"]},
+        "ecs_domain": ({} if promised else dict.fromkeys(DOMAINS.values()))
+        | _pairs(domains, "ecs"),
+        "caricature_overall": {"a": row["slope"], "b": row["intercept"]},
+        "ecs_missing_rate_overall": row["missing_rate"],
+        "ecs_n_tests_total": row["n_tests"],
+        "ecs_n_tests_valid": row["n_effects"],
+        "total_usage": total_usage(row),
+    }
+    return {
+        "summary": pas | effects if promised else effects,
+        "studies": [_study(study, promised=promised) for study in studies],
+    }
+
+
+def _study(row: Row, *, promised: bool) -> Row:
+    return {
+        "study_id": row["study_id"],
+        "title": row["title"] or UNTITLED,
+        **({"pas_raw": row["pas"]} if promised else {}),
+        "ecs_corr": row["ecs_corr"],
+        "usage": {name: row[name] for name in TOTALS},
+        "failure_rates": nested(row, FAILURES).get("failure_rates", {}),
+        "n_participants": row["n_participants"] or 0,
+    }
+
+
+def _pairs(domains: pl.DataFrame, value: str) -> Row:
+    return dict(finite(domains).select("domain", value).iter_rows())

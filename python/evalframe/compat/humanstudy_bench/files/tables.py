@@ -1,0 +1,294 @@
+"""The tables that output files are written from: tests as given, and scores from finding to model.
+
+Where the rules differ:
+
+| | `rules="documented"` | `rules="reference"` |
+|---|---|---|
+| score of a finding | `fisher_z` | `weighted_mean`, as the original's files have it |
+| score of a study | `mean` of its findings | `mean_z`, over z of tests, as published |
+| nothing to pool | null | PAS 0.5 |
+| usage not known | null | 0 |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.compat.humanstudy_bench.files.given import OF_RUNS, STUDY, given_runs, given_tests
+from evalframe.compat.humanstudy_bench.files.texts import check_text
+from evalframe.core.errors import ParameterError
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.findings import finding_scores
+from evalframe.replication.agreement.given import Settings
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.core.rules import Rules
+    from evalframe.core.typing import Frame
+    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+
+UNTITLED = "N/A"
+"""The title of a study that has none."""
+
+TOTALS = ("total_prompt_tokens", "total_completion_tokens", "total_tokens", "total_cost")
+
+FINDINGS = [*STUDY, "finding_idx", "sub_study_id", "finding_id", "pas", "finding_weight", "n_tests"]
+
+_EFFECTS = ["ecs", "pearson", "slope", "intercept"]
+_FIRST = [*STUDY, "title", "domain", "pas", *_EFFECTS, "n_tests", "n_effects"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """How scores were pooled.
+
+    Attributes:
+        rules: `documented` or `reference`.
+        finding_rule: From tests to findings.
+        study_rule: From findings to studies.
+        finding_key: What tells findings apart, `composite` or `finding_id`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import result_tables
+        >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": "f", "pas": [0.8]})
+        >>> result_tables(tests, rules="reference").pooling
+        Pooling(rules='reference', finding_rule='weighted_mean', study_rule='mean_z',
+                finding_key='composite')
+    """
+
+    rules: Rules
+    finding_rule: FindingRule
+    study_rule: StudyRule
+    finding_key: FindingKey
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """Scores from finding to model, and what they come from.
+
+    Attributes:
+        models: `model`, `pas`, `ecs`, `pearson`, `slope`, `intercept` (of the effects), `n_studies`
+            (with a PAS), `n_tests`, `n_effects` (tests with both effects), `missing_rate` (share of
+            tests without), `total_prompt_tokens`, `total_completion_tokens`, `total_tokens`,
+            `total_cost`. Sorted.
+        domains: `model`, `domain`, `pas`, `ecs`. Sorted; no rows where no test has a domain.
+        studies: `model`, `study_id`, `title`, `domain`, `pas`, `ecs`, `pearson`, `slope`,
+            `intercept`, `n_tests`, `n_effects`, and what runs say. Sorted.
+        findings: `model`, `study_id`, `finding_idx` (Int64, the place of the finding in its study),
+            `sub_study_id`, `finding_id`, `pas`, `finding_weight`, `n_tests` (with a PAS and
+            without). By model, study and `finding_idx`.
+        tests: The tests in their order, with all columns that files hold.
+        pooling: How scores were pooled; None if that is not known.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import result_tables
+        >>> tests = pl.DataFrame(
+        ...     {"model": "m", "study_id": ["s", "t"], "finding_id": ["f", "f"], "pas": [0.8, 0.6]}
+        ... )
+        >>> results = result_tables(tests)
+        >>> results.studies.select("study_id", "pas", "n_tests").rows()
+        [('s', 0.8, 1), ('t', 0.6, 1)]
+        >>> results.models.select("model", pl.col("pas").round(3), "n_studies").row(0)
+        ('m', 0.7, 2)
+    """
+
+    models: pl.DataFrame
+    domains: pl.DataFrame
+    studies: pl.DataFrame
+    findings: pl.DataFrame
+    tests: pl.DataFrame
+    pooling: Pooling | None
+
+
+def result_tables(
+    tests: Frame,
+    *,
+    runs: Frame | None = None,
+    titles: Mapping[str, str] | None = None,
+    finding_rule: FindingRule | None = None,
+    study_rule: StudyRule | None = None,
+    finding_key: FindingKey = "composite",
+    missing: Missing | None = None,
+    rules: Rules = "documented",
+) -> Results:
+    """The scores that output files are written from, of findings, studies, domains and models.
+
+    Args:
+        tests: One row per model, study, sub-study, finding and test: `model`, `study_id`,
+            `finding_id`, PAS or posteriors, and as far as there are effects (`effect_d_human`, or
+            `effect_size_human` with `test_type`) and the other columns of `read_evaluation`.
+        runs: One row per model and study, with what only the one who ran it can tell, under the
+            names of the runs of `read_evaluation`: `total_tokens`, `total_cost`, `n_participants`,
+            failure rates, `score_se`, `title`, ... A run without tests is a study without scores.
+            Counts, of any numeric type, are whole numbers from 0 to 2**53.
+        titles: Titles of studies, where runs do not say.
+        finding_rule: `fisher_z`, `mean_z`, `weighted_mean` or `mean`; see `finding_scores`. By
+            default `fisher_z`. By the original's rules scores of findings are their
+            `weighted_mean`, and those of studies come from `mean_z`.
+        study_rule: `mean`, `mean_z` or `weighted_mean`; see `study_scores`. By default `mean`, and
+            `mean_z` by the original's rules.
+        finding_key: `composite` or `finding_id`; see `finding_scores`.
+        missing: `skip` or `chance`; see `study_scores`. By default `skip`, and `chance` by the
+            original's rules.
+        rules: `documented`, or `reference` for the original's numbers.
+
+    Returns:
+        The tables; see `Results`.
+
+    Raises:
+        ContractError: A column of the wrong type, a sign or count that is none, no rows, or tests
+            or runs that repeat.
+        MissingColumnsError: A key is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), result tables.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import result_tables
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "model": ["m"] * 3,
+        ...         "study_id": ["s1", "s1", "s2"],
+        ...         "finding_id": ["F10", "F2", "F1"],
+        ...         "pas": [0.75, 0.5, 0.5],
+        ...     }
+        ... )
+        >>> results = result_tables(tests)
+        >>> results.findings.select("study_id", "finding_idx", "finding_id", "pas").rows()
+        [('s1', 0, 'F2', 0.5), ('s1', 1, 'F10', 0.75), ('s2', 0, 'F1', 0.5)]
+        >>> results.models.select("model", "pas", "n_studies").row(0)
+        ('m', 0.5625, 2)
+    """
+    original = rules == "reference"
+    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
+    for study_id, title in (titles or {}).items():
+        check_text("a study_id of titles", study_id)
+        check_text(f"titles[{study_id!r}]", title)
+    shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
+    given = given_tests(tests, rules)
+    findings = finding_scores(
+        given, rule=shown_rule, finding_key=finding_key, missing=missing, rules=rules
+    )
+    scores = study_scores(
+        given,
+        rule=settings.study_rule,
+        finding_rule=settings.finding_rule,
+        finding_key=finding_key,
+        missing=missing,
+        rules=rules,
+    )
+    effects = ecs(given, "study", finding_key=finding_key, rules=rules)
+    studies = _studies(given.lazy(), given_runs(runs), scores, effects).with_columns(
+        pl.coalesce("title", _title(titles or {})).alias("title")
+    )
+    if original:
+        studies = studies.with_columns(pl.col(TOTALS).fill_null(0))
+    return Results(
+        models=_models(given, studies, finding_key, rules),
+        domains=_domains(given, studies, finding_key, rules),
+        studies=studies,
+        findings=with_finding_idx(_counted(findings)).select(FINDINGS).collect(),
+        tests=given,
+        pooling=Pooling(rules, shown_rule, settings.study_rule, finding_key),
+    )
+
+
+def tests_and_pooling(results: Results) -> tuple[pl.DataFrame, Pooling]:
+    """The tests of results, and how they were pooled.
+
+    Raises:
+        ParameterError: The results are scores alone, read from a file.
+    """
+    if results.pooling is None or results.tests.is_empty():
+        raise ParameterError(
+            "these results are scores without tests; make them from tests by result_tables"
+        )
+    return results.tests, results.pooling
+
+
+def with_finding_idx(findings: pl.LazyFrame) -> pl.LazyFrame:
+    """Findings in the order of the original, with their place in their study.
+
+    By sub-study, then by the number in an id that begins with F and a number (999 for others), then
+    by id; what is null counts as empty text.
+    """
+    sub_study, finding = (pl.col(name).fill_null("") for name in ("sub_study_id", "finding_id"))
+    number = finding.str.extract("(?i)^F([0-9]+)").cast(pl.Int64, strict=False).fill_null(999)
+    place = pl.int_range(pl.len(), dtype=pl.Int64).over(STUDY)
+    ordered = findings.sort(*STUDY, sub_study, number, finding, maintain_order=True)
+    return ordered.with_columns(place.alias("finding_idx"))
+
+
+def _studies(
+    tests: pl.LazyFrame, runs: pl.LazyFrame, scores: pl.LazyFrame, effects: pl.LazyFrame
+) -> pl.DataFrame:
+    """One row per study that has a test or a run."""
+    counts = tests.group_by(STUDY).agg(pl.len().cast(pl.Int64).alias("n_tests"))
+    every = pl.concat([tests.select(STUDY), runs.select(STUDY)]).unique()
+    return (
+        every.join(counts, on=STUDY, how="left")
+        .join(scores.select(*STUDY, "domain", "pas"), on=STUDY, how="left")
+        .join(effects.select(*STUDY, *_EFFECTS, n_effects="n_tests"), on=STUDY, how="left")
+        .join(runs, on=STUDY, how="left")
+        .with_columns(pl.col("n_tests", "n_effects").fill_null(0))
+        .select(*_FIRST, *(name for name in OF_RUNS if name not in _FIRST))
+        .sort(STUDY)
+        .collect()
+    )
+
+
+def _models(
+    tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey, rules: Rules
+) -> pl.DataFrame:
+    """One row per model."""
+    sums = {name: pl.col(name).sum() for name in TOTALS}
+    known = {name: pl.when(pl.col(name).count() > 0).then(total) for name, total in sums.items()}
+    totals = studies.lazy().group_by("model").agg(pl.col("n_tests").sum(), **known)
+    effects = ecs(tests, finding_key=finding_key, rules=rules)
+    shown = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
+    order = ["model", "pas", *_EFFECTS, "n_studies", "n_tests", "n_effects", "missing_rate"]
+    return (
+        model_scores(studies.select(*STUDY, "pas"))
+        .select("model", "pas", "n_studies")
+        .join(shown, on="model", how="left")
+        .join(totals, on="model")
+        .with_columns(pl.col("n_effects").fill_null(0))
+        .select(*order, *TOTALS)
+        .sort("model")
+        .collect()
+    )
+
+
+def _domains(
+    tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey, rules: Rules
+) -> pl.DataFrame:
+    """One row per model and domain."""
+    known = pl.col("domain").is_not_null()
+    effects = ecs(tests.filter(known), "domain", finding_key=finding_key, rules=rules)
+    scores = domain_scores(studies.filter(known).select(*STUDY, "domain", "pas"))
+    keys = ["model", "domain"]
+    joined = effects.select(*keys, "ecs").join(scores.select(*keys, "pas"), on=keys, how="left")
+    return joined.select(*keys, "pas", "ecs").sort(keys).collect()
+
+
+def _counted(findings: pl.LazyFrame) -> pl.LazyFrame:
+    """Findings with all of their tests counted, told apart by sub-study or not."""
+    every = findings.with_columns(pl.col("n_tests") + pl.col("n_missing"))
+    if "sub_study_id" in findings.collect_schema():
+        return every
+    return every.with_columns(pl.lit(None, pl.String).alias("sub_study_id"))
+
+
+def _title(titles: Mapping[str, str]) -> pl.Expr:
+    if not titles:
+        return pl.lit(None, pl.String)
+    return pl.col("study_id").replace_strict(titles, default=None, return_dtype=pl.String)

@@ -1,0 +1,121 @@
+"""What all written files share: JSON and CSV, and files that are written together."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections import defaultdict
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+from polars import selectors
+
+from evalframe.compat.humanstudy_bench.files.texts import check_text
+from evalframe.core.errors import OutputError
+from evalframe.core.files import replacing_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evalframe.compat.humanstudy_bench.files.columns import Field
+    from evalframe.compat.humanstudy_bench.files.tables import Pooling
+
+Row: TypeAlias = dict[str, Any]
+Run: TypeAlias = tuple[str, str]
+"""A model and a study."""
+
+_SHOWN_DECIMALS = 4
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """A document as the original writes it."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def csv_text(table: pl.DataFrame, *, decimals: int = _SHOWN_DECIMALS, line_end: str = "\n") -> str:
+    """A table as CSV, numbers with so many decimals, empty where there is none; no end of file."""
+    buffer = io.BytesIO()
+    finite(table).write_csv(buffer, float_precision=decimals, line_terminator=line_end)
+    return buffer.getvalue().decode()
+
+
+def finite(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with null for NaN and infinity, which the original leaves out."""
+    numbers = selectors.float()
+    return table.with_columns(pl.when(numbers.is_finite()).then(numbers))
+
+
+def by_run(table: pl.DataFrame, study: str = "study_id") -> defaultdict[Run, list[Row]]:
+    """The rows of each model and study, in their order; none for others."""
+    made: defaultdict[Run, list[Row]] = defaultdict(list)
+    for row in finite(table).iter_rows(named=True):
+        made[row["model"], row[study]].append(row)
+    return made
+
+
+def nested(row: Row, fields: Iterable[Field]) -> Row:
+    """The fields of a row under the keys of the original; what is null is left out."""
+    made: Row = {}
+    for field in fields:
+        value = row[field.column]
+        if value is not None:
+            place = made
+            for key in field.keys[:-1]:
+                place = place.setdefault(key, {})
+            place[field.keys[-1]] = value
+    return made
+
+
+def metadata(said: Row, created_at: str | None, pooling: Pooling | None) -> Row:
+    """The head of a document: when it was made (if that is told), what it is, how it was pooled.
+
+    Raises:
+        ParameterError: `created_at` is no text that can be written.
+    """
+    if created_at is not None:
+        check_text("created_at", created_at)
+    made = said if created_at is None else {"generated_at": created_at} | said
+    return made if pooling is None else made | {"pooling": asdict(pooling)}
+
+
+def write_texts(texts: Mapping[Path, str], *, overwrite: bool) -> list[Path]:
+    """Write files, and the folders they are in, all of them before the first replaces another.
+
+    Raises:
+        OutputError: A file is there already, or cannot be written.
+    """
+    there = [path for path in texts if os.path.lexists(path)]
+    if there and not overwrite:
+        raise OutputError(
+            f"{len(there):,} of {len(texts):,} files are there already, the first {there[0]}; write"
+            " to another folder, or replace them by overwrite=True"
+        )
+    for folder in dict.fromkeys(path.parent for path in texts):
+        _make(folder)
+    with replacing_all(list(texts)) as partials:
+        for partial, text in zip(partials, texts.values(), strict=True):
+            partial.write_bytes(text.encode())
+    return sorted(texts)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot make folder {str(folder)!r} ({error.strerror or error}); choose another"
+        ) from error
+
+
+def in_folder(folder: str | Path) -> Path:
+    """A folder that is there.
+
+    Raises:
+        OutputError: It is not.
+    """
+    if not os.path.isdir(folder):  # noqa: PTH112 (Path raises for a name that is too long)
+        raise OutputError(f"no folder {str(folder)!r}; create it first")
+    return Path(folder)

@@ -1,0 +1,339 @@
+"""The derivation of legacy fields as the original does it, its errors included. Not to be used.
+
+Effects are derived in one block that ends at the first error: one on the human side (two groups
+without the size of the second, a table whose odds have no logarithm) loses the agent's effect, too,
+and one of a standard error the z-difference. Other errors end the whole derivation, so that a test
+has none of its fields: a p-value of a report that is no number, and the repair of a posterior of 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.compat.humanstudy_bench.legacy import original_reports
+from evalframe.compat.humanstudy_bench.legacy.consistency import consistency, z_difference
+from evalframe.compat.humanstudy_bench.legacy.directions import direction_match
+from evalframe.compat.humanstudy_bench.legacy.original_tests import (
+    direction_of,
+    kind_of_effect,
+    p_value_of,
+    side_of,
+)
+from evalframe.compat.humanstudy_bench.legacy.rates import level_of
+from evalframe.compat.humanstudy_bench.legacy.repair import repaired_posterior, scalar_pas
+from evalframe.replication.effects.conversions import d_of_kind, r_of_kind
+from evalframe.replication.effects.correlations import z_error, z_of_r
+from evalframe.replication.effects.differences import standardised, standardised_error
+from evalframe.replication.effects.kinds import kind_of_test
+from evalframe.replication.effects.numbers import number
+from evalframe.replication.effects.types import SIDES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from evalframe.core.rules import Rules
+    from evalframe.replication.effects.types import Side
+
+_REFERENCE: Rules = "reference"
+_HALF = pl.lit(0.5)
+_EXPECTED = "positive"
+"""What a test expects that does not say."""
+_MARKED = 0.01
+"""The p-value of a human result that has none and is marked as significant."""
+_CHANGED = 1e-6
+"""So far a posterior must be off for its repair to count."""
+_KIND, _STOPS = ":kind", ":stops"
+_CELLS = ("a", "b", "c", "d")
+
+
+def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
+    """Tests with their legacy fields, null where the original stops; see `replication_fields`.
+
+    Columns of the tests must not begin with a colon.
+    """
+    given = _Given(tests.collect_schema().names())
+    for columns in (
+        _numbers(given),
+        _sizes(given),
+        _p_value(given),
+        [*_significance(given), *_directions(given), *_effects()],
+        [_stops(given), *(_std_error(side).alias(f":error_{side}") for side in SIDES)],
+    ):
+        tests = tests.with_columns(columns)
+    derived = {name: pl.when(~pl.col(_STOPS)).then(f) for name, f in _fields(given).items()}
+    made = derived | {"p_value_agent": pl.col(":p_agent")} | _repairs(given)
+    return tests.with_columns(**made).select(pl.exclude("^:.*$"))
+
+
+class _Given:
+    """The columns that a table of tests may have, null where it has them not."""
+
+    def __init__(self, present: Collection[str]) -> None:
+        self.present = present
+
+    def number(self, name: str) -> pl.Expr:
+        return number(name if name in self.present else None, _REFERENCE)
+
+    def text(self, name: str) -> pl.Expr:
+        return self._column(name).cast(pl.String)
+
+    def flag(self, name: str) -> pl.Expr:
+        return self._column(name).cast(pl.Boolean)
+
+    def _column(self, name: str) -> pl.Expr:
+        return pl.col(name) if name in self.present else pl.lit(None)
+
+    def expected(self) -> pl.Expr:
+        return self.text("expected_direction").fill_null(_EXPECTED)
+
+    def level(self) -> pl.Expr:
+        return level_of("significance_level" if "significance_level" in self.present else None)
+
+
+def _of(side: Side, *names: str) -> list[pl.Expr]:
+    return [pl.col(f":{name}_{side}") for name in names]
+
+
+def _numbers(given: _Given) -> list[pl.Expr]:
+    """Kinds and numbers; what is infinite is no human statistic, which the original has as text."""
+    kind = kind_of_effect(pl.col("test_type"))
+    trials = kind.is_in(["correlation", "binomial"])
+    made = [kind.alias(_KIND)]
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        stat = given.number(f"stat_{side}")
+        if side == "human":
+            stat = pl.when(stat.is_finite()).then(stat)
+        n = pl.when(trials).then(given.number(f"n_{side}"))
+        n1 = pl.coalesce(n, given.number(f"n1_{side}"))
+        two = [given.flag(f"independent_{each}") for each in (side, other)]
+        made += [
+            stat.alias(f":stat_{side}"),
+            n1.alias(f":n1_{side}"),
+            n1.floor().alias(f":trials_{side}"),
+            pl.coalesce(*two, pl.lit(True)).alias(f":two_{side}"),
+            *(
+                given.number(f"{name}_{side}").alias(f":{name}_{side}")
+                for name in ("n2", "k", "p0", *_CELLS)
+            ),
+        ]
+    return made
+
+
+def _sizes(given: _Given) -> list[pl.Expr]:
+    """Human sizes, from the report where there is none of the first group."""
+    n1, n2, k, two = _of("human", "n1", "n2", "k", "two")
+    report, kind = given.text("report_human"), pl.col(_KIND)
+    said = original_reports.sizes_of(report, two, kind == "f")
+    trials = pl.when((kind == "binomial") & k.is_not_null()).then(
+        original_reports.trials_of(report)
+    )
+    return [
+        pl.coalesce(n1, said["n1"], trials).alias(":n1_human"),
+        pl.when(n1.is_null()).then(pl.coalesce(said["n2"], n2)).otherwise(n2).alias(":n2_human"),
+    ]
+
+
+def _p_value(given: _Given) -> list[pl.Expr]:
+    """The human p-value from numbers, and what the report says of it."""
+    numbers = _of("human", "stat", "n1", "n2", "k", "p0")
+    computed = p_value_of(pl.col("test_type"), numbers, side_of(given.expected()))
+    said = original_reports.p_value_of(given.text("report_human"), given.level())
+    return [
+        computed.alias(":computed"),
+        *(value.alias(f":said_{name}") for name, value in said._asdict().items()),
+    ]
+
+
+def _significance(given: _Given) -> list[pl.Expr]:
+    """P-values and significance, and whether the human one is more than a guess."""
+    computed, said, agent = (
+        pl.col(":computed"),
+        pl.col(":said_p_value"),
+        given.number("p_value_agent"),
+    )
+    is_computed, is_said = computed.is_not_null(), said.is_not_null()
+    marked = given.flag("is_significant_human").fill_null(value=False)
+    return [
+        pl.coalesce(computed, said, pl.when(marked).then(_MARKED)).alias(":p_human"),
+        agent.alias(":p_agent"),
+        pl.when(is_computed)
+        .then(computed < given.level())
+        .when(is_said)
+        .then(pl.col(":said_is_significant"))
+        .otherwise(marked)
+        .alias(":significant_human"),
+        (agent < given.level()).fill_null(value=False).alias(":significant_agent"),
+        (is_computed | (is_said & (pl.col(":said_confidence") != "low"))).alias(":sure"),
+    ]
+
+
+def _directions(given: _Given) -> list[pl.Expr]:
+    """Directions; of the human side F is the root of its square and never negative."""
+    made = []
+    for side in SIDES:
+        stat, *cells = _of(side, "stat", *_CELLS)
+        if side == "human":
+            stat = pl.when(pl.col(_KIND) == "f").then(stat.abs()).otherwise(stat)
+        direction = direction_of(pl.col("test_type"), stat, cells, given.expected())
+        made.append(direction.alias(f":direction_{side}"))
+    return made
+
+
+def _effects() -> list[pl.Expr]:
+    """Effects of both sides, the agent's null where the human side stops them."""
+    kind = pl.col(_KIND)
+    human, agent = (_effect(side) for side in SIDES)
+    stat, n1, n2, two, *cells = _of("human", "stat", "n1", "n2", "two", *_CELLS)
+    ungrouped = kind.is_in(["t", "f"]) & stat.is_not_null() & n1.is_not_null() & n2.is_null() & two
+    no_odds = (kind == "chi_square") & (_odds(cells) > 0).not_()
+    stopped = ungrouped.fill_null(value=False) | no_odds.fill_null(value=False)
+    return [human.alias(":effect_human"), pl.when(~stopped).then(agent).alias(":effect_agent")]
+
+
+def _effect(side: Side) -> pl.Expr:
+    stat, n1, n2, two, *cells = _of(side, "stat", "n1", "n2", "two", *_CELLS)
+    # Sizes of the report count for p-values, and not for shares.
+    hits, trials = _of(side, "k", "trials")
+    hits = hits.floor()
+    kind, odds = pl.col(_KIND), _odds(cells)
+    if side == "human":
+        # Its statistic is taken for z.
+        total = n1 + n2.fill_null(0.0)
+        ranks = pl.when(total > 0).then((stat / total.sqrt()).clip(-1.0, 1.0))
+    else:
+        ranks = pl.when((n1 > 0) & (n2 > 0)).then(2.0 * stat / (n1 * n2) - 1.0)
+    t = pl.when(kind == "f").then(stat.abs().sqrt()).otherwise(stat)
+    d = pl.when(n1.is_not_null()).then(standardised(t, n1, n2, two, _REFERENCE))
+    return (
+        pl.when(kind.is_in(["t", "f"]))
+        .then(pl.when(~two | n2.is_not_null()).then(d))
+        .when(kind == "correlation")
+        .then(z_of_r(stat, _REFERENCE))
+        .when(kind == "chi_square")
+        .then(pl.when(odds > 0).then(odds.log()))
+        .when(kind == "rank")
+        .then(ranks)
+        .when((kind == "binomial") & (hits >= 0) & (trials > 0))
+        .then(hits / trials)
+    )
+
+
+def _odds(cells: Sequence[pl.Expr]) -> pl.Expr:
+    a, b, c, d = _corrected(cells)
+    return a * d / (b * c)
+
+
+def _corrected(cells: Sequence[pl.Expr]) -> list[pl.Expr]:
+    shift = pl.when(pl.any_horizontal(cell == 0 for cell in cells)).then(0.5).otherwise(0.0)
+    return [cell + shift for cell in cells]
+
+
+def _stops(given: _Given) -> pl.Expr:
+    """Whether the derivation stops: at a report, or where it asks for the odds of 1."""
+    unrepairable = (given.number("pi_human") == 1.0) & ~pl.col(":significant_human")
+    stops = pl.col(":said_stops") & pl.col(":computed").is_null()
+    return (stops | (unrepairable & pl.col(":sure")).fill_null(value=False)).alias(_STOPS)
+
+
+def _std_error(side: Side) -> pl.Expr:
+    """The standard error of an effect, null where the original has none."""
+    stat, n1, n2, trials, two = _of(side, "stat", "n1", "n2", "trials", "two")
+    effect, *cells = _of(side, "effect", *_CELLS)
+    kind = pl.col(_KIND)
+    total = n1 + n2.fill_null(0.0)
+    of_table = pl.sum_horizontal(1.0 / cell for cell in _corrected(cells))
+    of_share = pl.when(kind == "binomial").then(effect * (1.0 - effect) / trials)
+    variance = pl.when(kind == "chi_square").then(of_table).otherwise(of_share)
+    made = (
+        pl.when(kind.is_in(["t", "f"]))
+        .then(standardised_error(effect, n1, n2, two, _REFERENCE))
+        .when((kind == "correlation") & n1.is_not_null())
+        .then(z_error(stat, n1, _REFERENCE))
+        .when(kind == "rank")
+        .then((total - 3.0).clip(1.0).pow(-0.5))
+        .when(variance >= 0)
+        .then(variance.sqrt())
+    )
+    return pl.when(effect.is_not_null()).then(made)
+
+
+def _fields(given: _Given) -> dict[str, pl.Expr]:
+    """The fields by their names."""
+    roles = [pl.col(f":{name}_{side}") for side in SIDES for name in ("effect", "error")]
+    z = z_difference(*roles, rules=_REFERENCE)
+    fields = {
+        f"{name}_{side}": pl.col(f":{made}_{side}")
+        for name, made in {
+            "p_value": "p",
+            "is_significant": "significant",
+            "direction": "direction",
+        }.items()
+        for side in SIDES
+    }
+    directions = (pl.col(f":direction_{side}") for side in SIDES)
+    fields["direction_match"] = direction_match(*directions, rules=_REFERENCE)
+    for side in SIDES:
+        fields |= _effect_fields(given, side)
+    return fields | {
+        "n_eff": _n_eff(),
+        "z_difference": _finite_or(z, given.number("z_difference")),
+        "replication_consistency": consistency(z, rules=_REFERENCE),
+    }
+
+
+def _finite_or(value: pl.Expr, earlier: pl.Expr) -> pl.Expr:
+    return pl.when(value.is_finite()).then(value).otherwise(earlier)
+
+
+def _effect_fields(given: _Given, side: Side) -> dict[str, pl.Expr]:
+    """Effects of a side, those of the table where there is none; r is of the table's alone."""
+    effect, error = _of(side, "effect", "error")
+    size, d = (given.number(f"{name}_{side}") for name in ("effect_size", "effect_d"))
+    finite = pl.when(effect.is_finite()).then(effect)
+    # Some names have effects that have no equivalent.
+    kind = kind_of_test("test_type", _REFERENCE)
+    earlier = pl.coalesce(pl.when(size != 0).then(size), d)
+    return {
+        f"effect_size_{side}": finite.fill_null(size),
+        f"std_error_{side}": error.fill_null(given.number(f"std_error_{side}")),
+        f"effect_d_{side}": d_of_kind(kind, finite, _HALF, _REFERENCE).fill_null(d),
+        f"effect_r_{side}": r_of_kind(kind, earlier, _HALF, _REFERENCE),
+    }
+
+
+def _n_eff() -> pl.Expr:
+    """The agent's size in whole subjects, 1 where it is not known."""
+    n1, n2, two, *cells = _of("agent", "n1", "n2", "two", *_CELLS)
+    kind = kind_of_test("test_type", _REFERENCE)
+    size = (
+        pl.when(kind.is_in(["t", "f"]))
+        .then(n1 + pl.when(two).then(n2).fill_null(0.0))
+        .when(kind.is_in(["correlation", "binomial"]))
+        .then(n1)
+        .when(kind == "chi_square")
+        .then(pl.sum_horizontal(cells, ignore_nulls=False))
+        .when(kind == "rank")
+        .then(n1 + n2)
+        .floor()
+    )
+    known = pl.col(_KIND).is_not_null() & (size > 0)
+    return pl.when(known).then(size).otherwise(1.0)
+
+
+def _repairs(given: _Given) -> dict[str, pl.Expr]:
+    """Human posteriors that contradict their p-values, repaired, and the PAS of those that were."""
+    if "pi_human" not in given.present:
+        return {}
+    before = given.number("pi_human")
+    after = repaired_posterior(before, pl.col(":significant_human"))
+    repaired = pl.col(":sure") & ((after - before.fill_null(0.5)).abs() > _CHANGED)
+    agent = pl.col("pi_agent") if "pi_agent" in given.present else pl.lit(None)
+    pas = scalar_pas(after, agent.cast(pl.Float64))
+    made = {"pi_human": pl.when(repaired).then(after).otherwise(before)}
+    made["pas"] = pl.when(repaired).then(pas).otherwise(given.number("pas"))
+    if "score" in given.present:
+        score = given.number("score")
+        made["score"] = pl.when(repaired & score.is_not_null()).then(pas).otherwise(score)
+    return made

@@ -1,0 +1,211 @@
+"""Replication rates: shares of tests in which agents find what humans did. Not primary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.compat.humanstudy_bench.legacy.strict_ecs import FindingKey
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rules import check_choice, check_rules
+from evalframe.replication.agreement.given import keys_of
+from evalframe.replication.effects.numbers import number
+
+if TYPE_CHECKING:
+    from evalframe.core.rules import Rules
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.evaluation import By
+
+RateLevel: TypeAlias = Literal["finding", "study", "model"]
+
+_MADE = ("replication_rate", "passes", "pass_rate", "n_studies", "n_tests", "n_missing")
+
+_LEVEL = 0.05
+_PASS = 0.5
+
+
+def replicated(
+    p_value_agent: IntoExpr = "p_value_agent",
+    direction_match: IntoExpr = "direction_match",
+    *,
+    p_value_human: IntoExpr | None = None,
+    significance_level: IntoExpr | None = None,
+    rules: Rules = "documented",
+) -> pl.Expr:
+    """Whether agents find an effect that is significant, in the direction of the human one.
+
+    Args:
+        p_value_agent: The agent's p-value.
+        direction_match: Boolean: whether directions match.
+        p_value_human: The human p-value: a test then replicates only where it is significant, too.
+        significance_level: By default, and where it is null, 0.05. P-values must be below it.
+        rules: `reference`: where something is missing, nothing has replicated.
+
+    Returns:
+        Boolean, named `replicated`. Documented null where an input is null or NaN.
+
+    Raises:
+        ParameterError: Unknown rules.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026); with the human p-value, its hub's variant.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import replicated
+        >>> tests = pl.DataFrame({"p_value_agent": [0.01, 0.2], "direction_match": [True, True]})
+        >>> tests.select(replicated()).to_series().to_list()
+        [True, False]
+    """
+    check_rules(rules)
+    agent, match = is_significant(p_value_agent, significance_level), as_expr(direction_match)
+    parts = [agent, match]
+    if p_value_human is not None:
+        parts.append(is_significant(p_value_human, significance_level))
+    found = pl.all_horizontal(parts)
+    if rules == "reference":
+        found = found.fill_null(value=False)
+    else:
+        found = pl.when(pl.all_horizontal(part.is_not_null() for part in parts)).then(found)
+    return found.alias("replicated")
+
+
+def is_significant(p_value: IntoExpr, significance_level: IntoExpr | None = None) -> pl.Expr:
+    """Whether a p-value is below the level, 0.05 by default; null where it is missing.
+
+    >>> p = pl.DataFrame({"p": [0.01, 0.05, None]})
+    >>> p.select(is_significant("p")).to_series().to_list()
+    [True, False, None]
+    """
+    return number(p_value, "documented") < level_of(significance_level)
+
+
+def level_of(significance_level: IntoExpr | None) -> pl.Expr:
+    """The level of significance, 0.05 where none is given."""
+    return number(significance_level, "documented").fill_null(_LEVEL)
+
+
+def replication_rates(
+    tests: Frame,
+    level: RateLevel = "model",
+    *,
+    by: By = None,
+    replicated: IntoExpr = "replicated",
+    test_weight: IntoExpr | None = None,
+    finding_weight: IntoExpr | None = None,
+    finding_key: FindingKey = "composite",
+    rules: Rules = "documented",
+) -> pl.LazyFrame:
+    """Replication rates of findings, studies or models (called APR and SRS by the original).
+
+    A finding's rate is the weighted share of its tests that replicate, a study's the weighted mean
+    of its findings, a model's the plain mean of its studies. It is a legacy quantity, not to be
+    reported as primary: it depends on how many agents were asked.
+
+    Args:
+        tests: One row per test, with `study_id`, `sub_study_id` (unless the key is `finding_id`)
+            and `finding_id`.
+        level: `finding`, `study` or `model`.
+        by: Group keys; by default `model` if the table has one.
+        replicated: Boolean, see `replicated`.
+        test_weight: Weight of the test in its finding; by default, and where it is null, 1.
+        finding_weight: Weight of the finding in its study, the same for all its tests (the largest
+            counts); by default, and where it is null, 1.
+        finding_key: `composite`: findings of different sub-studies are different. `finding_id`:
+            they are the same where they have the same name.
+        rules: `documented`: tests of which it is not known, or of which a weight is negative or
+            infinite, are left out and counted, as are findings and studies that have no others.
+            `reference`: they count as not replicated.
+
+    Returns:
+        by..., then the keys of the level, `replication_rate` (Float64 in [0, 1], null where nothing
+        is known), by study `passes` (Boolean: a rate of 0.5 or more), by model `pass_rate` (the
+        share of studies that pass) and `n_studies` (with a rate), `n_tests` (known) and
+        `n_missing`. Sorted by keys. Lazy.
+
+    Raises:
+        MissingColumnsError: A column is not there.
+        ParameterError: An argument lies outside its domain.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026).
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import replication_rates
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "model": ["a"] * 3,
+        ...         "study_id": ["s"] * 3,
+        ...         "finding_id": ["F1", "F1", "F2"],
+        ...         "replicated": [True, False, True],
+        ...     }
+        ... )
+        >>> replication_rates(tests, "study", finding_key="finding_id").collect().rows()
+        [('a', 's', 0.75, True, 3, 0)]
+    """
+    check_rules(rules)
+    check_choice("level", level, RateLevel)
+    check_choice("finding_key", finding_key, FindingKey)
+    sub_study = ["sub_study_id"] if finding_key == "composite" else []
+    of_study = ["study_id", *sub_study, "finding_id"]
+    lazy = tests.lazy()
+    schema = lazy.collect_schema()
+    keys = keys_of(by, schema, [*of_study, *_MADE])
+    study = [*keys.inner, "study_id"]
+    finding = [*keys.inner, *of_study]
+    found = number(replicated, "reference")
+    weight, importance = (
+        number(given, "reference").fill_null(1.0) for given in (test_weight, finding_weight)
+    )
+    read = columns_read([*keys.exprs, found, weight, importance])
+    if missing := {*of_study, *read} - {*schema}:
+        raise MissingColumnsError.of("replication_rates", missing, schema)
+    if rules == "reference":
+        found = found.fill_null(0.0)
+    else:
+        found = pl.when(_usable(weight) & _usable(importance)).then(found)
+    lazy = lazy.with_columns(
+        *keys.select(),
+        found.alias(":found"),
+        weight.alias(":weight"),
+        importance.alias(":importance"),
+    )
+    rate, counts = pl.col("replication_rate"), pl.col("n_tests", "n_missing").sum()
+    findings = lazy.group_by(finding).agg(
+        _weighted(pl.col(":found"), pl.col(":weight")).alias("replication_rate"),
+        pl.col(":importance").max(),
+        pl.col(":found").count().cast(pl.Int64).alias("n_tests"),
+        pl.col(":found").null_count().cast(pl.Int64).alias("n_missing"),
+    )
+    if level == "finding":
+        findings = findings.drop(":importance").sort(finding, nulls_last=True)
+        return findings.rename(keys.restore())
+    studies = (
+        findings.group_by(study)
+        .agg(_weighted(rate, pl.col(":importance")).alias("replication_rate"), counts)
+        .select(*study, rate, (rate >= _PASS).alias("passes"), "n_tests", "n_missing")
+    )
+    if level == "study":
+        return studies.sort(study, nulls_last=True).rename(keys.restore())
+    of_model = [
+        rate.mean(),
+        pl.col("passes").mean().alias("pass_rate"),
+        rate.count().cast(pl.Int64).alias("n_studies"),
+        counts,
+    ]
+    if not keys.inner:
+        return studies.select(of_model)
+    models = studies.group_by(keys.inner).agg(of_model).sort(keys.inner, nulls_last=True)
+    return models.rename(keys.restore())
+
+
+def _usable(weight: pl.Expr) -> pl.Expr:
+    return weight.is_finite() & (weight >= 0)
+
+
+def _weighted(value: pl.Expr, weight: pl.Expr) -> pl.Expr:
+    mass = pl.when(value.is_not_null()).then(weight).sum()
+    return pl.when(mass > 0).then((value * weight).sum() / mass)
