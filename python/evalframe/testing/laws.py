@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, Plan
 from evalframe.evaluation import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
 from evalframe.resample.methods import Bootstrap
@@ -28,6 +29,7 @@ _COUNTED = ("estimate", "n", "n_missing")
 _SPREAD = ("estimate", "std_error", "lower", "upper", "n_clusters", "drop_rate")
 _TIMES = ":times"
 _UNIT = ":unit"
+_CLUSTERS = ":clusters"
 
 
 def check_laws(
@@ -223,14 +225,17 @@ def clusters_add_up(
     """
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
-    method = Bootstrap(cluster=cluster, n=1, interval="percentile", rules="reference")
     state = partial(rows, exprs, by=by, cluster=cluster)
     routes: dict[str, Frame] = {
         "evaluate": evaluate(rows, exprs, by=by),
         "finish(partial(cluster=...))": finish(state),
-        "evaluate with unit weights of clusters": evaluate(rows, exprs, by=by, resample=method),
-        "finish with unit weights of clusters": finish(state, resample=method),
     }
+    if _can_vary(rows, keys, cluster):
+        method = Bootstrap(cluster=cluster, n=1, interval="percentile")
+        routes |= {
+            "evaluate with unit weights of clusters": evaluate(rows, exprs, by=by, resample=method),
+            "finish with unit weights of clusters": finish(state, resample=method),
+        }
     _agree("clusters add up", routes, keys, rtol, _COUNTED)
 
 
@@ -252,7 +257,9 @@ def replicates_resample_rows(
     """
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
-    method = Bootstrap(cluster=cluster, n=n, interval="percentile", rules="reference")
+    if not _can_vary(rows, keys, cluster):
+        return
+    method = Bootstrap(cluster=cluster, n=n, interval="percentile")
     bounds, others = tables.split(exprs)
     plain = [*(bound.expr for bound in bounds), *others]
     routes: dict[str, Frame] = {
@@ -275,6 +282,13 @@ def _through_parquet(state: pl.LazyFrame) -> pl.DataFrame:
 
 def _clustered(rows: pl.DataFrame, cluster: IntoExpr | None) -> tuple[pl.DataFrame, IntoExpr]:
     return (rows.with_row_index(_UNIT), _UNIT) if cluster is None else (rows, cluster)
+
+
+def _can_vary(rows: pl.DataFrame, keys: Keys, cluster: IntoExpr) -> bool:
+    """False if no group has two clusters, which a bootstrap refuses."""
+    count = as_expr(cluster).n_unique().alias(_CLUSTERS)
+    counts = rows.group_by(keys.select()).agg(count) if keys.names else rows.select(count)
+    return counts[_CLUSTERS].max() != 1
 
 
 def _weighted(law: str, modulus: int, metrics: Metrics, frame: Frame, by: By, rtol: float) -> None:

@@ -1,1 +1,5 @@
-"""ai-psychiatrist: run documents, evaluation artifacts, and its numbers where they differ."""
+"""ai-psychiatrist (36e9fba): run documents, evaluation artifacts, calibrators, intervals."""
+
+from evalframe.compat.ai_psychiatrist.resampling import compare, evaluate
+
+__all__ = ["compare", "evaluate"]
