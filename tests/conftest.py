@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evalframe.public  # noqa: F401  (registers all metrics for the tests over the registry)
+from evalframe.core.metric import registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+registered()  # loads all metrics for the tests over the registry
 
 
 @pytest.fixture(scope="session")

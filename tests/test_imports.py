@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import evalframe
-from evalframe import public
 
 PACKAGE = Path(evalframe.__file__).parent
 
@@ -34,8 +33,7 @@ MAY_IMPORT = {
     },
     "report": {"core.errors", "core.typing"},
     "testing": FAMILY,
-    "__init__": {"public", "core.errors"},
-    "public": {*FAMILY, "selective", "replication", "survey", "rag"},
+    "__init__": {"core.lazy"},
 }
 
 
@@ -87,6 +85,11 @@ def test_import_loads_nothing():
     assert not loaded_by("import evalframe") & (HEAVY | ROOMS | {"polars"})
 
 
+def test_a_metric_loads_its_family_only():
+    others = {f"evalframe.{family}" for family in ("compat", "rag", "replication", "survey")}
+    assert not loaded_by("import evalframe as ef; ef.aurc") & others
+
+
 def test_metrics_load_polars_and_nothing_heavy():
     use = "ef.aurc(); ef.metric_set(ef.coverage, ef.risk_at(0.5))()"
     loaded = loaded_by(f"import evalframe as ef; {use}")
@@ -128,10 +131,9 @@ def test_every_family_and_its_names_load_polars_and_nothing_heavy():
 
 
 def test_public_names_are_found_and_others_refused_with_a_hint():
-    assert evalframe.evaluate is public.evaluate
-    assert set(public.__all__) <= set(dir(evalframe))
+    assert dir(evalframe) == sorted(evalframe.__all__)
     namespace = {}
     exec("from evalframe import *", namespace)
-    assert set(public.__all__) <= set(namespace)
+    assert set(evalframe.__all__) <= set(namespace)
     with pytest.raises(AttributeError, match=r"no attribute 'aucr'\. Did you mean 'aurc'"):
         evalframe.aucr  # noqa: B018

@@ -17,17 +17,16 @@ from pathlib import Path
 import pytest
 
 import evalframe
-from evalframe import public
 from evalframe.compat import humanstudy_bench
 from evalframe.core.synonyms import SYNONYMS
 from evalframe.selective import public as selective
 
 SOURCES = (
-    public,
+    evalframe,
     selective,
-    public.rag,
-    public.survey,
-    public.replication,
+    evalframe.rag,
+    evalframe.survey,
+    evalframe.replication,
     humanstudy_bench,
 )
 FAMILIES = ("selective", "rag", "survey", "replication")
@@ -281,6 +280,6 @@ def test_other_names_of_metrics_suggest_the_known_ones():
         told = f"has no attribute '{name}'. Did you mean '{known}'{''.join(more)}?"
         with pytest.raises(AttributeError, match=re.escape(told)):
             getattr(evalframe, name)
-        assert known in public.__all__
-        assert name not in public.__all__
+        assert known in evalframe.__all__
+        assert name not in evalframe.__all__
     assert len(SYNONYMS) > 50

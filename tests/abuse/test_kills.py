@@ -27,7 +27,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 STARTER = """
 import os, signal, sys, time
 import difflib, numpy  # what the program loads late
-import evalframe.public
+import evalframe.selective.areas, evalframe.evaluation
 from evalframe.jobs import cli
 from evalframe.jobs.selective import run
 

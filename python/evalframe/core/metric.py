@@ -281,11 +281,12 @@ def metric(
             label=label,
             summary=(inspect.getdoc(define) or "").partition("\n")[0],
         )
-        known = _REGISTRY.get(called)
-        if known is not None and known.define.__module__ != define.__module__:
-            raise ParameterError(
-                f"metric {called!r} is registered by {known.define.__module__}; rename yours"
-            )
+        if not define.__module__.startswith("evalframe."):
+            _load_public(called)
+        registered_one = _REGISTRY.get(called)
+        if registered_one is not None and registered_one.define.__module__ != define.__module__:
+            module = registered_one.define.__module__
+            raise ParameterError(f"metric {called!r} is registered by {module}; rename yours")
         _REGISTRY[called] = declared
         return function_of(declared, {}, None, define)
 
@@ -329,6 +330,8 @@ def function_of(
 
 def registered() -> dict[str, Metric]:
     """All declared metrics by name, in the order of their declaration."""
+    for name in importlib.import_module("evalframe").__all__:
+        _load_public(name)
     return dict(_REGISTRY)
 
 
@@ -338,13 +341,20 @@ def lookup(name: str) -> Metric:
     Raises:
         UnknownNameError: There is none; the message names the nearest.
     """
-    try:
-        return _REGISTRY[name]
-    except KeyError:
-        error = UnknownNameError.of("metric", name, _REGISTRY)
+    _load_public(name)
+    if name not in _REGISTRY:
+        error = UnknownNameError.of("metric", name, registered())
         raise UnknownNameError(
             f"{error}. One of your own is known when its module has been imported"
-        ) from None
+        )
+    return _REGISTRY[name]
+
+
+def _load_public(name: str) -> None:
+    """Import the module of a public metric, which registers it."""
+    package = importlib.import_module("evalframe")  # by name: core imports no family
+    if name not in _REGISTRY and name in package.__all__:
+        getattr(package, name)
 
 
 def _again(module: str, name: str, **given: Any) -> MetricExpr:
