@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
+from evalframe.compat import dtef
 from evalframe.core import segments
 from evalframe.survey.scoring import score
 from evalframe.survey.similarity import (
@@ -52,7 +53,7 @@ def run(small: bool) -> list[Figure]:
         ),
         figure(
             f"the same by the original's rules, {count:,} pairs",
-            partial(streamed, frame, jensen_shannon_similarity(rules="reference")),
+            partial(streamed, frame, dtef.jensen_shannon_similarity()),
             within=_WITHIN,
         ),
         figure(
@@ -74,11 +75,9 @@ def _tables(frame: pl.DataFrame, rounds: int) -> list[Figure]:
     long = frame.with_row_index("pair").explode("predicted", "actual")
     long = long.with_columns(option_index=pl.int_range(pl.len()).over("pair"))
     timed: dict[str, Callable[[], pl.DataFrame]] = {
-        f"score, {len(frame):,} predictions": lambda: scored(frame, "documented"),
-        f"score as the original, {len(frame):,} predictions": lambda: scored(frame, "reference"),
-        f"similarity_table, {len(long):,} options": lambda: similarity_table(
-            long, by="pair"
-        ).collect(),
+        f"score, {len(frame):,} predictions": lambda: scored(frame, score),
+        f"score as the original, {len(frame):,} predictions": lambda: scored(frame, dtef.score),
+        f"similarity_table, {len(long):,} options": lambda: similarity_table(long, by="pair"),
     }
     return [
         against(name, ours, bare, called="the similarity alone", rounds=rounds)
@@ -110,7 +109,6 @@ def streamed(frame: pl.DataFrame, expr: pl.Expr) -> pl.DataFrame:
     return frame.lazy().select(expr).collect(engine="streaming")
 
 
-def scored(frame: pl.DataFrame, rules: str) -> pl.DataFrame:
+def scored(frame: pl.DataFrame, scores: Callable[..., pl.LazyFrame]) -> pl.DataFrame:
     """The scores alone."""
-    made = score(frame, rules="reference" if rules == "reference" else "documented")
-    return made.select("score").collect(engine="streaming")
+    return scores(frame.lazy()).select("score").collect(engine="streaming")

@@ -10,6 +10,7 @@ import polars as pl
 
 import evalframe as ef
 from differences.records import RULES, parquet
+from evalframe.compat import dtef
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def marginal(shared: Path) -> pl.DataFrame:
 
 def ceilings(shared: Path) -> str:
     known = distributions(shared).with_columns(
-        sound=ef.survey.noise_ceiling(), original=ef.survey.noise_ceiling(rules="reference")
+        sound=ef.survey.noise_ceiling(), original=dtef.noise_ceiling()
     )
     of_countries = known.filter(pl.col("segment_attribute") == "country")
     sound, original = (of_countries[name].mean() for name in ("sound", "original"))
@@ -60,19 +61,16 @@ def own_answers(shared: Path) -> str:
 def zeros(shared: Path) -> str:
     predicted = pl.col("actual") * 0
     answered = distributions(shared).with_columns(predicted=predicted, status=pl.lit("ok"))
-    sound, original = (
-        ef.survey.score(answered, rules=rules).collect()["score"].mean() for rules in RULES
-    )
+    sound, original = (score(answered)["score"].mean() for score in (ef.survey.score, dtef.score))
     return f"{original:.2f}, not {sound:.0f}, on average over {len(answered):,} pairs"
 
 
 def floors(shared: Path) -> str:
     pairs = marginal(shared).drop("score").with_columns(status=pl.lit("ok"))
     sound, original = (
-        pairs.select(ef.survey.jensen_shannon_similarity(rules=rules)).to_series()
-        for rules in RULES
+        pairs.select(room.jensen_shannon_similarity()).to_series() for room in (ef.survey, dtef)
     )
-    rounded = ef.survey.score(pairs, rules="reference").collect()["score"]
+    rounded = dtef.score(pairs)["score"]
     return (
         f"floor {(sound - original).abs().max():.0e}, rounding {(sound - rounded).abs().max():.3f} "
         f"at most; mean {abs(sound.mean() - rounded.mean()):.0e}"

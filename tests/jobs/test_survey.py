@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.help import SURVEY_EPILOG
 from evalframe.jobs.outputs import read_provenance
@@ -20,7 +21,7 @@ from evalframe.jobs.survey.job import BASELINES, METRIC_NAMES, USUAL, SurveyJob
 from evalframe.jobs.survey.outputs import TABLES
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey
-from evalframe.survey.similarity.named import ORIGINAL_NAMES, SIMILARITIES
+from evalframe.survey.similarity.registry import ALIASES, SIMILARITIES
 
 SURVEY, RESPONSES = sample_survey(), sample_responses()
 DISTRIBUTIONS = ef.survey.as_distributions(SURVEY).collect()
@@ -49,7 +50,7 @@ def scored(responses: pl.DataFrame = RESPONSES, *kinds: Any, **options: Any) -> 
     """What the library makes of responses, and of baselines beside them."""
     rows = responses.drop("n_options").join(DISTRIBUTIONS, on=KEYS, maintain_order="left")
     read = ef.survey.parse(rows, options="options")
-    models = ef.survey.score(read, **options).collect()
+    models = ef.survey.score(read.lazy(), **options).collect()
     made = [ef.survey.baseline(SURVEY, kind, **options).collect() for kind in kinds]
     shown = ["model", *KEYS, "segment_attribute", "sample_size", "score"]
     return pl.concat([models, *(rows.select(shown) for rows in made)], how="diagonal_relaxed")
@@ -121,7 +122,7 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
     said = pl.col("response").str.strip_chars() != ""  # blank ones are failed requests
     answered = rows.with_columns(pl.when(said).then("response").alias("response"))
     read = ef.survey.parse(answered, rules="reference")
-    models = ef.survey.score(read, metric="earth-mover", rules="reference").collect()
+    models = dtef.score(read.lazy(), metric="earth-mover").collect()
     found = pl.read_parquet("tables/scores.parquet")
     assert found["score"].head(900).to_list() == models["score"].to_list()
     only = models.select("model", *KEYS, "context_count", "score")
@@ -375,7 +376,7 @@ def test_flags_say_what_the_job_file_in_the_help_says() -> None:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert {*METRIC_NAMES} == {*SIMILARITIES, *ORIGINAL_NAMES}
+    assert {*METRIC_NAMES} == {*SIMILARITIES, *ALIASES}
     assert {*BASELINES} == {*MODELS}
 
 

@@ -118,7 +118,7 @@ def test_prompts_go_out_as_lines_and_come_back(survey: Any, call: Any, flags: st
     )
     asked = joined.join(truth, on=["round", "segment_id", "question_id"], maintain_order="left")
     read = ef.survey.parse(asked, options="options", question_key="question_key")
-    scored = ef.survey.score(read).collect()
+    scored = ef.survey.score(read.lazy()).collect()
     base = ef.survey.baseline(SURVEY, "uniform").collect()
     shared = [name for name in base.columns if name in scored.columns]
     both = pl.concat([scored, base.select(shared)], how="diagonal_relaxed")

@@ -112,7 +112,7 @@ def answers(*cases):
         }
         for k, (p, t, n) in enumerate(cases)
     ]
-    return score(pl.DataFrame(rows), round_items=None).collect()
+    return score(pl.DataFrame(rows), round_items=None)
 
 
 def test_golden_respondents(golden):

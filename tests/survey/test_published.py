@@ -5,7 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from evalframe.survey import as_distributions, baseline, noise_ceiling, permutation_baseline
+from evalframe.compat import dtef
+from evalframe.survey import as_distributions, baseline, permutation_baseline
 
 ROUNDS = [f"GD{number}" for number in range(1, 7)]
 
@@ -38,7 +39,7 @@ def test_baselines(survey, published):
 
 def test_noise_ceilings(survey, published):
     pairs = as_distributions(survey).collect()
-    known = pairs.with_columns(noise_ceiling(rules="reference"))
+    known = pairs.with_columns(dtef.noise_ceiling())
     share = (known["noise_ceiling"] > 0.70).mean()
     stated = published["fraction_pairs_noise_ceiling_above_0_70"]
     assert share == pytest.approx(stated["reproduced"], abs=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey.similarity import (
     answer_letter,
@@ -13,10 +14,10 @@ from evalframe.survey.similarity import (
 )
 
 
-def score(response, actual, **parameters):
+def score(response, actual, measure=individual_score, **parameters):
     schema = {"response": pl.String, "actual": pl.List(pl.Float64)}
     frame = pl.DataFrame([(response, actual)], schema=schema, orient="row", strict=False)
-    return frame.select(individual_score(**parameters)).item()
+    return frame.select(measure(**parameters)).item()
 
 
 def test_golden_values(golden):
@@ -31,9 +32,6 @@ def test_golden_values(golden):
     assert letters == [case["answer"] for case in cases]
     lists = frame.select(answer_probabilities()).to_series().to_list()
     assert lists == [case["probabilities"] for case in cases]
-    for kind in ("binary", "brier", "confidence"):
-        found = frame.select(individual_score(kind=kind, rules="reference")).to_series().to_list()
-        assert found == pytest.approx([case["scores"][kind] for case in cases], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -73,18 +71,19 @@ def test_probabilities(response, probabilities):
 
 def test_responses_that_do_not_say_what_is_scored():
     for kind in ("binary", "brier", "confidence"):
-        for rules in ("documented", "reference"):
-            assert score("none", [1, 0], kind=kind, rules=rules) == 0.0
-            assert score(None, [1, 0], kind=kind, rules=rules) is None
-            assert score("ANSWER: a\nPROBABILITIES: [1, 0]", None, kind=kind, rules=rules) is None
+        for measure in (individual_score, dtef.individual_score):
+            assert score("none", [1, 0], measure, kind=kind) == 0.0
+            assert score(None, [1, 0], measure, kind=kind) is None
+            assert score("ANSWER: a\nPROBABILITIES: [1, 0]", None, measure, kind=kind) is None
         nothing = score("ANSWER: a\nPROBABILITIES: [1, 0]", [0, 0], kind=kind)
         assert nothing is None
 
 
 def test_too_few_probabilities_and_none_above_zero():
     few, zero = "PROBABILITIES: [1]", "PROBABILITIES: [0, 0]"
-    assert [score(few, [1, 0], rules=rules) for rules in ("documented", "reference")] == [0.0, 0.1]
-    assert [score(zero, [1, 0], rules=rules) for rules in ("documented", "reference")] == [0.0, 0.5]
+    measures = (individual_score, dtef.individual_score)
+    assert [score(few, [1, 0], measure) for measure in measures] == [0.0, 0.1]
+    assert [score(zero, [1, 0], measure) for measure in measures] == [0.0, 0.5]
     assert score(few, [0, 1], kind="confidence") == 0.0
     assert score(few, [1, 0], kind="confidence") == 1.0
 
@@ -100,5 +99,3 @@ def test_letters_beyond_the_options_and_arrays():
 def test_refusals():
     with pytest.raises(ParameterError, match=r"kind must be one of .*got 'brie'. Did"):
         individual_score(kind="brie")
-    with pytest.raises(ParameterError, match="rules must be one of"):
-        individual_score(rules="")

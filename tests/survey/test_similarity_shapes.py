@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.dtef import similarity as dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey import similarity
 from evalframe.survey.similarity import (
@@ -32,11 +33,11 @@ MEASURES = [
     jensen_shannon_similarity,
     jensen_shannon_distance,
     partial(jensen_shannon_similarity, epsilon=1e-10),
-    partial(jensen_shannon_similarity, rules="reference"),
+    dtef.jensen_shannon_similarity,
     cosine_similarity,
-    partial(cosine_similarity, rules="reference"),
+    dtef.cosine_similarity,
     earth_mover_similarity,
-    partial(earth_mover_similarity, rules="reference"),
+    dtef.earth_mover_similarity,
     partial(earth_mover_similarity, normalised=True),
     total_variation_distance,
     hellinger_distance,
@@ -46,9 +47,9 @@ MEASURES = [
     rank_agreement,
     mode_agreement,
     per_option_accuracy,
-    partial(per_option_accuracy, rules="reference"),
+    dtef.per_option_accuracy,
 ]
-DOCUMENTED = [each for each in MEASURES if getattr(each, "keywords", {}).get("rules") is None]
+DOCUMENTED = [each for each in MEASURES if each not in {*dtef.SIMILARITIES.values()}]
 
 BAD = [
     (None, [1.0, 2.0]),
@@ -69,7 +70,7 @@ UNSOUND = [
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_what_has_no_value_by_either_rules(measure):
+def test_what_has_no_value(measure):
     good = [([1.0, 2.0], [2.0, 1.0]), ([1.0, 2.0, 3.0], [3.0, 1.0, 1.0])]
     found = values(measure, *good, *BAD, *good)
     assert found[2:7] == [None] * len(BAD)
@@ -78,16 +79,8 @@ def test_what_has_no_value_by_either_rules(measure):
 
 
 @pytest.mark.parametrize("measure", DOCUMENTED)
-def test_what_has_no_value_documented(measure):
+def test_what_is_not_a_distribution_has_no_value(measure):
     assert values(measure, *UNSOUND) == [None] * len(UNSOUND)
-
-
-def test_the_original_takes_what_is_no_distribution():
-    original = partial(values, rules="reference")
-    assert original(jensen_shannon_similarity, ([], []), ([0, 0], [1, 1])) == [1.0, 1.0]
-    assert original(cosine_similarity, ([], []), ([0, 0], [1, 1]), ([-1, 0], [1, 0])) == [0, 0, -1]
-    assert original(earth_mover_similarity, ([], []), ([1, 2], [1])) == [1.0, None]
-    assert original(per_option_accuracy, ([1, 2], [1]), ([], [])) == [0.0, None]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -125,7 +118,7 @@ def many(rows=8_000, seed=0):
     "measure",
     [
         jensen_shannon_similarity,
-        partial(jensen_shannon_similarity, rules="reference"),
+        dtef.jensen_shannon_similarity,
         mode_agreement,
     ],
 )
@@ -199,11 +192,8 @@ def test_every_expression_is_named_after_itself():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (partial(jensen_shannon_similarity, rules="original"), "got .original."),
         (partial(jensen_shannon_similarity, epsilon=-1), "epsilon must be a share"),
         (partial(kullback_leibler_divergence, epsilon=1), "epsilon must be a share"),
-        (partial(cosine_similarity, rules=""), "rules must be one of"),
-        (partial(earth_mover_similarity, rules=""), "rules must be one of"),
         (partial(per_option_accuracy, option=-1), "option must be a place from 0"),
         (partial(per_option_accuracy, tolerance=-1), "tolerance must be 0 or more"),
         (partial(cosine_similarity, 3), "expected a column name"),

@@ -108,7 +108,7 @@ def rag(folder: Path) -> list[Path]:
 def survey(answers: pl.LazyFrame) -> pl.DataFrame:
     truth: pl.LazyFrame = ef.survey.as_distributions(scan)
     parsed = ef.survey.parse(answers.join(truth, on="question_id"), options="options")
-    scored = ef.survey.score(parsed, rules="reference").collect()
+    scored = ef.survey.score(parsed).collect()
     board = ef.survey.leaderboard(scored, "overall", weighting="segment", resample=resample)
     marginal = ef.survey.baseline(scan, "marginal").select(ef.mean_score(), ef.parse_rate())
     return board.collect().hstack(marginal.collect())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.jobs.survey.job import METRIC, USUAL
 from evalframe.survey.baselines import MODELS
 
@@ -47,7 +48,8 @@ def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None)
         ).drop("response")
     elif "status" in rows.collect_schema():
         rows = rows.with_columns(_status())
-    return ef.survey.score(rows, metric=job.metric or METRIC, rules=job.rules)
+    score = dtef.score if job.rules == "reference" else ef.survey.score
+    return score(rows, metric=job.metric or METRIC)
 
 
 def with_temperatures(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:

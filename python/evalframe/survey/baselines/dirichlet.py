@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.survey.contract import KEYS
-from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
+from evalframe.survey.similarity.registry import known_by, metric_expression
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
 
 _CELLS = 1 << 22
 
@@ -26,7 +26,7 @@ def dirichlet_scores(
     """
     import numpy as np
 
-    value = metric_expression(metric, "predicted", "actual", rules, SIMILARITIES).alias("value")
+    value = metric_expression(metric, "predicted", "actual", known_by(rules)).alias("value")
     order = distributions.with_row_index(":row").sort(KEYS)[":row"].to_numpy()
     sizes = distributions["n_options"].to_numpy()[order]
     scores = np.full(len(order), np.nan)

@@ -13,7 +13,7 @@ from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.baselines.prior import prior_answers
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.prompting.marginals import population_marginals
-from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
+from evalframe.survey.similarity.registry import known_by, metric_expression
 from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
     from evalframe.survey.surveys.tables import AnySurvey
 
 Kind: TypeAlias = Literal[
@@ -116,7 +116,7 @@ def baseline(
     if kind != "marginal" and not oracle:
         raise ParameterError(f'oracle=False is for kind="marginal", not for {kind!r}')
     check_draws(n, seed)
-    value = metric_expression(metric, "predicted", "actual", rules, SIMILARITIES)
+    value = metric_expression(metric, "predicted", "actual", known_by(rules))
     distributions = as_distributions(survey).collect()
     if kind == "uniform":
         made = distributions.select(predicted=_uniform())

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.survey.similarity.named import ORIGINAL_NAMES, SIMILARITIES, metric_expression
+from evalframe.survey.similarity.registry import ALIASES, known_by, metric_expression
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Bools, Floats, Ints
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
 
-_SYMMETRIC = {*ORIGINAL_NAMES, *ORIGINAL_NAMES.values()}
+_SYMMETRIC = {*ALIASES, *ALIASES.values()}
 """Metrics of which half of the pairs are enough."""
 
 
@@ -93,6 +93,6 @@ def _by_question(distributions: pl.DataFrame) -> tuple[Ints, Ints]:
 def _similarities(
     actual: pl.Series, rows: Ints, others: Ints, metric: Metric, rules: Rules
 ) -> Floats:
-    value = metric_expression(metric, "predicted", "actual", rules, SIMILARITIES)
+    value = metric_expression(metric, "predicted", "actual", known_by(rules))
     pairs = pl.DataFrame({"predicted": actual.gather(others), "actual": actual.gather(rows)})
     return pairs.select(value.cast(pl.Float64).alias("value"))["value"].to_numpy()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
     from evalframe.survey.surveys.tables import AnySurvey
 
 By: TypeAlias = Literal["round", "all"]

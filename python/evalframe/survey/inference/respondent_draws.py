@@ -11,7 +11,7 @@ from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
 from evalframe.survey.contexts import counted
 from evalframe.survey.contract import KEYS
-from evalframe.survey.similarity.named import SIMILARITIES, metric_expression
+from evalframe.survey.similarity.registry import known_by, metric_expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
 
 Average: TypeAlias = Literal["segments", "items"]
 
@@ -63,7 +63,7 @@ class Drawn(NamedTuple):
 
         if average not in ("segments", "items"):
             raise ParameterError(f'average must be "segments" or "items", got {average!r}')
-        value = metric_expression(metric, "predicted", "actual", rules, SIMILARITIES)
+        value = metric_expression(metric, "predicted", "actual", known_by(rules))
         rows, truths = _scored_rows(scored, between, average)
         models = rows["model"].unique(maintain_order=True)
         number, weight = rows[":model"].to_numpy(), rows[":weight"].to_numpy()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
 
 _GROUP = ["model", "round", "category"]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
     from evalframe.survey.inference.respondent_draws import Average
-    from evalframe.survey.similarity.named import Metric
+    from evalframe.survey.similarity.registry import Metric
 
 
 def respondent_intervals(

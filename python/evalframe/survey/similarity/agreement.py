@@ -1,4 +1,4 @@
-"""Whether the right options come first, and how many are about right."""
+"""Agreement on the order of options, the most frequent one, and single percentages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_rules
-from evalframe.survey.similarity.rules import shares
-from evalframe.survey.similarity.shapes import over_rows
+from evalframe.survey.similarity.lists import over_rows
+from evalframe.survey.similarity.shares import shares
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
 
@@ -76,26 +74,23 @@ def per_option_accuracy(
     *,
     option: int | None = None,
     tolerance: float | None = None,
-    rules: Rules = "documented",
 ) -> pl.Expr:
-    """How near predicted percentages come: 1 if they are met, 0 a tolerance away, linear between.
+    """Closeness of predicted percentages: 1 if met, 0 a tolerance away, linear between.
 
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
-        actual: The same, of as many options, in the same order.
-        option: Place of the one option to look at, from 0; None for the mean over all options.
+        actual: The actual numbers of the same options in the same order.
+        option: Position of a single option, from 0; None for the mean over all options.
         tolerance: In percentage points; by default 30 % of the actual percentage, at least 5. At 0
-            only what is met exactly gets 1.
-        rules: `documented`: both sides are made percentages first. `reference`: the numbers are
-            taken as percentages as they are, and lists of different lengths give 0.
+            only an exact match gets 1.
 
     Returns:
-        Float64 in [0, 1], named `per_option_accuracy`. Null where there is no such option or a list
-        is null or holds a null or NaN; documented also where lengths differ, a number is negative
-        or infinite, or all are 0.
+        Float64 in [0, 1], named `per_option_accuracy`. Null without such an option, if lengths
+        differ, or if a list is null, contains a null, NaN, negative or infinite number, or only
+        zeros.
 
     Raises:
-        ParameterError: Unknown rules, a negative option or a negative tolerance.
+        ParameterError: A negative option or a negative tolerance.
 
     References:
         dtef-app 52d79c0, `per_option_accuracy`.
@@ -106,14 +101,17 @@ def per_option_accuracy(
         >>> round(answers.select(ef.survey.per_option_accuracy(option=0)).item(), 4)
         0.6667
     """
-    check_rules(rules)
+    check_option(option, tolerance)
+    kernel = partial(_percentages_near, option=option, tolerance=tolerance)
+    return over_rows("per_option_accuracy", kernel, predicted, actual)
+
+
+def check_option(option: int | None, tolerance: float | None) -> None:
+    """Raise ParameterError if an option or a tolerance is negative."""
     if option is not None and option < 0:
         raise ParameterError(f"option must be a place from 0, or None for all, got {option!r}")
     if tolerance is not None and not tolerance >= 0:
         raise ParameterError(f"tolerance must be 0 or more percentage points, got {tolerance!r}")
-    kernel = partial(_near, option=option, tolerance=tolerance, rules=rules)
-    original = rules == "reference"
-    return over_rows("per_option_accuracy", kernel, predicted, actual, any_length=original)
 
 
 def _tau_b(predicted: Floats, actual: Floats) -> Floats:
@@ -142,25 +140,22 @@ def _shared_modes(predicted: Floats, actual: Floats) -> Floats:
     return np.where(unknown, np.nan, shared.sum(axis=0) / modes.sum(axis=0))
 
 
-def _near(
-    predicted: Floats,
-    actual: Floats,
-    option: int | None,
-    tolerance: float | None,
-    rules: Rules,
+def _percentages_near(
+    predicted: Floats, actual: Floats, option: int | None, tolerance: float | None
 ) -> Floats:
+    return near(shares(predicted) * 100, shares(actual) * 100, option, tolerance)
+
+
+def near(predicted: Floats, actual: Floats, option: int | None, tolerance: float | None) -> Floats:
+    """Closeness of percentages, NaN without such an option."""
     import numpy as np
 
-    if len(predicted) != len(actual):
-        return np.zeros(predicted.shape[1])
     if not len(actual) or (option or 0) >= len(actual):
         return np.full(predicted.shape[1], np.nan)
-    if rules == "documented":
-        predicted, actual = shares(predicted) * 100, shares(actual) * 100
     if option is not None:
         predicted, actual = predicted[[option]], actual[[option]]
     usual = np.maximum(_LEAST_TOLERANCE, _TOLERANCE_SHARE * actual)
     allowed = usual if tolerance is None else tolerance
     error = np.abs(predicted - actual)
-    near = np.maximum(0.0, 1 - np.where(error == 0, 0.0, error / allowed))
-    return near.mean(axis=0)  # type: ignore[no-any-return]
+    closeness = np.maximum(0.0, 1 - np.where(error == 0, 0.0, error / allowed))
+    return closeness.mean(axis=0)  # type: ignore[no-any-return]

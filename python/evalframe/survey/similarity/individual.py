@@ -1,46 +1,48 @@
-"""Answers of single persons: the letter and the probabilities that a response names, and scores.
+"""Answers of single persons: the letter and the probabilities in a response, and their scores.
 
-Texts are read as the original reads them: ASCII letters, the blanks of ECMAScript, and the longest
-prefix of each piece that is a number.
+A response is read as JavaScript would: ASCII letters, the white space of ECMAScript, and the
+longest prefix of each piece that is a number.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice, check_rules
+from evalframe.core.rules import check_choice
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
-from evalframe.survey.similarity.rules import normalised
-from evalframe.survey.similarity.shapes import over_rows
+from evalframe.survey.similarity.lists import over_rows
+from evalframe.survey.similarity.shares import shares
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
+    from collections.abc import Mapping
+
     from evalframe.core.segments import Floats
     from evalframe.core.typing import IntoExpr
+    from evalframe.survey.similarity.lists import Kernel
 
 IndividualKind: TypeAlias = Literal["brier", "binary", "confidence"]
 
 _ANSWER = rf"(?i-u:ANSWER:){SPACE}*([A-Za-z])"
 _LETTER_LINE = rf"(?mR)^{SPACE}*([A-Za-z])\.?{SPACE}*$"
 _PROBABILITIES = rf"(?i-u:PROBABILITIES:){SPACE}*{BRACKET}"
-_MISMATCH = {"documented": 0.0, "reference": 0.1}
+_LETTERS = [chr(ord("a") + index) for index in range(26)]
+_INDICES = [float(index) for index in range(26)]
 
 
 def answer_letter(response: IntoExpr = "response") -> pl.Expr:
     r"""The letter of the option that a response chooses.
 
     The first letter after `ANSWER:`, in any case; else the first line that is one letter, with a
-    full stop or without.
+    full stop or without it.
 
     Args:
         response: The text.
 
     Returns:
-        String `answer_letter`, in lower case; null where there is none.
+        String `answer_letter`, in lower case; null if the response has none.
 
     References:
         dtef-app 52d79c0, `individual_metric`.
@@ -51,8 +53,8 @@ def answer_letter(response: IntoExpr = "response") -> pl.Expr:
         >>> texts.select(ef.survey.answer_letter()).to_series().to_list()
         ['b', 'c', None]
     """
-    text = as_expr(response)
-    letter = pl.coalesce(text.str.extract(_ANSWER), text.str.extract(_LETTER_LINE))
+    string = as_expr(response)
+    letter = pl.coalesce(string.str.extract(_ANSWER), string.str.extract(_LETTER_LINE))
     return letter.str.to_lowercase().alias("answer_letter")
 
 
@@ -66,7 +68,7 @@ def answer_probabilities(response: IntoExpr = "response") -> pl.Expr:
         response: The text.
 
     Returns:
-        List(Float64) `answer_probabilities`; null where there is none.
+        List(Float64) `answer_probabilities`; null if the response has none.
 
     References:
         dtef-app 52d79c0, `individual_metric`.
@@ -87,28 +89,24 @@ def individual_score(
     actual: IntoExpr = "actual",
     *,
     kind: IndividualKind = "brier",
-    rules: Rules = "documented",
 ) -> pl.Expr:
-    r"""How well a response foretells the answer of one person.
+    r"""Score a response that predicts the answer of one person.
 
     Args:
         response: The text.
         actual: The person's answer as List(number) or Array(number): 1 or 100 for the option that
             was chosen and 0 for the others, or a distribution.
-        kind: `brier`: 1 less the squared distance of the normalised probabilities from the truth,
-            at least 0. `binary`: 1 where the letter is the most likely true option, else 0; of
-            several the first. `confidence`: the normalised probability of that option.
-        rules: `documented` or `reference`, which differ where there is nothing to score: without
-            probabilities `brier` is 0 by both; with too many or too few of them it is 0 documented
-            and 0.1 by the original; and probabilities of 0 alone are uniform to the original.
+        kind: `brier`: 1 minus the squared distance of the normalised probabilities from the truth,
+            at least 0. `binary`: 1 if the letter is the most likely true option (of several the
+            first), else 0. `confidence`: the normalised probability of that option.
 
     Returns:
-        Float64 in [0, 1], named `individual_score`: 0 where a response does not say what is
-        scored; null where the response or the truth is null, or the truth is no distribution.
+        Float64 in [0, 1], named `individual_score`. 0 if the response lacks a letter, or valid
+        probabilities, or for `brier` has another number of them than there are options. Null if the
+        response or the truth is null, or the truth is not a distribution.
 
     Raises:
-        ParameterError: There is no such kind.
-        ParameterError: Unknown rules.
+        ParameterError: Unknown kind.
 
     References:
         Brier (1950). dtef-app 52d79c0, `individual_metric`, which calls 1 - Brier a skill score.
@@ -121,74 +119,80 @@ def individual_score(
         >>> round(people.select(ef.survey.individual_score()).item(), 4)
         0.92
     """
-    check_rules(rules)
+    kernels = {"brier": _brier, "binary": _hit, "confidence": _confidence}
+    return score_by(kernels, response, actual, kind)
+
+
+def score_by(
+    kernels: Mapping[str, Kernel], response: IntoExpr, actual: IntoExpr, kind: IndividualKind
+) -> pl.Expr:
+    """Score what the response states, a letter or probabilities, by the kernel of its kind."""
     check_choice("kind", kind, IndividualKind)
-    text = as_expr(response)
+    string = as_expr(response)
     if kind == "binary":
-        code = answer_letter(text).replace_strict(_LETTERS, _CODES, default=-1.0)
-        given = pl.concat_list(code.cast(pl.Float64))
+        index = answer_letter(string).replace_strict(_LETTERS, _INDICES, default=-1.0)
+        stated = pl.concat_list(index.cast(pl.Float64))
     else:
-        given = answer_probabilities(text).fill_null(pl.lit([], dtype=pl.List(pl.Float64)))
-    kernels = {
-        "brier": partial(_brier, rules=rules),
-        "binary": partial(_hit, rules=rules),
-        "confidence": partial(_confidence, rules=rules),
-    }
-    known = pl.when(text.is_not_null()).then(given)
-    return over_rows("individual_score", kernels[kind], known, actual, any_length=True)
+        stated = answer_probabilities(string).fill_null(pl.lit([], dtype=pl.List(pl.Float64)))
+    stated = pl.when(string.is_not_null()).then(stated)
+    return over_rows("individual_score", kernels[kind], stated, actual, any_length=True)
 
 
-_LETTERS = [chr(ord("a") + place) for place in range(26)]
-_CODES = [float(place) for place in range(26)]
-
-
-def _brier(given: Floats, actual: Floats, rules: Rules) -> Floats:
+def _brier(stated: Floats, actual: Floats) -> Floats:
     import numpy as np
 
-    truth, none = normalised(actual, rules), len(given) == 0
-    if none or len(given) != len(actual):
-        score = np.full(actual.shape[1], 0.0 if none else _MISMATCH[rules])
-    else:
-        probabilities = normalised(given, rules)
-        squares = (probabilities - truth) ** 2
-        score = np.maximum(0.0, 1 - squares.sum(axis=0))
-        score = _unsaid(score, probabilities, rules)
-    return _where_known(score, truth)
+    truth = shares(actual)
+    if len(stated) != len(truth):
+        return where_valid(np.zeros(actual.shape[1]), truth)
+    return where_valid(_or_zero(brier(shares(stated), truth)), truth)
 
 
-def _hit(given: Floats, actual: Floats, rules: Rules) -> Floats:
+def _hit(stated: Floats, actual: Floats) -> Floats:
+    return hit(stated[0], shares(actual))
+
+
+def _confidence(stated: Floats, actual: Floats) -> Floats:
+    truth = shares(actual)
+    return where_valid(_or_zero(at_mode(shares(stated), truth)), truth)
+
+
+def brier(probabilities: Floats, truth: Floats) -> Floats:
+    """One minus the squared distance, at least 0."""
     import numpy as np
 
-    truth = normalised(actual, rules)
+    return np.maximum(0.0, 1 - ((probabilities - truth) ** 2).sum(axis=0))  # type: ignore[no-any-return]
+
+
+def hit(index: Floats, truth: Floats) -> Floats:
+    """1 if the index is that of the first mode of the truth, else 0."""
+    import numpy as np
+
     if not len(truth):
-        return np.full(actual.shape[1], np.nan)
-    return _where_known((given[0] == truth.argmax(axis=0)).astype(np.float64), truth)
+        return np.full(truth.shape[1], np.nan)
+    return where_valid((index == truth.argmax(axis=0)).astype(np.float64), truth)
 
 
-def _confidence(given: Floats, actual: Floats, rules: Rules) -> Floats:
+def at_mode(probabilities: Floats, truth: Floats) -> Floats:
+    """The probability of the first mode of the truth, 0 if none is stated for it."""
     import numpy as np
 
-    truth = normalised(actual, rules)
-    if not len(given) or not len(truth):
-        return _where_known(np.zeros(actual.shape[1]), truth)
-    probabilities = normalised(given, rules)
+    if not len(probabilities) or not len(truth):
+        return np.zeros(truth.shape[1])
     mode = truth.argmax(axis=0)
-    stated = np.take_along_axis(probabilities, mode.clip(max=len(given) - 1)[None], axis=0)[0]
-    score = np.where(mode < len(given), stated, 0.0)
-    return _where_known(_unsaid(score, probabilities, rules), truth)
+    last = len(probabilities) - 1
+    value = np.take_along_axis(probabilities, mode.clip(max=last)[None], axis=0)[0]
+    return np.where(mode <= last, value, 0.0)
 
 
-def _unsaid(score: Floats, probabilities: Floats, rules: Rules) -> Floats:
-    """The score, documented 0 where the probabilities that were given are none."""
+def where_valid(score: Floats, truth: Floats) -> Floats:
+    """The scores, NaN where the truth is not a distribution."""
     import numpy as np
 
-    if rules == "reference":
-        return score
-    return np.where(np.isnan(probabilities).any(axis=0), 0.0, score)
+    invalid = np.isnan(truth).any(axis=0) if len(truth) else np.ones(len(score), dtype=np.bool_)
+    return np.where(invalid, np.nan, score)
 
 
-def _where_known(score: Floats, truth: Floats) -> Floats:
+def _or_zero(score: Floats) -> Floats:
     import numpy as np
 
-    unknown = np.isnan(truth).any(axis=0) if len(truth) else np.ones(len(score), dtype=np.bool_)
-    return np.where(unknown, np.nan, score)
+    return np.where(np.isnan(score), 0.0, score)

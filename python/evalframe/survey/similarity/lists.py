@@ -1,7 +1,7 @@
-"""Pairs of lists, whole columns at a time: blocks of rows whose lists have the same lengths.
+"""Pairs of lists, a column at a time: blocks of rows whose lists have the same lengths.
 
-A block holds one option of all its rows in each line, so that every measure is plain arithmetic on
-two matrices, options by rows, and adds its options up in their order.
+A block is a matrix of options by rows, so that every measure is plain arithmetic on two matrices
+and adds its options in their order.
 """
 
 from __future__ import annotations
@@ -23,42 +23,29 @@ if TYPE_CHECKING:
 
     Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 
+# Values per chunk: few enough for the caches, and for the allocator, which returns larger memory to
+# the system; to get it back, page by page, costs as much as the logarithms.
 _CELLS = 1 << 17
-"""Values of one column that are worked on at a time, few enough for the caches.
 
-And for the allocator, which keeps memory of that size for the next ones; more it hands back to the
-system, and to get it again, page by page, costs as much as the logarithms.
-"""
-
+# Fewer chunks than this are not distributed among threads.
 _FEW = 16
-"""So many times as many are shared out among threads."""
 
 
 def over_rows(
     name: str, kernel: Kernel, predicted: IntoExpr, actual: IntoExpr, *, any_length: bool = False
 ) -> pl.Expr:
-    """One number for each pair of lists, as an elementwise expression of this name.
-
-    Args:
-        name: Of the expression.
-        kernel: From two matrices, options by rows, to one number for each row; NaN becomes null. A
-            null within a list is NaN. The matrices are the kernel's own to overwrite.
-        predicted: Lists or arrays of numbers.
-        actual: The same.
-        any_length: Whether empty lists, and lists of different lengths, go to the kernel, too; else
-            they give null.
-
-    Returns:
-        Float64, null where either list is.
-    """
+    """An elementwise expression: one Float64 for each pair of lists, null if either list is."""
+    # The kernel turns two matrices, options by rows, into one number for each row. It can overwrite
+    # them. A null within a list is NaN, and a NaN result becomes null. With `any_length` it also
+    # gets empty lists and lists of different lengths, which are null otherwise.
     pair = spread_literals({"predicted": as_expr(predicted), "actual": as_expr(actual)})
     rows = pl.struct([expr.alias(role) for role, expr in pair.items()])
-    made = partial(_of_series, name=name, kernel=kernel, any_length=any_length)
-    return rows.map_batches(made, return_dtype=pl.Float64(), is_elementwise=True).alias(name)
+    compute = partial(_of_series, name=name, kernel=kernel, any_length=any_length)
+    return rows.map_batches(compute, return_dtype=pl.Float64(), is_elementwise=True).alias(name)
 
 
 def _of_series(pairs: pl.Series, name: str, kernel: Kernel, *, any_length: bool) -> pl.Series:
-    """The numbers of structs of predicted and actual."""
+    """The numbers of a column of structs of two lists."""
     import numpy as np
 
     parts = []
@@ -71,25 +58,15 @@ def _of_series(pairs: pl.Series, name: str, kernel: Kernel, *, any_length: bool)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists:
-    """A column of lists, flat.
+    """A column of lists, flat."""
 
-    Args:
-        values: All values; a null is NaN.
-        lengths: Of each row's list, -1 for no list.
-        starts: Where each row's values start, and how many there are.
-    """
-
-    values: Floats
-    lengths: Ints
-    starts: Ints
+    values: Floats  # a null is NaN
+    lengths: Ints  # -1 for a null list
+    starts: Ints  # of each row's values, and their total number
 
     @classmethod
     def of(cls, column: pl.Series, needed_by: str) -> Lists:
-        """The lists of a column.
-
-        Raises:
-            ParameterError: It holds something else than lists or arrays of numbers.
-        """
+        """Return the lists of a column of lists or arrays of numbers."""
         import numpy as np
 
         from evalframe.core import segments
@@ -106,25 +83,23 @@ class Lists:
                 f"{column.dtype}; a table of one row for each option goes to similarity_table"
             )
         flat = column.explode(empty_as_null=False, keep_nulls=False).cast(pl.Float64)
-        known = flat.fill_null(np.nan) if flat.null_count() else flat
+        values = flat.fill_null(np.nan) if flat.null_count() else flat
         sizes = column.list.len()
         lengths = sizes.cast(pl.Int64)
         starts = segments.starts_of(lengths.fill_null(0).to_numpy())
-        return cls(known.to_numpy(), lengths.fill_null(-1).to_numpy(), starts)
+        return cls(values.to_numpy(), lengths.fill_null(-1).to_numpy(), starts)
 
-    def part(self, rows: slice) -> Lists:
-        """Consecutive rows of it, copied, since reading in steps from far memory is slow."""
+    def chunk(self, rows: slice) -> Lists:
+        """Consecutive rows, copied, since reading in steps from far memory is slow."""
         starts = self.starts[rows.start : rows.stop + 1]
         values = self.values[starts[0] : starts[-1]].copy()
         return Lists(values, self.lengths[rows], starts - starts[0])
 
 
 def _of_lists(predicted: Lists, actual: Lists, kernel: Kernel, *, any_length: bool) -> Floats:
-    """The numbers of all rows, a few rows at a time, on as many threads as Polars has.
-
-    The threads do numpy's work alone. One that called Polars could wait for a thread of Polars that
-    waits for it.
-    """
+    """Compute all rows in chunks, on as many threads as Polars has."""
+    # The threads call numpy only. One that called Polars could wait for a thread of Polars that
+    # waits for it.
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
@@ -133,12 +108,12 @@ def _of_lists(predicted: Lists, actual: Lists, kernel: Kernel, *, any_length: bo
 
     def fill(part: slice) -> None:
         with np.errstate(all="ignore"):
-            blocks = _blocks(predicted.part(part), actual.part(part), any_length=any_length)
+            blocks = _blocks(predicted.chunk(part), actual.chunk(part), any_length=any_length)
             for rows, left, right in blocks:
                 values[part][rows] = kernel(left, right)
 
     parts = list(_parts(predicted.starts, actual.starts))
-    if len(parts) < _FEW:  # as in the streaming engine, which has threads of its own
+    if len(parts) < _FEW:  # as in the streaming engine, which has its own threads
         for part in parts:
             fill(part)
     else:
@@ -148,7 +123,7 @@ def _of_lists(predicted: Lists, actual: Lists, kernel: Kernel, *, any_length: bo
 
 
 def _parts(*starts: Ints) -> Iterator[slice]:
-    """Consecutive rows of about as many values each; a longer list stands alone."""
+    """Consecutive rows with about equally many values; a longer list is a chunk by itself."""
     import numpy as np
 
     rows = len(starts[0]) - 1
@@ -161,29 +136,29 @@ def _parts(*starts: Ints) -> Iterator[slice]:
 def _blocks(
     predicted: Lists, actual: Lists, *, any_length: bool
 ) -> Iterator[tuple[Ints | slice, Floats, Floats]]:
-    """Rows of the same lengths with both their matrices, options by rows."""
+    """Rows with the same lengths and both their matrices, options by rows."""
     import numpy as np
 
     sizes, others = predicted.lengths, actual.lengths
     equal = (sizes == others) & (sizes >= (0 if any_length else 1))
-    alike = bool(equal.all())
-    if alike and sizes[0] and (sizes == sizes[0]).all():
+    all_equal = bool(equal.all())
+    if all_equal and sizes[0] and (sizes == sizes[0]).all():
         lines = [lists.values.reshape(len(sizes), -1).T for lists in (predicted, actual)]
         yield slice(None), np.ascontiguousarray(lines[0]), np.ascontiguousarray(lines[1])
         return
     for length in np.flatnonzero(np.bincount(sizes[equal])):
         rows = np.flatnonzero(equal & (sizes == length))
         options = np.arange(length)[:, None]
-        place = predicted.starts[rows] + options
-        # Where all lists have equal lengths, both columns' values stand at the same places.
-        twin = place if alike else actual.starts[rows] + options
-        yield rows, predicted.values[place], actual.values[twin]
+        index = predicted.starts[rows] + options
+        # If all lists have equal lengths, both columns have their values at the same indices.
+        other = index if all_equal else actual.starts[rows] + options
+        yield rows, predicted.values[index], actual.values[other]
     unlike = ~equal & (sizes >= 0) & (others >= 0)
     if any_length and unlike.any():
         for pair in np.unique(np.column_stack([sizes, others])[unlike], axis=0):
             rows = np.flatnonzero((sizes == pair[0]) & (others == pair[1]))
-            places = [
+            indices = [
                 lists.starts[rows] + np.arange(length)[:, None]
                 for lists, length in zip((predicted, actual), pair, strict=True)
             ]
-            yield rows, predicted.values[places[0]], actual.values[places[1]]
+            yield rows, predicted.values[indices[0]], actual.values[indices[1]]

@@ -1,0 +1,178 @@
+"""The registry of similarities and distances, and tables of them."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
+from evalframe.core.frames import like_input
+from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.tables import Keys
+from evalframe.survey.similarity.agreement import (
+    mode_agreement,
+    per_option_accuracy,
+    rank_agreement,
+)
+from evalframe.survey.similarity.distances import (
+    cosine_similarity,
+    distribution_absolute_error,
+    distribution_root_mean_squared_error,
+    earth_mover_similarity,
+    hellinger_distance,
+    total_variation_distance,
+)
+from evalframe.survey.similarity.divergences import (
+    jensen_shannon_distance,
+    jensen_shannon_similarity,
+    kullback_leibler_divergence,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evalframe.core.typing import Frame, IntoExpr
+
+Metric: TypeAlias = "str | pl.Expr"
+
+_PREDICTED, _ACTUAL, _OPTION = ":predicted", ":actual", ":option"
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A measure of two distributions; its name is that of its function."""
+
+    expression: Callable[..., pl.Expr]
+    is_score: bool = True
+    """True if values lie from 0 to 1 and more is better."""
+    alias: str | None = None
+    """The name in the documents of dtef-app."""
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.expression.__name__
+
+
+REGISTRY = (
+    Similarity(jensen_shannon_similarity, alias="js-divergence"),
+    Similarity(cosine_similarity, alias="cosine"),
+    Similarity(earth_mover_similarity, alias="earth-mover"),
+    Similarity(mode_agreement),
+    Similarity(per_option_accuracy),
+    Similarity(jensen_shannon_distance, is_score=False),
+    Similarity(total_variation_distance, is_score=False),
+    Similarity(hellinger_distance, is_score=False),
+    Similarity(kullback_leibler_divergence, is_score=False),
+    Similarity(distribution_absolute_error, is_score=False),
+    Similarity(distribution_root_mean_squared_error, is_score=False),
+    Similarity(rank_agreement, is_score=False),
+)
+"""To add a similarity, write its function and add it here."""
+
+SIMILARITIES = {each.name: each.expression for each in REGISTRY if each.is_score}
+OTHERS = {each.name: each.expression for each in REGISTRY if not each.is_score}
+ALIASES = {each.alias: each.name for each in REGISTRY if each.alias is not None}
+
+
+def metric_expression(
+    metric: Metric,
+    predicted: IntoExpr,
+    actual: IntoExpr,
+    known: Mapping[str, Callable[..., pl.Expr]] = SIMILARITIES,
+) -> pl.Expr:
+    """Return the row-level expression of a metric, which can be one already."""
+    if isinstance(metric, pl.Expr):
+        return metric
+    name = ALIASES.get(metric, metric)
+    if name not in known:
+        raise UnknownNameError.of("metric", metric, known)
+    return known[name](predicted, actual)
+
+
+def known_by(rules: str) -> Mapping[str, Callable[..., pl.Expr]]:
+    """The similarities of a rule set. Temporary: for callers that are not split yet."""
+    if rules == "documented":
+        return SIMILARITIES
+    module = importlib.import_module("evalframe.compat.dtef.similarity")
+    return module.SIMILARITIES  # type: ignore[no-any-return]
+
+
+@like_input
+def similarity_table(
+    frame: Frame,
+    *,
+    metric: Metric = "jensen_shannon_similarity",
+    by: IntoExpr | Sequence[IntoExpr],
+    predicted: IntoExpr = "predicted",
+    actual: IntoExpr = "actual",
+    option: IntoExpr = "option_index",
+) -> pl.LazyFrame:
+    """The similarity, or distance, of each distribution of a table with one row per option.
+
+    The numbers are those of the row-level expressions. An option without a row is not part of the
+    distribution: give it a row with a share of 0.
+
+    Args:
+        frame: One row for each option of each distribution, in any order.
+        metric: Name of a similarity or distance of `evalframe.survey`, or such an expression over
+            the lists `predicted` and `actual`.
+        by: The columns that identify a distribution: model, round, segment and question.
+        predicted: The predicted share, percentage or count.
+        actual: The actual one.
+        option: The position of the option.
+
+    Returns:
+        The columns of `by`, `n_options` (Int64, rows of the distribution) and the metric under its
+        name (Float64), sorted by `by`. The metric is null where its expression would be, and where
+        an option is null or occurs twice. Lazy if the frame is.
+
+    Raises:
+        MissingColumnsError: A column is missing.
+        UnknownNameError: Unknown metric.
+        ParameterError: No keys.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> options = pl.DataFrame(
+        ...     {
+        ...         "question_id": ["q1", "q1", "q2", "q2"],
+        ...         "option_index": [1, 0, 0, 1],
+        ...         "predicted": [50.0, 50.0, 100.0, 0.0],
+        ...         "actual": [0.5, 0.5, 0.0, 1.0],
+        ...     }
+        ... )
+        >>> ef.survey.similarity_table(options, by="question_id")
+        shape: (2, 3)
+        ┌─────────────┬───────────┬───────────────────────────┐
+        │ question_id ┆ n_options ┆ jensen_shannon_similarity │
+        │ ---         ┆ ---       ┆ ---                       │
+        │ str         ┆ i64       ┆ f64                       │
+        ╞═════════════╪═══════════╪═══════════════════════════╡
+        │ q1          ┆ 2         ┆ 1.0                       │
+        │ q2          ┆ 2         ┆ 0.0                       │
+        └─────────────┴───────────┴───────────────────────────┘
+    """
+    value = metric_expression(metric, "predicted", "actual", SIMILARITIES | OTHERS)
+    name = value.meta.output_name()
+    keys = Keys.of(by, taken=("n_options", name))
+    if not keys.names:
+        raise ParameterError("similarity_table: by must name the columns of a distribution")
+    lazy = frame.lazy()
+    inputs = {_PREDICTED: as_expr(predicted), _ACTUAL: as_expr(actual), _OPTION: as_expr(option)}
+    columns = lazy.collect_schema().names()
+    if missing := columns_read([*keys.exprs, *inputs.values()]) - {*columns}:
+        raise MissingColumnsError.of("similarity_table", missing, columns)
+    rows = lazy.select(*keys.select(), **inputs).sort([*keys.inner, _OPTION])
+    lists = rows.group_by(keys.inner, maintain_order=True).agg(_PREDICTED, _ACTUAL, _OPTION)
+    options = pl.col(_OPTION)
+    are_distinct = (options.list.n_unique() == options.list.len()) & (
+        options.list.drop_nulls().list.len() == options.list.len()
+    )
+    table = lists.with_columns(
+        pl.when(are_distinct).then(_PREDICTED).alias("predicted"), pl.col(_ACTUAL).alias("actual")
+    ).select(*keys.inner, options.list.len().cast(pl.Int64).alias("n_options"), value)
+    return table.sort(keys.inner).rename(keys.restore())
