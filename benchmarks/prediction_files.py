@@ -13,6 +13,7 @@ import polars as pl
 
 import evalframe as ef
 from benchmarks.measure import Figure, against
+from evalframe.compat import rgb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +35,8 @@ def run(small: bool) -> list[Figure]:
         lines = records(200 if small else _RECORDS)
         path.write_text("\n".join(lines))
         read = against(
-            f"read_rgb, {path.stat().st_size / 1e6:.0f} MB",
-            partial(ef.rag.read_rgb, path),
+            f"rgb.read, {path.stat().st_size / 1e6:.0f} MB",
+            partial(rgb.read, path),
             partial(loaded, path),
             called="json.loads of the lines",
             rounds=rounds,
@@ -43,8 +44,8 @@ def run(small: bool) -> list[Figure]:
         doubtful = lines[0].replace("{", '{"id": 0, ', 1)
         path.write_text("\n".join([doubtful, *lines[1:]]))
         exact = against(
-            "read_rgb of the same, exactly, as one line repeats a key",
-            partial(ef.rag.read_rgb, path),
+            "rgb.read of the same, exactly, as one line repeats a key",
+            partial(rgb.read, path),
             partial(loaded, path),
             called="json.loads of the lines",
             rounds=rounds,

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
+from evalframe.compat import rgb
 from evalframe.rag.documents import select_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from evalframe.rag.documents.columns import Order
 
 _AT_MOST = 5.0
 """Seconds for a million instances."""
@@ -32,7 +32,7 @@ def run(small: bool) -> list[Figure]:
     return [
         against(
             f"select_documents, seeded, {count:,} instances",
-            partial(selected, frame, "seeded"),
+            partial(selected, frame, select_documents),
             partial(gathered, frame),
             called="a bare gather of as many passages",
             at_most=_AT_MOST,
@@ -40,7 +40,7 @@ def run(small: bool) -> list[Figure]:
         ),
         against(
             f"select_documents, original, {count:,} instances",
-            partial(selected, frame, "original"),
+            partial(selected, frame, rgb.select_documents),
             partial(gathered, frame),
             called="a bare gather of as many passages",
             at_most=_AT_MOST,
@@ -48,7 +48,7 @@ def run(small: bool) -> list[Figure]:
         ),
         against(
             f"select_documents, original, {len(few):,} instances",
-            partial(selected, few, "original"),
+            partial(selected, few, rgb.select_documents),
             partial(loop, few["positive"].to_list(), few["negative"].to_list()),
             called="a loop over them",
             rounds=rounds,
@@ -75,10 +75,9 @@ def instances(count: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def selected(frame: pl.DataFrame, order: Order) -> pl.DataFrame:
+def selected(frame: pl.DataFrame, select: Callable[..., pl.LazyFrame]) -> pl.DataFrame:
     """All columns."""
-    lazy = select_documents(frame, noise_rate=_NOISE_RATE, passage_num=_PASSAGE_NUM, order=order)
-    return lazy.collect()
+    return select(frame, noise_rate=_NOISE_RATE, passage_num=_PASSAGE_NUM).collect()
 
 
 def gathered(frame: pl.DataFrame) -> pl.DataFrame:

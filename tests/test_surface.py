@@ -199,7 +199,6 @@ OTHERWISE = {
     "selective.to_artifact metrics": "of the calibrator, to be written",
     "selective.write_calibration metrics": "of the calibrator, to be written",
     "selective.train cluster": "as its command, with the column of the participant",
-    "rag.select_documents seed": "of RGB, whose documents it selects",
     "survey.prompts seed": "none: no shuffling",
     "survey.seeded_sample seed": "a text, as the original has it",
     "survey.context_responsiveness level": "of aggregation, not of an interval",

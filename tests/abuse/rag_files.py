@@ -12,6 +12,7 @@ import polars as pl
 from abuse.mutations import BYTES
 from abuse.readers import Reader, as_parquet
 from evalframe import rag
+from evalframe.compat import rgb
 from evalframe.rag.sample import sample_instances, sample_instances_int, sample_responses
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _rgb() -> dict[str, bytes]:
     labelled = rag.label(responses.drop("evaluation", "correct_passage_rate")).collect()
     with tempfile.TemporaryDirectory() as folder:
         asked = {"query": pl.lit("Who?"), "documents": pl.lit(["a", "b"], dtype=pl.List(pl.String))}
-        files = rag.write_rgb(labelled.with_columns(**asked), folder)
+        files = rgb.write(labelled.with_columns(**asked), folder)
         return {file.name: file.read_bytes() for file in files}
 
 
@@ -70,7 +71,7 @@ def _true_rgb(data: bytes) -> Any:
 
 def _read_rgb(path: Path) -> Any:
     names = ("id", "query", "answers", "response", "documents", "label", "factlabel", "evaluation")
-    return rag.read_rgb(path).select(names).rows()
+    return rgb.read(path).select(names).rows()
 
 
 _SCORES = ("all_rate", "tt", "nums", "fact_check_rate", "correct_rate", "fact_tt", "correct_tt")
@@ -90,7 +91,7 @@ def _questions(table: pl.DataFrame, dataset: str) -> bytes:
 
 def _read_questions(path: Path) -> Any:
     names = ("id", "query", "answers", "fake_answers", "positive", "negative", "positive_wrong")
-    return rag.read_rgb_instances(path).select(names).rows()
+    return rgb.read_instances(path).select(names).rows()
 
 
 def _true_questions(data: bytes) -> Any:
@@ -146,7 +147,7 @@ READERS = {
     "read_rgb_scores": Reader(
         f"{_RUN}_result.json",
         lambda: _rgb()[f"{_RUN}_result.json"],
-        lambda path: rag.read_rgb_scores(path).select(_SCORES).rows(),
+        lambda path: rgb.read_scores(path).select(_SCORES).rows(),
         _true_scores,
     ),
     "read_rgb_instances": Reader(

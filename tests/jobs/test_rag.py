@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.help import RAG_EPILOG
 from evalframe.jobs.outputs import read_provenance
@@ -38,7 +39,7 @@ def rag(commands: Any) -> Any:
 
 
 def rates(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    return ef.rag.rates(ef.rag.label(frame), **options).collect()
+    return rgb.rates(ef.rag.label(frame), **options).collect()
 
 
 def test_the_result_is_what_rates_gives(rag: Any) -> None:
@@ -72,7 +73,7 @@ def test_a_folder_gets_every_table(rag: Any) -> None:
     assert found.keys() == {"rates", "accuracy_drop", *ABILITIES}
     resample = ef.Bootstrap(cluster=pl.struct("dataset", "id"), n=20, level=0.9)
     labelled = ef.rag.label(RESPONSES)
-    expected = ef.rag.rates(labelled, by=KEYS, resample=resample).collect()
+    expected = rgb.rates(labelled, by=KEYS, resample=resample).collect()
     assert_frame_equal(found["rates"], expected)
     by = [key for key in KEYS if key != "noise_rate"]
     drop = ef.rag.accuracy_drop(labelled, by=by, resample=resample).collect()
@@ -98,7 +99,7 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
         temperature=pl.lit(0.2)
     )
     Path("runs").mkdir()
-    ef.rag.write_rgb(labelled.drop("evaluation"), "runs")
+    rgb.write(labelled.drop("evaluation"), "runs")
     rag("--from-rgb", "runs", "-o", "stored.parquet", "-q")
     rag("--from-rgb", "runs", "-o", "strict.parquet", "-q", "--mode", "strict")
     rag("--from-rgb", "runs", "-o", "lenient.parquet", "-q", "--mode", "lenient")
@@ -284,7 +285,7 @@ def test_the_same_run_in_two_files(rag: Any) -> None:
     labelled = ef.rag.label(some).drop("evaluation").collect()
     for name in ("one", "two"):
         Path(name).mkdir()
-        ef.rag.write_rgb(labelled, name)
+        rgb.write(labelled, name)
     args = ["--from-rgb", "one", "--from-rgb", "two", "-o", "out.parquet", "-q"]
     told = " ".join(rag(*args, exit_code=1).split())
     assert "are the same run" in told

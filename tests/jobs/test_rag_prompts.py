@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import rgb
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.rag.job import KEYS
 from evalframe.rag.sample import sample_instances, sample_responses
@@ -36,7 +37,7 @@ def test_documents_are_written_as_prompts(rag: Any) -> None:
     assert "leave no room" in told
     prompts = pl.read_parquet("p.parquet")
     expected = ef.rag.select_documents(
-        sample_instances(questions=6), noise_rate=[0, 0.6], correct_rate=0.6, order="seeded", seed=7
+        sample_instances(questions=6), noise_rate=[0, 0.6], correct_rate=0.6, seed=7
     ).collect()
     assert prompts["documents"].to_list() == expected["documents"].to_list()
 
@@ -73,7 +74,7 @@ def test_prompts_go_out_as_lines_and_come_back(rag: Any, call: Any) -> None:
     found = pl.read_parquet("out.parquet")
     joined = ef.rag.read_responses("replies.jsonl", "prompts.jsonl", model=None)
     by = [key for key in KEYS if key != "model"]
-    expected = ef.rag.rates(ef.rag.label(joined), by=by, intervals="wilson").collect()
+    expected = rgb.rates(ef.rag.label(joined), by=by, intervals="wilson").collect()
     assert_frame_equal(found, expected)
     assert found["n_correct"].sum() + found["n_rejected"].sum() == len(replies) - 3
     assert found["n_dropped"].sum() == 3

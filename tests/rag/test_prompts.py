@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat.rgb import select_documents
 from evalframe.core.errors import (
     ContractError,
     InputError,
@@ -16,7 +17,7 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.rag.documents import prompts, read_responses, select_documents, write_prompts
+from evalframe.rag.documents import prompts, read_responses, write_prompts
 
 NESTED = pl.List(pl.List(pl.String))
 
@@ -288,8 +289,9 @@ def test_tables_that_cannot_be_read(tmp_path):
 
 def test_prompts_of_another_order_or_seed_have_other_ids():
     ids = {
-        prompts(select_documents(instances(), order=order, seed=seed)).collect()["prompt_id"][0]
-        for order, seed in (("original", 2333), ("original", 1), ("seeded", 2333), ("seeded", 1))
+        prompts(select(instances(), seed=seed)).collect()["prompt_id"][0]
+        for select in (select_documents, ef.rag.select_documents)
+        for seed in (2333, 1)
     }
     usual = "en/0/noise0.0/passages5/correct0.0"
     assert ids == {usual, f"{usual}/original1", f"{usual}/seeded2333", f"{usual}/seeded1"}

@@ -7,6 +7,7 @@ import json
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat.rgb import select_documents
 
 
 def instance(case, item):
@@ -33,7 +34,7 @@ def test_golden_items_that_the_original_drops(golden):
         instances = pl.DataFrame(rows, schema_overrides={"positive": positive}).with_columns(
             ef.rag.answers_from_json(on_invalid="null")
         )
-        shown = ef.rag.select_documents(
+        shown = select_documents(
             instances.drop("response"),
             noise_rate=case["noise_rate"],
             passage_num=case["passage_num"],

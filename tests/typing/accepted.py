@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import rgb
 from evalframe.testing import check_laws
 
 if TYPE_CHECKING:
@@ -95,14 +96,14 @@ def selective(path: Path) -> pl.DataFrame:
 
 
 def rag(folder: Path) -> list[Path]:
-    responses = ef.rag.read_rgb(folder, model="m")
+    responses = rgb.read(folder, model="m")
     labelled = ef.rag.label(responses, mode="lenient")
     rates = ef.rag.rates(labelled, by="model", intervals="wilson", dropped="wrong")
     ef.rag.published_table(rates, "noise_robustness").filter(dataset="en").collect()
     ef.evaluate(labelled, [ef.answer_accuracy, ef.rejection_rate], by="model")
     shown = ef.rag.select_documents(scan, noise_rate=[0.2, 0.8], seed=1)
     written: int = ef.rag.write_prompts(ef.rag.prompts(shown), "prompts.jsonl")
-    return ef.rag.write_rgb(labelled, folder, overwrite=written > 0)
+    return rgb.write(labelled, folder, overwrite=written > 0)
 
 
 def survey(answers: pl.LazyFrame) -> pl.DataFrame:

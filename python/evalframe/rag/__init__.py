@@ -20,7 +20,6 @@ from evalframe.rag.documents import (
     select_documents,
     write_prompts,
 )
-from evalframe.rag.files import read_rgb, read_rgb_instances, read_rgb_scores, write_rgb
 from evalframe.rag.joining import attach_answers
 from evalframe.rag.labels import label
 from evalframe.rag.languages import Language
@@ -44,12 +43,8 @@ __all__ = [
     "published_table",
     "rates",
     "read_responses",
-    "read_rgb",
-    "read_rgb_instances",
-    "read_rgb_scores",
     "responses_contract",
     "select_documents",
     "union_labels",
     "write_prompts",
-    "write_rgb",
 ]

@@ -2,14 +2,6 @@
 
 Each is a count over a count of `evalframe.rag.outcomes`. A response without a label is missing,
 never wrong: `evalframe.rag.rates(dropped="wrong")` counts it as a failure.
-
-`rules="reference"` differs from `rules="documented"` in `error_correction_rate` only:
-
-| | documented | reference, as the original |
-|---|---|---|
-| an error is corrected if | it is flagged and the answer is right | it is flagged and no group of \
-the answer is missing: a refusal counts |
-| no response flags an error | null | 0 |
 """
 
 from __future__ import annotations
@@ -20,12 +12,10 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
-from evalframe.core.rules import check_rules
 from evalframe.core.state import State, ratio
 from evalframe.rag import outcomes
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
 
@@ -152,42 +142,31 @@ def error_detection_rate(
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
 def error_correction_rate(
-    label: Role = "label",
-    factlabel: Role = "factlabel",
-    *,
-    weight: Role = None,
-    rules: Rules = "documented",
+    label: Role = "label", factlabel: Role = "factlabel", *, weight: Role = None
 ) -> State:
-    """Share of the responses that flag factual errors and answer rightly, among those that flag.
+    """Share of right answers among the responses that flag factual errors.
+
+    A refusal is no correction; RGB counts it, see `evalframe.compat.rgb.correct_rate`.
 
     Args:
         label: What `evalframe.rag.label` gives; a response without one is missing.
         factlabel: 1 where the response flags errors; a response without one is missing.
         weight: How often each row counts.
-        rules: `documented`, or `reference`, which counts refusals and empty labels as corrections
-            and gives 0 where nothing is flagged.
 
     Returns:
         Float64 in [0, 1], null where no response flags an error.
 
-    Raises:
-        ParameterError: Unknown rules.
-
     References:
-        Chen et al. (2024), CR of table 7; RGB 65ec39e, `correct_rate` of its scores.
+        Chen et al. (2024), CR of table 7.
 
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> flags = pl.DataFrame({"label": [[1], [0], [-1], [1]], "factlabel": [1, 1, 1, 0]})
-        >>> original = ef.error_correction_rate(rules="reference").alias("reference")
-        >>> [round(rate, 4) for rate in flags.select(ef.error_correction_rate(), original).row(0)]
-        [0.3333, 0.6667]
+        >>> round(flags.select(ef.error_correction_rate()).item(), 4)
+        0.3333
     """
-    check_rules(rules)
-    found, present = outcomes.detected(factlabel), label.is_not_null() & factlabel.is_not_nan()
-    if rules == "documented":
-        return _share(outcomes.good(label), present, weight, among=found)
-    return _share(outcomes.not_missed(label), present, weight, among=found, empty=0.0)
+    present = label.is_not_null() & factlabel.is_not_nan()
+    return _share(outcomes.good(label), present, weight, among=outcomes.detected(factlabel))
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -278,37 +257,15 @@ def judge_correction_rate(
     return _share(outcomes.good(label), present, weight, among=found)
 
 
-def _share(
-    hit: pl.Expr,
-    valid: pl.Expr,
-    weight: pl.Expr,
-    *,
-    among: pl.Expr | None = None,
-    empty: float | None = None,
-) -> State:
-    """The weight of hits over the weight of all rows, or of those among which they are looked for.
-
-    Args:
-        hit: Whether a row is one.
-        valid: Whether it has all it needs.
-        weight: Of the row.
-        among: Which rows are looked at.
-        empty: The value where there is none, if there are rows at all.
-    """
-    looked = weight if among is None else pl.when(among).then(weight).otherwise(0.0)
-
-    def finish(totals: Totals) -> pl.Expr:
-        share = ratio(totals.hits, totals.rows)
-        if empty is None:
-            return share
-        return pl.when(totals.rows > 0).then(share).when(totals.mass > 0).then(empty)
-
+def _share(hit: pl.Expr, valid: pl.Expr, weight: pl.Expr, *, among: pl.Expr | None = None) -> State:
+    """The weight of hits over the weight of all rows, or of those with the flag `among`."""
+    rows = weight if among is None else pl.when(among).then(weight).otherwise(0.0)
     return State(
-        sums={
-            "hits": pl.when(hit).then(looked).otherwise(0.0),
-            "rows": looked,
-            **({} if empty is None else {"mass": weight}),
-        },
-        finish=finish,
+        sums={"hits": pl.when(hit).then(rows).otherwise(0.0), "rows": rows},
+        finish=_ratio,
         valid=valid.fill_null(value=False),
     )
+
+
+def _ratio(totals: Totals) -> pl.Expr:
+    return ratio(totals.hits, totals.rows)

@@ -25,6 +25,8 @@ from evalframe.rag.metrics import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from evalframe.core.metric import Bound, MetricExpr
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
@@ -34,47 +36,41 @@ if TYPE_CHECKING:
 
 Intervals: TypeAlias = Literal["wilson"]
 
-COUNTERS = (
-    "n",
-    "n_dropped",
-    "n_correct",
-    "n_rejected",
-    "n_wrong",
-    "n_partial",
-    "n_fact_checked",
-    "n_error_detected",
-    "n_error_corrected",
-    "n_error_corrected_original",
-    "n_detected_and_rejected",
-    "n_judged",
-    "n_judge_rejected",
-    "n_judge_detected",
-    "n_judge_corrected",
-)
-"""Counts of responses, in the order of the table."""
+_LABEL, _FACTLABEL, _EVALUATION = pl.col("label"), pl.col("factlabel"), pl.col("evaluation")
+_LABELLED, _DETECTED = _LABEL.is_not_null(), outcomes.detected(_FACTLABEL)
 
-RATES = {
+COUNTERS = {
+    "n": _LABELLED,
+    "n_dropped": pl.col(DROPPED),
+    "n_correct": outcomes.correct(_LABEL),
+    "n_rejected": outcomes.rejected(_LABEL),
+    "n_wrong": outcomes.wrong(_LABEL),
+    "n_partial": outcomes.partial(_LABEL),
+    "n_fact_checked": _LABELLED & _FACTLABEL.is_not_null(),
+    "n_error_detected": _LABELLED & _DETECTED,
+    "n_error_corrected": _DETECTED & outcomes.good(_LABEL),
+    "n_detected_and_rejected": _DETECTED & outcomes.rejected(_LABEL),
+    "n_judged": _LABELLED & _EVALUATION.is_not_null(),
+    "n_judge_rejected": _LABELLED & outcomes.judge_rejected(_EVALUATION),
+    "n_judge_detected": _LABELLED & outcomes.judge_detected(_EVALUATION),
+    "n_judge_corrected": outcomes.judge_detected(_EVALUATION) & outcomes.good(_LABEL),
+}
+"""The responses that each column counts, in the order of the table."""
+
+RATES: dict[str, MetricExpr] = {
     "accuracy": answer_accuracy(),
     "rejection_rate": rejection_rate(),
     "all_rate": all_rate(),
     "error_detection_rate": error_detection_rate(),
     "error_correction_rate": error_correction_rate(),
-    "error_correction_rate_original": error_correction_rate(rules="reference"),
     "judge_rejection_rate": judge_rejection_rate(),
     "judge_detection_rate": judge_detection_rate(),
     "judge_correction_rate": judge_correction_rate(),
 }
-"""The metric that each rate is."""
-
-_NEEDS = {
-    name: "evaluation" if "judge" in name else "factlabel"
-    for name in COUNTERS
-    if "judge" in name or "detected" in name or "error" in name or "fact" in name
-}
-"""The column that a counter needs beside the label."""
+"""The metric of each rate."""
 
 _ROWS = ":rows:"
-"""What stands before a rate in the name of the mass of rows that it is a share of."""
+"""Prefix of the weight of rows that a rate is a share of."""
 
 
 def rates(
@@ -94,7 +90,7 @@ def rates(
 
     Args:
         labelled: Responses with `label`, and as far as there are `factlabel`, `noise_rate` and
-            `evaluation` (the judge's text), as `evalframe.rag.label` or `read_rgb` give them.
+            `evaluation` (the judge's text), as `evalframe.rag.label` gives them.
         by: Group keys, such as model, dataset, noise_rate, passage_num, correct_passage_rate.
         weight: How often each row counts; counters are then weights. A row whose weight is null,
             negative or not finite counts nowhere.
@@ -112,14 +108,13 @@ def rates(
         `n_dropped`, `n_correct` (every group of the answer found), `n_rejected`, `n_wrong`
         (neither), `n_partial` (wrong, with some group found), `n_fact_checked` (with a factlabel:
         what `error_detection_rate` is a share of), `n_error_detected`,
-        `n_error_corrected` (detected, and every group found), `n_error_corrected_original`
-        (detected, and no group missed: refusals count), `n_detected_and_rejected`, `n_judged`,
-        `n_judge_rejected`, `n_judge_detected`, `n_judge_corrected`; then the rates (Float64, null
-        where the denominator is 0): `accuracy`, `rejection_rate`, `all_rate`,
-        `error_detection_rate`, `error_correction_rate`, `error_correction_rate_original` (0 where
-        nothing is detected), `judge_rejection_rate`, `judge_detection_rate`,
-        `judge_correction_rate`. With intervals each rate is followed by its `_lower` and `_upper`.
-        What would need a column that is not there is null. Sorted by the keys.
+        `n_error_corrected` (detected, and every group found), `n_detected_and_rejected`,
+        `n_judged`, `n_judge_rejected`, `n_judge_detected`, `n_judge_corrected`; then the rates
+        (Float64, null where the denominator is 0): `accuracy`, `rejection_rate`, `all_rate`,
+        `error_detection_rate`, `error_correction_rate`, `judge_rejection_rate`,
+        `judge_detection_rate`, `judge_correction_rate`. With intervals each rate is followed by its
+        `_lower` and `_upper`. Columns are null if the table lacks what they need. Sorted by the
+        keys.
 
     Raises:
         MissingColumnsError: No label, or no column of a key or the weight.
@@ -152,96 +147,95 @@ def rates(
         │ b     ┆ 2   ┆ 1         ┆ 2          ┆ 1.0            │
         └───────┴─────┴───────────┴────────────┴────────────────┘
     """
+    return table_of(COUNTERS, RATES, labelled, by, weight, dropped, intervals, level, resample)
+
+
+def table_of(
+    counters: Mapping[str, pl.Expr],
+    metrics: Mapping[str, MetricExpr],
+    labelled: Frame,
+    by: By,
+    weight: IntoExpr | None,
+    dropped: Dropped,
+    intervals: Intervals | None,
+    level: float,
+    resample: Method | None,
+) -> pl.LazyFrame:
+    """The table of `rates` with these counters and metrics."""
     from evalframe.core.tables import Keys, lazy
 
     if intervals is not None and resample is not None:
         raise ParameterError("rates takes intervals or resample, not both; leave one out")
     check_choice("intervals", intervals, Intervals, optional=True)
     responses = lazy(labelled)
-    bounds = [f"{rate}_{end}" for rate in RATES for end in ("lower", "upper")]
-    keys = Keys.of(by, taken=[*COUNTERS, *RATES, *bounds])
-    rows = with_outcomes(responses, dropped, [*keys.exprs, *_given(weight)])
+    ends = {rate: [f"{rate}_lower", f"{rate}_upper"] for rate in metrics}
+    reserved = [*counters, *metrics, *(name for names in ends.values() for name in names)]
+    keys = Keys.of(by, taken=reserved)
+    weights = [] if weight is None else [as_expr(weight)]
+    rows = with_outcomes(responses, dropped, [*keys.exprs, *weights])
     if resample is not None:  # the rows are read twice
-        rows = narrowed(rows, [*keys.exprs, *_given(weight), *_clusters(resample)])
-    table = _wide(rows, keys, weight)
-    shown: list[str] = [*COUNTERS, *RATES]
+        cluster = cluster_of(resample)
+        rows = narrowed(rows, [*keys.exprs, *weights, *([] if cluster is None else [cluster])])
+    table = _wide(rows, keys, weight, counters, metrics)
     if intervals == "wilson":
-        table = table.with_columns(_wilson_bounds(level))
+        table = table.with_columns(_wilson_bounds(metrics, level))
     elif resample is not None:
-        table = _resampled(table, rows, keys, weight, resample)
+        table = _resampled(table, rows, keys, weight, metrics, resample)
     if intervals is not None or resample is not None:
-        ends = [[rate, f"{rate}_lower", f"{rate}_upper"] for rate in RATES]
-        shown = [*COUNTERS, *(name for names in ends for name in names)]
-    known = responses.collect_schema()
-    unknown = [name for name, column in _NEEDS.items() if column not in known]
+        shown = [*counters, *(name for rate in metrics for name in (rate, *ends[rate]))]
+    else:
+        shown = [*counters, *metrics]
+    absent = {"factlabel", "evaluation"} - {*responses.collect_schema()}
+    unknown = [name for name, flag in counters.items() if absent & {*flag.meta.root_names()}]
     table = table.with_columns(pl.when(pl.lit(value=False)).then(pl.col(name)) for name in unknown)
     return table.sort(keys.inner).select(*keys.inner, *shown).rename(keys.restore())
 
 
-def _clusters(resample: Method) -> list[pl.Expr]:
-    """The column that a method resamples, if it has one."""
-    cluster = cluster_of(resample)
-    return [] if cluster is None else [cluster]
-
-
-def _wide(rows: pl.LazyFrame, keys: Keys, weight: IntoExpr | None) -> pl.LazyFrame:
+def _wide(
+    rows: pl.LazyFrame,
+    keys: Keys,
+    weight: IntoExpr | None,
+    counters: Mapping[str, pl.Expr],
+    metrics: Mapping[str, MetricExpr],
+) -> pl.LazyFrame:
     """Counters and rates, one row for each group, under the internal names of the keys."""
-    metrics = {
+    weighted = {
         name: metric if weight is None else metric.bound.reweighted(weight)
-        for name, metric in RATES.items()
+        for name, metric in metrics.items()
     }
     exprs = [
-        *_counters(weight),
-        *(metric.alias(name) for name, metric in metrics.items()),
-        *(_looked_at(metric.bound).sum().alias(_ROWS + name) for name, metric in metrics.items()),
+        *_counts(counters, weight),
+        *(metric.alias(name) for name, metric in weighted.items()),
+        *(_rows_of(metric.bound).sum().alias(_ROWS + name) for name, metric in weighted.items()),
     ]
     keyed = rows.with_columns(keys.select())
     return keyed.group_by(keys.inner).agg(exprs) if keys.inner else keyed.select(exprs)
 
 
-def _looked_at(bound: Bound) -> pl.Expr:
-    """The mass of each row in the denominator of a rate."""
+def _rows_of(bound: Bound) -> pl.Expr:
+    """The weight of each row in the denominator of a rate."""
     return bound.metric.state(bound.columns, bound.params).sums["rows"]
 
 
-def _counters(weight: IntoExpr | None) -> list[pl.Expr]:
-    label, factlabel, evaluation = pl.col("label"), pl.col("factlabel"), pl.col("evaluation")
-    present, detected = label.is_not_null(), outcomes.detected(factlabel)
-    flags = {
-        "n": present,
-        "n_dropped": pl.col(DROPPED),
-        "n_correct": outcomes.correct(label),
-        "n_rejected": outcomes.rejected(label),
-        "n_wrong": outcomes.wrong(label),
-        "n_partial": outcomes.partial(label),
-        "n_fact_checked": present & factlabel.is_not_null(),
-        "n_error_detected": detected & present,
-        "n_error_corrected": detected & outcomes.good(label),
-        "n_error_corrected_original": detected & outcomes.not_missed(label),
-        "n_detected_and_rejected": detected & outcomes.rejected(label),
-        "n_judged": present & evaluation.is_not_null(),
-        "n_judge_rejected": present & outcomes.judge_rejected(evaluation),
-        "n_judge_detected": present & outcomes.judge_detected(evaluation),
-        "n_judge_corrected": outcomes.judge_detected(evaluation) & outcomes.good(label),
-    }
+def _counts(counters: Mapping[str, pl.Expr], weight: IntoExpr | None) -> list[pl.Expr]:
     if weight is None:
-        return [flag.sum().cast(pl.Int64).alias(name) for name, flag in flags.items()]
+        return [flag.sum().cast(pl.Int64).alias(name) for name, flag in counters.items()]
     mass = as_expr(weight).cast(pl.Float64)
     usable = (mass >= 0) & mass.is_finite()
     return [
         pl.when(flag & usable).then(mass).otherwise(0.0).sum().alias(name)
-        for name, flag in flags.items()
+        for name, flag in counters.items()
     ]
 
 
-def _wilson_bounds(level: float) -> list[pl.Expr]:
-    made = []
-    for rate in RATES:
+def _wilson_bounds(metrics: Iterable[str], level: float) -> list[pl.Expr]:
+    bounds = []
+    for rate in metrics:
         rows = pl.col(_ROWS + rate)
         lower, upper = wilson(pl.col(rate), rows, level)
         some = pl.when(rows > 0)
-        made += [some.then(lower).alias(f"{rate}_lower"), some.then(upper).alias(f"{rate}_upper")]
-    return made
+        bounds += [some.then(lower).alias(f"{rate}_lower"), some.then(upper).alias(f"{rate}_upper")]
+    return bounds
 
 
 def _resampled(
@@ -249,17 +243,18 @@ def _resampled(
     rows: pl.LazyFrame,
     keys: Keys,
     weight: IntoExpr | None,
+    metrics: Mapping[str, MetricExpr],
     resample: Method,
 ) -> pl.LazyFrame:
-    """The table with the ends of resampled intervals beside each rate."""
+    """The table with the limits of resampled intervals."""
     from evalframe.evaluation import evaluate
 
-    metrics: list[MetricExpr] = [metric.alias(name) for name, metric in RATES.items()]
+    named = [metric.alias(name) for name, metric in metrics.items()]
     groups = [expr.alias(name) for expr, name in zip(keys.exprs, keys.inner, strict=True)]
-    long = evaluate(rows, metrics, by=groups, weight=weight, resample=resample)
+    long = evaluate(rows, named, by=groups, weight=weight, resample=resample)
     ends = [
         pl.col(end).filter(pl.col("metric") == rate).first().alias(f"{rate}_{end}")
-        for rate in RATES
+        for rate in metrics
         for end in ("lower", "upper")
     ]
     if not keys.inner:
@@ -267,7 +262,3 @@ def _resampled(
     return table.join(
         long.group_by(keys.inner).agg(ends), on=keys.inner, how="left", nulls_equal=True
     )
-
-
-def _given(weight: IntoExpr | None) -> list[pl.Expr]:
-    return [] if weight is None else [as_expr(weight)]

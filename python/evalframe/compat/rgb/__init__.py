@@ -1,1 +1,18 @@
-"""RGB: prediction files, and its numbers where they differ."""
+"""RGB: prediction, score and data files, the documents it shows, and its rate of corrections."""
+
+from evalframe.compat.rgb.documents import select_documents
+from evalframe.compat.rgb.rates import correct_rate, rates
+from evalframe.compat.rgb.reading import read, read_instances
+from evalframe.compat.rgb.scores import read_scores, score_object
+from evalframe.compat.rgb.writing import write
+
+__all__ = [
+    "correct_rate",
+    "rates",
+    "read",
+    "read_instances",
+    "read_scores",
+    "score_object",
+    "select_documents",
+    "write",
+]

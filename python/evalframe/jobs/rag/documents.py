@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
@@ -16,7 +17,6 @@ from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
 from evalframe.rag.documents import prompts, select_documents, write_prompts
 from evalframe.rag.documents.writing import check_prompt_file
-from evalframe.rag.files import read_rgb_instances
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.columns import Columns
     from evalframe.jobs.rag.job import AnswerText, FlatAnswers
-    from evalframe.rag.documents.columns import Order
 
 _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
 
@@ -51,7 +50,7 @@ def write_documents(
     noise: Sequence[float],
     passages: int,
     correct: float,
-    order: Order,
+    order: Literal["original", "seeded"],
     seed: int,
     output: str,
     answers: AnswerText | None = None,
@@ -91,7 +90,7 @@ def write_documents(
     spoken = language_of(language, Path())
     if paths:
         check_found(columns, "instances")
-        table = given = read_rgb_instances(paths).lazy()
+        table = given = rgb.read_instances(paths).lazy()
     else:
         given, _ = open_files(files, texts=TEXTS, columns=columns)
         check_found(columns, "instances", given.collect_schema())
@@ -99,13 +98,9 @@ def write_documents(
         given = given.drop(named, strict=False)  # prompts have the columns of their question
         table = with_answers(given, answers, flat_answers)
     with naming_columns(columns, ROLES), reading(", ".join(instances)):
-        chosen = select_documents(
-            table,
-            noise_rate=list(noise),
-            passage_num=passages,
-            correct_rate=correct,
-            order=order,
-            seed=seed,
+        select = rgb.select_documents if order == "original" else select_documents
+        chosen = select(
+            table, noise_rate=list(noise), passage_num=passages, correct_rate=correct, seed=seed
         )
         asked = prompts(chosen, language=spoken).collect()
         notes = [] if paths else answer_notes(given, answers, flat_answers)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import rgb
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
@@ -220,7 +221,7 @@ def _predictions(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
     # The same run in several files is refused, unless the job tells its rows apart by them.
     apart = job.key == () or "file" in (*(job.by or ()), *(job.key or ()))
     paths = [folder / item for item in job.items]
-    table = ef.rag.read_rgb(paths, duplicates="keep" if apart else "raise")
+    table = rgb.read(paths, duplicates="keep" if apart else "raise")
     rows = table.group_by("file", maintain_order=True).len()
     files = [File.at(name) for name in rows["file"]]
     for path in targets:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import rgb
+from evalframe.compat.rgb.rates import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.paths import reading
@@ -19,7 +21,6 @@ from evalframe.jobs.rag.outputs import TABLES, tables_of
 from evalframe.jobs.rag.report import rates_report
 from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.rag.contract import responses_contract
-from evalframe.rag.rates import RATES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
         if place.all_tables:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
         notes = opened.notes() if _is_labelled_anew(job, schema) else []
-        rates = ef.rag.rates(
+        rates = rgb.rates(
             labelled,
             by=keys,
             weight=job.weight,

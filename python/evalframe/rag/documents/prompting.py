@@ -74,7 +74,7 @@ def prompts(
         ... )
         >>> asked = prompts(select_documents(instances, noise_rate=0.5, passage_num=2)).collect()
         >>> asked["prompt_id"].item()
-        'en/7/noise0.5/passages2/correct0.0'
+        'en/7/noise0.5/passages2/correct0.0/seeded42'
         >>> print(asked["prompt"].item())
         Passages:
         Bob ran.

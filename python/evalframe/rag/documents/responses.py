@@ -74,7 +74,8 @@ def read_responses(
         ...     }
         ... )
         >>> asked = prompts(select_documents(instances))
-        >>> answered = pl.DataFrame({"id": ["en/8/noise0.0/passages5/correct0.0"], "text": ["Bob"]})
+        >>> prompt = "en/8/noise0.0/passages5/correct0.0/seeded42"
+        >>> answered = pl.DataFrame({"id": [prompt], "text": ["Bob"]})
         >>> joined = read_responses(answered, asked, response="text", model=pl.lit("m"))
         >>> joined.select("model", "id", "response", "status").collect()
         shape: (2, 4)

@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.rag.documents.columns import ORDERS, SELECTION, Settings, selection_of
-from evalframe.rag.documents.counts import checked_passage_num, checked_rate
-from evalframe.rag.documents.instances import check, lists_in
+from evalframe.core import segments
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.documents.counts import (
+    COUNTS,
+    OK,
+    checked_passage_num,
+    checked_rate,
+    document_counts,
+    first_of,
+)
+from evalframe.rag.documents.orders import SEEDED, documents_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame
-    from evalframe.rag.documents.columns import Order
+    from evalframe.rag.documents.orders import Order
 
-_MADE = "__evalframe_selection__"
+_PASSAGES = pl.List(pl.String())
+_GROUPS = pl.List(_PASSAGES)
+_SIZES = pl.List(pl.Int64())
+
+SELECTION = {
+    "noise_rate": pl.Float64(),
+    "passage_num": pl.Int64(),
+    "correct_passage_rate": pl.Float64(),
+    "order": pl.String(),
+    "seed": pl.UInt64(),
+    "documents": _PASSAGES,
+    **COUNTS,
+    "status": pl.String(),
+}
+"""The columns that `select_documents` adds."""
+
+_SELECTED = "__evalframe_selection__"
+_ARRANGED = ("n_pos", "n_wrong", "n_correct", "n_neg", "n_docs", "n_negative")
 
 
 def select_documents(
@@ -29,55 +55,46 @@ def select_documents(
     noise_rate: float | Sequence[float] = 0.0,
     passage_num: int = 5,
     correct_rate: float = 0.0,
-    order: Order = "original",
-    seed: int = 2333,
+    seed: int = 42,
 ) -> pl.LazyFrame:
-    """Select the documents that a model is shown with each question.
+    """Draw the documents that a model is shown with each question.
 
-    The name of the data set decides. With `_int` in it the answer is spread over groups of
-    passages, and one of every group is always shown. With `_fact` wrong passages are shown, and
-    `correct_rate` of unaltered ones from other sources. In all others positive passages are shown,
-    and a list that is too short is made up for by the other one. `document_counts` has the counts.
+    The name of the data set decides. With `_int` the answer is spread over groups of passages, and
+    one of every group is always shown. With `_fact` wrong passages are shown, and `correct_rate` of
+    unaltered ones from other sources. All others show positive passages; if a list is too short,
+    the other one fills the gap. `document_counts` has the counts.
 
-    `order="original"` shows what the original program shows, the first passages of the lists
-    mostly, in its order, which is the same for all items whose lists are equally long.
-    `order="seeded"` shows as many of each kind, but draws which ones, and their order, for each
-    item by its data set and id: whatever else is in the table, an item is shown the same, and at
-    a higher noise rate the same noise and more, in the same order.
+    Documents and their order are drawn for each item by its data set and id: they do not depend on
+    other rows, and a higher noise rate keeps the noise and adds more. For the documents that RGB
+    itself shows, see `evalframe.compat.rgb.select_documents`.
 
     Args:
-        instances: One row per question, with columns `dataset` (text), `positive` and `negative`
-            (lists of passages), for `_fact` `positive_wrong` (as long as `positive`: the same
-            passages, altered), and for `order="seeded"` `id` (integer or text). `positive` of
-            `_int` is a list of groups, List(List(String)). In a table with such a column, the
-            groups of other data sets are read as one list, so that one group of all passages and
-            a group for each passage mean the same.
-        noise_rate: Share of noise, 0 to 1. Of several rates each makes a row of its own: those of
-            a question follow each other, in the order of the rates.
-        passage_num: Number of documents, 0 or more. With 0 there are none, and lists are not read.
+        instances: One row per question, with columns `dataset` (text), `id` (integer or text),
+            `positive` and `negative` (lists of passages), and for `_fact` `positive_wrong` (as long
+            as `positive`: the same passages, altered). `positive` of `_int` is a list of groups,
+            List(List(String)). In a table with such a column, the groups of other data sets are
+            read as one list.
+        noise_rate: Share of noise, 0 to 1. Several rates give one row each, in their order.
+        passage_num: Number of documents, 0 or more. With 0 the lists are not read.
         correct_rate: Share of unaltered passages, 0 to 1; only used for `_fact`.
-        order: As above.
         seed: 0 or more, below 2**64.
 
     Returns:
         The columns of `instances`, then `noise_rate` (Float64), `passage_num` (Int64),
         `correct_passage_rate` (Float64), `order` (String), `seed` (UInt64), `documents`
-        (List(String)), the counts of `document_counts` and `status` (`ok`, or why there are no
-        documents, which together with the counts are null then; such items fail in the original,
-        or are dropped by it). Lazy; rows keep their order.
+        (List(String)), the counts of `document_counts` and `status`: `ok`, or the reason why
+        documents and counts are null. Rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, a column has another type, or the
-            table has a column of a name that is added.
+            table already has a column that is added.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
-        Documents and their order match RGB 65ec39e.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.rag.documents import select_documents
+        >>> import polars as pl, evalframe as ef
         >>> instances = pl.DataFrame(
         ...     {
         ...         "dataset": ["en", "en"],
@@ -86,7 +103,7 @@ def select_documents(
         ...         "negative": [["n0", "n1", "n2", "n3"], ["n0", "n1"]],
         ...     }
         ... )
-        >>> shown = select_documents(instances, noise_rate=0.25, passage_num=4)
+        >>> shown = ef.rag.select_documents(instances, noise_rate=0.25, passage_num=4)
         >>> shown.select("documents", "n_neg", "realised_noise_rate").collect()
         shape: (2, 3)
         ┌──────────────────────┬───────┬─────────────────────┐
@@ -94,19 +111,26 @@ def select_documents(
         │ ---                  ┆ ---   ┆ ---                 │
         │ list[str]            ┆ i64   ┆ f64                 │
         ╞══════════════════════╪═══════╪═════════════════════╡
-        │ ["p2", "n0", … "p0"] ┆ 1     ┆ 0.25                │
+        │ ["p0", "p2", … "p1"] ┆ 1     ┆ 0.25                │
         │ ["n1", "n0", "p0"]   ┆ 2     ┆ 0.666667            │
         └──────────────────────┴───────┴─────────────────────┘
     """
-    if not isinstance(order, str) or order not in ORDERS:
-        raise UnknownNameError.of("order", str(order), ORDERS)
-    if (
-        isinstance(seed, bool)
-        or not isinstance(seed, SupportsIndex)
-        or not 0 <= index(seed) < 2**64
-    ):
+    return selected(instances, SEEDED, noise_rate, passage_num, correct_rate, seed)
+
+
+def selected(
+    instances: Frame,
+    order: Order,
+    noise_rate: float | Sequence[float],
+    passage_num: int,
+    correct_rate: float,
+    seed: int,
+) -> pl.LazyFrame:
+    """The instances with documents in this order."""
+    valid = isinstance(seed, SupportsIndex) and not isinstance(seed, bool)
+    if not valid or not 0 <= index(seed) < 2**64:
         raise ParameterError(f"seed must be an integer from 0 to 2**64 - 1, got {seed!r}")
-    settings = Settings(
+    settings = _Settings(
         noise_rates=_rates(noise_rate),
         passage_num=checked_passage_num(passage_num),
         correct_rate=checked_rate("correct_rate", correct_rate),
@@ -115,27 +139,32 @@ def select_documents(
     )
     lazy = instances.lazy()
     schema = lazy.collect_schema()
-    needed = ("dataset", "id") if order == "seeded" else ("dataset",)
-    check(schema, needed=needed, added=SELECTION)
-
+    _check(schema, order.columns)
     one = pl.Struct(SELECTION)
     several = len(settings.noise_rates) > 1
-    made = pl.struct(*needed, *lists_in(schema).values()).map_batches(
-        partial(selection_of, settings=settings),
+    selection = pl.struct(*order.columns, *_lists(schema)).map_batches(
+        partial(_selection, settings=settings),
         return_dtype=pl.List(one) if several else one,
         is_elementwise=True,
     )
     # A frame is unnested, since an expression would be evaluated once for each field.
-    selected = lazy.with_columns(made.alias(_MADE))
-    return (selected.explode(_MADE) if several else selected).unnest(_MADE)
+    result = lazy.with_columns(selection.alias(_SELECTED))
+    return (result.explode(_SELECTED) if several else result).unnest(_SELECTED)
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """Arguments of `select_documents`, checked."""
+
+    noise_rates: Sequence[float]
+    passage_num: int
+    correct_rate: float
+    order: Order
+    seed: int
 
 
 def _rates(noise_rate: float | Sequence[float]) -> list[float]:
-    """The noise rates, each once.
-
-    Raises:
-        ParameterError: None, one twice, or one that is no number from 0 to 1.
-    """
+    """The noise rates, checked; each can occur once."""
     if not isinstance(noise_rate, Iterable):
         return [checked_rate("noise_rate", noise_rate)]
     rates = [checked_rate("noise_rate", rate) for rate in noise_rate]
@@ -144,3 +173,148 @@ def _rates(noise_rate: float | Sequence[float]) -> list[float]:
     if not rates:
         raise ParameterError("noise_rate is empty; give at least one rate")
     return rates
+
+
+def _check(schema: pl.Schema, columns: Sequence[str]) -> None:
+    """Check the names and types of the columns, without reading a row."""
+    if missing := {*columns, "positive", "negative"} - schema.keys():
+        raise MissingColumnsError.of("select_documents", missing, schema)
+    if reserved := [name for name in SELECTION if name in schema]:
+        raise ParameterError(
+            f"select_documents adds a column {reserved[0]!r}; rename the one in the table"
+        )
+    faults = [] if schema["dataset"] in (pl.String, pl.Null) else [("dataset", "text")]
+    if "id" in columns and not (schema["id"].is_integer() or schema["id"] in (pl.String, pl.Null)):
+        faults.append(("id", "an integer or text"))
+    flat = (_PASSAGES, pl.List(pl.Null), pl.Null)
+    if schema["positive"] not in (*flat, _GROUPS, pl.List(pl.List(pl.Null))):
+        faults.append(("positive", "lists of passages, or lists of groups of passages"))
+    faults += [
+        (name, "lists of passages")
+        for name in ("negative", "positive_wrong")
+        if name in schema and schema[name] not in flat
+    ]
+    for name, expected in faults:
+        raise ParameterError(
+            f"select_documents: {name} must be {expected}, but is {schema[name]}; cast it"
+        )
+
+
+def _lists(schema: pl.Schema) -> list[pl.Expr]:
+    """The lists of passages, null if the table lacks them."""
+    flat = schema["positive"] == _PASSAGES
+    wrong = pl.col("positive_wrong") if "positive_wrong" in schema else pl.lit(None)
+    return [
+        pl.col("positive").cast(_PASSAGES if flat else _GROUPS),
+        pl.col("negative").cast(_PASSAGES),
+        wrong.cast(_PASSAGES).alias("positive_wrong"),
+    ]
+
+
+def _selection(rows: pl.Series, *, settings: _Settings) -> pl.Series:
+    """Structs of `SELECTION` for each row; with several noise rates, lists of them."""
+    import numpy as np
+
+    instances = rows.struct.unnest()
+    rates = len(settings.noise_rates)
+    counted = _counted(instances, settings)
+    arranged = counted.with_columns(_arranged())
+    documents = documents_of(
+        [instances[name] for name in ("positive", "negative", "positive_wrong")],
+        settings.order.arrange(arranged, settings.seed),
+        np.repeat(np.arange(len(instances)), rates),
+        arranged["n_docs"].to_numpy(),
+    )
+    incomplete = pl.col("documents").is_null(), "a passage to be shown is null"
+    valid = pl.col("status") == OK
+    selection = (
+        counted.with_columns(
+            passage_num=pl.lit(settings.passage_num, pl.Int64),
+            correct_passage_rate=pl.lit(settings.correct_rate),
+            order=pl.lit(settings.order.name),
+            seed=pl.lit(settings.seed, pl.UInt64),
+            documents=documents,
+        )
+        .with_columns(_status(incomplete))
+        .with_columns(pl.when(valid).then(name).alias(name) for name in ("documents", *COUNTS))
+        .select(SELECTION.keys())
+        .to_struct("selection")
+    )
+    if rates == 1:
+        return selection
+    every = np.ones(len(instances), dtype=np.bool_)
+    return segments.listed(selection, np.full(len(instances), rates), every)
+
+
+def _counted(instances: pl.DataFrame, settings: _Settings) -> pl.DataFrame:
+    """Numbers of documents and status, one row per instance and noise rate."""
+    identity = [name for name in ("dataset", "id") if name in instances.columns]
+    counts = document_counts(
+        group_sizes="group_sizes",
+        noise_rate="noise_rate",
+        passage_num=settings.passage_num,
+        correct_rate=settings.correct_rate,
+    )
+    rates = pl.lit(settings.noise_rates, dtype=pl.List(pl.Float64))
+    counted = (
+        instances.lazy()
+        .select(*identity, **_lengths(instances.schema))
+        .with_columns(noise_rate=rates)
+        .explode("noise_rate")
+        .with_columns(counts.alias("counts"))
+        .unnest("counts")
+        .collect(engine="in-memory")
+    )
+    if settings.passage_num == 0:  # the lists are not read
+        return counted
+    return counted.with_columns(_status(*_faults(settings.order)))
+
+
+def _lengths(schema: pl.Schema) -> dict[str, pl.Expr]:
+    """Lengths of the lists and sizes of groups, null if a list or a group is null."""
+    positive = pl.col("positive")
+    n_positive, sizes = positive.list.len().cast(pl.Int64), pl.lit(None, _SIZES)
+    if schema["positive"] == _GROUPS:
+        sizes = positive.list.eval(pl.element().list.len()).cast(_SIZES)
+        n_positive = pl.when(sizes.list.contains(None)).then(None).otherwise(sizes.list.sum())
+    return {
+        "n_positive": n_positive,
+        "n_negative": pl.col("negative").list.len().cast(pl.Int64),
+        "n_altered": pl.col("positive_wrong").list.len().cast(pl.Int64),
+        "group_sizes": sizes,
+    }
+
+
+def _faults(order: Order) -> list[tuple[pl.Expr, str | pl.Expr]]:
+    """Reasons why documents cannot be selected although their numbers are known."""
+    altered, positives = pl.col("n_altered"), pl.col("n_positive")
+    counterfactual = is_counterfactual(pl.col("dataset"))
+    different = pl.format(
+        "positive and positive_wrong differ in length: {} and {}", positives, altered
+    )
+    faults: list[tuple[pl.Expr, str | pl.Expr]] = [
+        (counterfactual & altered.is_null(), "no list of wrong passages"),
+        (counterfactual & (altered != positives), different),
+    ]
+    if "id" in order.columns:
+        faults.append((pl.col("id").is_null(), "the id is null, which the seeded order needs"))
+    return faults
+
+
+def _status(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
+    """The status; if it is ok so far, the first of these faults."""
+    status = pl.col("status")
+    return pl.when(status == OK).then(first_of(*faults)).otherwise(status).alias("status")
+
+
+def _arranged() -> list[pl.Expr]:
+    """Sizes and counts for an order; without documents all are 0 or null."""
+    shown = (pl.col("status") == OK) & (pl.col("n_docs") > 0)
+    return [
+        pl.when(shown & is_integration(pl.col("dataset")))
+        .then("group_sizes")
+        .when(shown)
+        .then(pl.concat_list("n_positive"))
+        .alias("group_sizes"),
+        *(pl.when(shown).then(pl.col(n).fill_null(0)).otherwise(0).alias(n) for n in _ARRANGED),
+    ]

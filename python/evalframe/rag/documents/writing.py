@@ -51,8 +51,8 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder) / "prompts.jsonl"
         ...     count = write_prompts(select_documents(instances, passage_num=0), path)
-        ...     print(count, path.read_text()[:89])
-        1 {"id":"en/7/noise0.0/passages0/correct0.0","input":[{"role":"user","content":"Who won?"}]
+        ...     print(count, path.read_text()[:69])
+        1 {"id":"en/7/noise0.0/passages0/correct0.0/seeded42","input":[{"role":
     """
     path = Path(path)
     check_prompt_file(path)

@@ -1,4 +1,4 @@
-"""Documents in the original's order: golden values, a naive program, shapes and bad input."""
+"""Documents in RGB's order and in the seeded one: golden values, shapes and bad input."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
-from evalframe.rag.documents import select_documents
+import evalframe as ef
+from evalframe.compat.rgb import select_documents
+from evalframe.core.errors import MissingColumnsError, ParameterError
+
+seeded_documents = ef.rag.select_documents
+BOTH = pytest.mark.parametrize("select", [select_documents, seeded_documents])
 
 FLAT = pl.List(pl.String)
 COUNTS = ["n_pos", "n_neg", "n_docs", "n_groups_covered", "n_wrong", "n_correct"]
@@ -45,8 +49,8 @@ def table(*rows):
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def documents(frame, **arguments):
-    return select_documents(frame, **arguments).collect()["documents"].to_list()
+def documents(frame, select=select_documents, **arguments):
+    return select(frame, **arguments).collect()["documents"].to_list()
 
 
 def naive(row, r, p, c, seed=2333):
@@ -217,19 +221,16 @@ def test_five_documents_are_shuffled_alike():
 def test_no_passages_are_asked_for():
     frame = table(instance("en", 3, 3), instance("en_int", [], 3), instance("en_fact", 2, 2))
     lacking = frame.with_columns(positive=None, negative=None, positive_wrong=None)
-    for order in ("original", "seeded"):
+    for select in (select_documents, seeded_documents):
         for rows in (frame, lacking):
-            made = select_documents(
-                rows, noise_rate=1.0, passage_num=0, correct_rate=1.0, order=order
-            )
-            made = made.collect()
+            made = select(rows, noise_rate=1.0, passage_num=0, correct_rate=1.0).collect()
             assert made["documents"].to_list() == [[], [], []]
             assert made["status"].to_list() == ["ok"] * 3
             assert made["n_docs"].to_list() == [0] * 3
             assert made["realised_noise_rate"].to_list() == [None] * 3
 
 
-@pytest.mark.parametrize("order", ["original", "seeded"])
+@BOTH
 @pytest.mark.parametrize(
     ("change", "arguments", "status"),
     [
@@ -255,7 +256,7 @@ def test_no_passages_are_asked_for():
         ({"negative": [None]}, {"noise_rate": 1.0}, "a passage to be shown is null"),
     ],
 )
-def test_items_without_documents_say_why(order, change, arguments, status):
+def test_items_without_documents_say_why(select, change, arguments, status):
     good = {
         "dataset": "en",
         "id": 0,
@@ -265,7 +266,7 @@ def test_items_without_documents_say_why(order, change, arguments, status):
     }
     schema = {**table().schema, "positive": pl.List(pl.List(pl.String))}
     frame = pl.DataFrame([good, good | change, good], schema=schema)
-    made = select_documents(frame, order=order, **arguments).collect()
+    made = select(frame, **arguments).collect()
     assert made["status"].to_list() == ["ok", status, "ok"]
     left = made.select("documents", *COUNTS, "realised_noise_rate").row(1)
     assert left == (None,) * len(left)
@@ -276,7 +277,7 @@ def test_items_without_documents_say_why(order, change, arguments, status):
 def test_an_id_is_needed_by_the_seeded_order_only():
     frame = table(instance("en", 3, 3, number=None))
     assert select_documents(frame).collect()["status"].item() == "ok"
-    made = select_documents(frame, order="seeded").collect()
+    made = seeded_documents(frame).collect()
     assert made["status"].item() == "the id is null, which the seeded order needs"
     assert select_documents(frame.drop("id", "positive_wrong")).collect()["n_docs"].item() == 5
 
@@ -293,10 +294,10 @@ def test_groups_of_other_data_sets_are_one_list():
     each = flat.with_columns(pl.col("positive").list.eval(pl.concat_list(pl.element())))
     assert one["positive"].list.len().to_list() == [1, 1]
     assert each["positive"].list.len().to_list() == [4, 4]
-    for order in ("original", "seeded"):
-        expected = documents(flat, noise_rate=0.4, correct_rate=0.2, order=order)
+    for select in (select_documents, seeded_documents):
+        expected = documents(flat, noise_rate=0.4, correct_rate=0.2, select=select)
         for frame in (one, each):
-            assert documents(frame, noise_rate=0.4, correct_rate=0.2, order=order) == expected
+            assert documents(frame, noise_rate=0.4, correct_rate=0.2, select=select) == expected
 
 
 def test_columns_and_rows_stay_in_place():
@@ -315,18 +316,18 @@ def test_columns_and_rows_stay_in_place():
     assert made["passage_num"].to_list() == [5] * 4
 
 
-@pytest.mark.parametrize("order", ["original", "seeded"])
-def test_no_rows_and_untyped_columns(order):
+@BOTH
+def test_no_rows_and_untyped_columns(select):
     for frame in (
         table(),
         table(instance("en_int", [1], 1)).clear(),
         pl.DataFrame({"dataset": [], "id": [], "positive": [], "negative": []}),
     ):
-        made = select_documents(frame, noise_rate=[0.0, 1.0], order=order).collect()
+        made = select(frame, noise_rate=[0.0, 1.0]).collect()
         assert made.is_empty()
     empty = pl.DataFrame({"dataset": ["en"], "id": [1], "positive": [[]], "negative": [[]]})
     assert empty.schema["positive"] == pl.List(pl.Null)
-    made = select_documents(empty, order=order).collect()
+    made = select(empty).collect()
     assert made.select("documents", "n_docs", "realised_noise_rate", "status").row(0) == (
         [],
         0,
@@ -335,40 +336,40 @@ def test_no_rows_and_untyped_columns(order):
     )
 
 
-@pytest.mark.parametrize("order", ["original", "seeded"])
-def test_streaming_gives_the_same(tmp_path, order):
+@BOTH
+def test_streaming_gives_the_same(tmp_path, select):
     rows = [instance("en", k % 9, k % 7, number=k) for k in range(2_000)]
     rows += [instance("zh_int", [k % 3 + 1, 2], k % 5, number=k) for k in range(500)]
     table(*rows).write_parquet(tmp_path / "instances.parquet", row_group_size=300)
     scan = pl.scan_parquet(tmp_path / "instances.parquet")
-    made = select_documents(scan, noise_rate=[0.2, 0.6], order=order)
-    memory = select_documents(table(*rows), noise_rate=[0.2, 0.6], order=order)
+    made = select(scan, noise_rate=[0.2, 0.6])
+    memory = select(table(*rows), noise_rate=[0.2, 0.6])
     assert_frame_equal(made.collect(engine="streaming"), memory.collect(engine="in-memory"))
 
 
+@BOTH
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "message"),
     [
-        ({"noise_rate": 1.1}, ParameterError, "noise_rate must be a number from 0 to 1, got 1.1"),
-        ({"noise_rate": [0, -0.1]}, ParameterError, "noise_rate must .* got -0.1"),
-        ({"noise_rate": math.nan}, ParameterError, "noise_rate must .* got nan"),
-        ({"noise_rate": True}, ParameterError, "noise_rate must .* got True"),
-        ({"noise_rate": "0.2"}, ParameterError, "noise_rate must be a number"),
-        ({"noise_rate": None}, ParameterError, "noise_rate must .* got None"),
-        ({"noise_rate": []}, ParameterError, "noise_rate is empty"),
-        ({"noise_rate": [0.2, 0.2]}, ParameterError, "noise_rate has 0.2 twice"),
-        ({"correct_rate": 2}, ParameterError, "correct_rate must .* got 2"),
-        ({"passage_num": -1}, ParameterError, "passage_num must be .* from 0 to 1,000,000, got -1"),
-        ({"passage_num": 5.0}, ParameterError, "passage_num must be an integer"),
-        ({"passage_num": True}, ParameterError, "passage_num must be an integer"),
-        ({"order": "random"}, UnknownNameError, "unknown order 'random'.*Known: original, seeded"),
-        ({"seed": -1}, ParameterError, "seed must be an integer from 0"),
-        ({"seed": "a"}, ParameterError, "seed must be an integer from 0"),
+        ({"noise_rate": 1.1}, "noise_rate must be a number from 0 to 1, got 1.1"),
+        ({"noise_rate": [0, -0.1]}, "noise_rate must .* got -0.1"),
+        ({"noise_rate": math.nan}, "noise_rate must .* got nan"),
+        ({"noise_rate": True}, "noise_rate must .* got True"),
+        ({"noise_rate": "0.2"}, "noise_rate must be a number"),
+        ({"noise_rate": None}, "noise_rate must .* got None"),
+        ({"noise_rate": []}, "noise_rate is empty"),
+        ({"noise_rate": [0.2, 0.2]}, "noise_rate has 0.2 twice"),
+        ({"correct_rate": 2}, "correct_rate must .* got 2"),
+        ({"passage_num": -1}, "passage_num must be .* from 0 to 1,000,000, got -1"),
+        ({"passage_num": 5.0}, "passage_num must be an integer"),
+        ({"passage_num": True}, "passage_num must be an integer"),
+        ({"seed": -1}, "seed must be an integer from 0"),
+        ({"seed": "a"}, "seed must be an integer from 0"),
     ],
 )
-def test_bad_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        select_documents(table(instance("en", 3, 3)), **arguments)
+def test_bad_arguments(select, arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        select(table(instance("en", 3, 3)), **arguments)
 
 
 @pytest.mark.parametrize(
@@ -387,6 +388,6 @@ def test_bad_tables(change, message):
         **{k: v if isinstance(v, pl.Expr) else pl.lit(v) for k, v in change.items()}
     )
     with pytest.raises(ParameterError, match=message):
-        select_documents(frame, order="seeded")
+        seeded_documents(frame)
     with pytest.raises(MissingColumnsError, match="select_documents needs column 'negative'"):
         select_documents(frame.drop("negative"))

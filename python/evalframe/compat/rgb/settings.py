@@ -1,20 +1,25 @@
-"""Settings of a run, and the file names that carry them."""
+"""Settings of a run, and the names of files and folders that carry them."""
 
 from __future__ import annotations
 
+import glob
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.files import matching
 
 if TYPE_CHECKING:
     from typing import Any
+
+Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 SETTINGS = {
     "model": pl.String(),
@@ -24,10 +29,10 @@ SETTINGS = {
     "passage_num": pl.Int64(),
     "correct_passage_rate": pl.Float64(),
 }
-"""The columns that tell runs apart."""
+"""The columns that distinguish runs."""
 
 REQUIRED = ("model", "dataset", "noise_rate", "passage_num")
-"""What every run must say; the other settings may be null."""
+"""Settings that every run has; the others can be null."""
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _NAME = re.compile(
@@ -51,25 +56,12 @@ _KINDS: dict[str, tuple[type, str]] = {
     "correct_passage_rate": (Real, "a number"),
     "variant": (str, "text"),
 }
-"""What each setting is, as a type and in words."""
+"""Type of each setting, also as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is known of a run; None where it is not.
-
-    Attributes:
-        model: Who answered.
-        dataset: Name of the data set.
-        temperature: Of the model.
-        noise_rate: Share of noise among the documents.
-        passage_num: Number of documents.
-        correct_passage_rate: Share of correct documents, of counterfactual data.
-        variant: What else the name of the file says: `chatgpt` for responses with a judge's text.
-
-    Raises:
-        ParameterError: A setting is of another type.
-    """
+    """Settings of a run, None if unknown; `variant` is the rest of a file's name, as `chatgpt`."""
 
     model: str | None = None
     dataset: str | None = None
@@ -80,20 +72,20 @@ class Settings:
     variant: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the types, since readers take settings from their callers."""
+        """Check the types, since readers pass on what their callers set."""
         for name, (kind, words) in _KINDS.items():
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
                 raise ParameterError(f"{name} must be {words}, but is {value!r}")
 
     def __str__(self) -> str:
-        """All that is known, to be read."""
-        known = ((name, value) for name, value in asdict(self).items() if value is not None)
-        return ", ".join(f"{name}={value!r}" for name, value in known)
+        """Name and value of each known setting."""
+        pairs = ((name, value) for name, value in asdict(self).items() if value is not None)
+        return ", ".join(f"{name}={value!r}" for name, value in pairs)
 
     @property
     def complaint(self) -> str | None:
-        """What is wrong with them, or None."""
+        """The first fault of these settings, or None."""
         if missing := [name for name in REQUIRED if getattr(self, name) is None]:
             return f"nothing says what {' and '.join(missing)} {'are' if missing[1:] else 'is'}"
         if not self.model or not self.dataset:
@@ -112,40 +104,62 @@ class Settings:
 
 
 def is_scores(path: Path) -> bool:
-    """Whether a file of this name holds scores, not predictions.
-
-    >>> is_scores(Path("prediction_en_chatgpt_temp0.7_noise0.0_passage5_correct0.0_result.json"))
-    True
-    """
+    """Return True if a file of this name holds scores, not predictions."""
     return path.suffix in _SUFFIXES and path.stem.endswith(_SCORES)
 
 
 def is_named_as_run(path: Path) -> bool:
-    """Whether the name carries the settings of a run.
-
-    >>> is_named_as_run(Path("prediction_en_chatgpt_temp0.7_noise0.0_passage5_correct0.0.json"))
-    True
-    """
+    """Return True if the name carries the settings of a run."""
     return path.suffix in _SUFFIXES and _NAME.fullmatch(path.stem) is not None
 
 
+def runs_in(paths: Paths, given: Settings, *, scores: bool) -> dict[Path, Settings]:
+    """Score or prediction files in these files, globs and folders, with the settings of each."""
+    entries = [paths] if isinstance(paths, str | Path) else list(paths)
+    try:
+        files = [path for entry in entries for path in _files(Path(entry), scores=scores)]
+    except OSError as error:
+        raise InputError(
+            f"{error.filename} cannot be read ({error.strerror or error}); give another path"
+        ) from error
+    if not files:
+        raise InputError("no file to read; name a file, a glob or a folder")
+    return {path: settings_of(path, given) for path in dict.fromkeys(files)}
+
+
+def _files(entry: Path, *, scores: bool) -> list[Path]:
+    kind = "score" if scores else "prediction"
+    if entry.is_dir():
+        below = sorted(entry.rglob("*"))
+        runs = [path for path in below if path.is_file() and is_named_as_run(path)]
+        if files := [path for path in runs if is_scores(path) == scores]:
+            return files
+        raise InputError(
+            f"folder {str(entry)!r} holds no {kind} file: none of its {len(below):,} entries is "
+            f"named like prediction_..._noise0.2_passage5_correct0.0{'_result' * scores}.json"
+        )
+    if entry.is_file():
+        return [entry]
+    if entry.exists():
+        raise InputError(f"{entry} is not a regular file; copy its content into one")
+    if not glob.has_magic(str(entry)):
+        raise InputError(f"no file or folder {str(entry)!r}")
+    files = [path for path in matching(entry) if path.is_file() and is_scores(path) == scores]
+    if not files:
+        raise InputError(f"no {kind} file matches {str(entry)!r}")
+    return files
+
+
 def settings_of(path: Path, given: Settings) -> Settings:
-    """The settings of a file: those given, the others from its name.
-
-    Known data sets are recognised at the start of the name. A model is what stands between the data
-    set and the next setting.
-
-    Raises:
-        InputError: A setting is neither given nor in the name, or lies outside its domain.
+    """Settings of a file: those given, the others from its name.
 
     >>> name = "prediction_en_fact_org%2Fmodel-7b_v1.3_temp0.2_noise1e-05_passage5_correct0.4.json"
-    >>> found = settings_of(Path(name), Settings())
-    >>> found.dataset, found.model, found.noise_rate
+    >>> settings = settings_of(Path(name), Settings())
+    >>> settings.dataset, settings.model, settings.noise_rate
     ('en_fact', 'org/model-7b_v1.3', 1e-05)
     """
-    found = _in_name(path, given.dataset)
-    told = {name: value for name, value in asdict(given).items() if value is not None}
-    settings = Settings(**found | told)
+    overrides = {name: value for name, value in asdict(given).items() if value is not None}
+    settings = Settings(**_in_name(path, given.dataset) | overrides)
     if complaint := settings.complaint:
         raise InputError(
             f"{path}: {complaint}. Names are read as prediction_DATASET_MODEL_temp0.2_noise0.6"
@@ -156,26 +170,20 @@ def settings_of(path: Path, given: Settings) -> Settings:
 
 
 def run_name(settings: Settings) -> str:
-    """The name of a run's files, up to what tells predictions from scores.
-
-    Raises:
-        ParameterError: Settings that cannot be read back from it.
-
-    >>> run_name(Settings("Qwen-7B", "zh_int", 0.7, 0.4, 5, 0.0))
-    'prediction_zh_int_Qwen-7B_temp0.7_noise0.4_passage5_correct0.0'
-    """
+    """Name of a run's files, without what distinguishes predictions from scores."""
+    model = (settings.model or "").replace("%", "%25").replace("/", "%2F")
     temperature, share = settings.temperature, settings.correct_passage_rate
     name = (
-        f"prediction_{settings.dataset}_{_escaped(settings.model or '')}"
+        f"prediction_{settings.dataset}_{model}"
         + ("" if temperature is None else f"_temp{temperature}")
         + f"_noise{settings.noise_rate}_passage{settings.passage_num}"
         + ("" if share is None else f"_correct{share}")
         + ("" if settings.variant is None else f"_{settings.variant}")
     )
-    found = _in_name(Path(f"{name}.json"), None)
-    if found.get("dataset") is None:
-        found = _in_name(Path(f"{name}.json"), settings.dataset)
-    unread = found != asdict(settings) or "\0" in name
+    back = _in_name(Path(f"{name}.json"), None)
+    if back.get("dataset") is None:
+        back = _in_name(Path(f"{name}.json"), settings.dataset)
+    unread = back != asdict(settings) or "\0" in name
     if complaint := settings.complaint or (unread and "a file's name cannot say so"):
         raise ParameterError(f"{settings}: {complaint}. Rename the model, data set or variant")
     return name
@@ -185,7 +193,7 @@ def _in_name(path: Path, dataset: str | None) -> dict[str, Any]:
     parts = _NAME.fullmatch(path.stem)
     if parts is None:
         return {}
-    number = {
+    numbers = {
         name: None if parts[name] is None else float(parts[name])
         for name in ("temperature", "noise_rate", "correct_passage_rate")
     }
@@ -193,7 +201,7 @@ def _in_name(path: Path, dataset: str | None) -> dict[str, Any]:
     variant = "_".join(part for text in (parts["before"], after) if (part := text.strip("_-. ")))
     return {
         **_split(parts["run"], dataset),
-        **number,
+        **numbers,
         "passage_num": int(parts["passage_num"]),
         "variant": variant or None,
     }
@@ -201,14 +209,10 @@ def _in_name(path: Path, dataset: str | None) -> dict[str, Any]:
 
 def _split(run: str, dataset: str | None) -> dict[str, str | None]:
     """Data set and model."""
-    known = _DATASET.fullmatch(run)
+    match = _DATASET.fullmatch(run)
     if dataset is not None and run.startswith(f"{dataset}_"):
         model = run.removeprefix(f"{dataset}_")
     else:
-        model = known["model"] if known else run
-        dataset = known["dataset"] if known else None
+        model = match["model"] if match else run
+        dataset = match["dataset"] if match else None
     return {"dataset": dataset, "model": model.replace("%2F", "/").replace("%25", "%")}
-
-
-def _escaped(model: str) -> str:
-    return model.replace("%", "%25").replace("/", "%2F")

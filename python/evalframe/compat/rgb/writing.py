@@ -1,4 +1,4 @@
-"""Tables of labelled responses, written as prediction and score files of the original program."""
+"""Labelled responses, written as prediction and score files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.compat.rgb.scores import Judge, score_object
+from evalframe.compat.rgb.settings import SETTINGS, Settings, run_name
+from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.rag import outcomes
+from evalframe.rag.answers import answer_groups
+from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
-from evalframe.rag.files.labelled import RUN, labelled_responses
-from evalframe.rag.files.names import Settings, run_name
-from evalframe.rag.files.scores import Judge, score_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,9 +30,77 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 
+RUN = [*SETTINGS, "variant"]
+"""The columns that distinguish files."""
+
+_OPTIONAL = {
+    "temperature": pl.Float64(),
+    "correct_passage_rate": pl.Float64(),
+    "documents": pl.List(pl.String()),
+    "evaluation": pl.String(),
+    "variant": pl.String(),
+}
+_TYPES = pl.Schema(
+    {
+        "query": pl.String(),
+        "response": pl.String(),
+        "label": pl.List(pl.Int64()),
+        **SETTINGS,
+        **_OPTIONAL,
+    }
+)
+_LARGEST_ID = 10**18 - 1  # the largest that `read` accepts
+
+_CONTRACT = Contract(
+    "labelled responses",
+    (
+        *(Column(name, "string") for name in ("model", "dataset", "query", "response")),
+        *(Column(name, "integer") for name in ("passage_num", "id", "factlabel")),
+        Column("noise_rate", "number"),
+        *(
+            Column(name, "number", nullable=True)
+            for name in ("temperature", "correct_passage_rate")
+        ),
+        *(Column(name, "string", nullable=True) for name in ("evaluation", "variant")),
+        Column("answers", ANSWERS),
+        Column("label", "integers"),
+        Column("documents", "texts", nullable=True),
+    ),
+    rules=(
+        Rule(
+            "answers have a published shape",
+            answer_groups(on_invalid="null").is_not_null(),
+            ("answers",),
+            "correct these rows, or leave them out, as RGB does",
+        ),
+        label_rule("label"),
+        factlabel_rule("factlabel"),
+        Rule(
+            "id has at most 18 digits",
+            pl.col("id").is_between(-_LARGEST_ID, _LARGEST_ID),
+            ("id",),
+            "number the questions anew",
+        ),
+        Rule(
+            "no document is null",
+            ~pl.col("documents").list.contains(None),
+            ("documents",),
+            "leave null out of the lists",
+        ),
+        Rule(
+            "all responses of a judged run have a judge's text",
+            pl.col("evaluation").is_not_null() | pl.col("evaluation").is_null().all().over(RUN),
+            ("evaluation",),
+            "judge these, too, or leave them out, as RGB does",
+        ),
+    ),
+    key=(*RUN, "id"),
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Run:
-    """What is written of a run: a line for each response, and the text of its score file."""
+    """Output of a run: a line for each response, and the text of its score file."""
 
     folder: str
     name: str
@@ -40,49 +110,49 @@ class _Run:
     scores: str
 
 
-def write_rgb(
+def write(
     labelled: Frame,
     folder: str | Path,
     *,
     judge: Judge | None = None,
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write labelled responses as the prediction and score files of the original program.
+    """Write labelled responses as prediction and score files.
 
-    Each run (rows that share their settings) makes two files, named after its settings, in
+    Each run (rows with the same settings) becomes two files, named after its settings, in
     `result-en` or `result-zh`, or in the folder itself for data sets of neither name. Runs with a
-    judge's text are written as the original's judges do, with `_chatgpt` in the names unless
-    `variant` says otherwise; rates of theirs count right answers only. Answers are written in
-    their shortest shape, a group of one alias as a string; responses of Chinese data sets without
-    spaces, as they were searched. `read_rgb` gives the same labels and groups back.
+    judge's text are written as RGB's judges do: with `_chatgpt` in the names unless `variant` says
+    otherwise, and rates that count right answers only. Answers are written in their shortest shape,
+    a group of one alias as a string; responses of Chinese data sets without spaces, as searched.
+    `read` returns the same labels and groups.
 
     Args:
-        labelled: model, dataset, noise_rate, passage_num, id, query, answers, response, label and
-            factlabel; as far as there are temperature, correct_passage_rate, documents, evaluation
-            and variant. A row for each response of a run.
-        folder: Where to; it must be there.
-        judge: What the judge's text is about: `rejection`, or `errors` detected. By default errors
-            for `_fact` data sets, else rejection.
-        overwrite: Whether files that are there may be replaced.
+        labelled: One row per response of a run: model, dataset, noise_rate, passage_num, id, query,
+            answers, response, label, factlabel; if present also temperature, correct_passage_rate,
+            documents, evaluation and variant.
+        folder: An existing folder.
+        judge: Subject of the judge's text: `rejection`, or `errors` detected. By default errors for
+            `_fact` data sets, else rejection.
+        overwrite: Replace existing files.
 
     Returns:
         The files, sorted. All of them are written before the first replaces another.
 
     Raises:
-        ContractError: A column of the wrong type, no rows, responses without a label, answers or
-            (in runs that have some) a judge's text, or ids that repeat. The original leaves
-            responses without a label out of its files; so filter them.
-        MissingColumnsError: A column is absent.
-        OutputError: A file is there already, or cannot be written.
-        ParameterError: A name that cannot be read back, or an unknown choice.
+        ContractError: A column has the wrong type, there are no rows, responses lack a label,
+            answers or (in judged runs) a judge's text, or ids repeat. RGB leaves responses without
+            a label out of its files; filter them.
+        MissingColumnsError: A column is missing.
+        OutputError: A file exists already, or cannot be written.
+        ParameterError: A name cannot be read back, or a choice is unknown.
 
     References:
-        Files are those of RGB 65ec39e.
+        RGB 65ec39e.
 
     Examples:
         >>> import tempfile
         >>> import polars as pl
-        >>> from evalframe.rag.files.writing import write_rgb
+        >>> from evalframe.compat import rgb
         >>> settings = {"model": "7b", "dataset": "en", "noise_rate": 0.4, "passage_num": 5}
         >>> labelled = pl.DataFrame(
         ...     {"id": [0], "query": ["?"], "answers": [[["Rome"]]], "response": ["Rome"]}
@@ -92,7 +162,7 @@ def write_rgb(
         ...     factlabel=0,
         ... )
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     files = write_rgb(labelled, folder)
+        ...     files = rgb.write(labelled, folder)
         ...     print(files[0].name)
         ...     print(files[1].read_text())
         prediction_en_7b_noise0.4_passage5.json
@@ -104,7 +174,7 @@ def write_rgb(
         }
     """
     check_choice("judge", judge, Judge, optional=True)
-    responses = labelled_responses(lazy(labelled))
+    responses = _checked(lazy(labelled))
     runs = responses.partition_by(RUN, maintain_order=True)
     written = [_written(run, judge) for run in runs]
     root = Path(folder)
@@ -113,11 +183,11 @@ def write_rgb(
     files = [(root / r.folder / name, r) for r in written for name in (r.name, r.scores_name)]
     if len({path for path, _ in files}) < len(files):
         raise ParameterError("runs would share a file; name their models or variants differently")
-    there = [path for path, _ in files if os.path.exists(path)]  # noqa: PTH110 (likewise)
-    if there and not overwrite:
+    existing = [path for path, _ in files if os.path.exists(path)]  # noqa: PTH110 (likewise)
+    if existing and not overwrite:
         raise OutputError(
-            f"{len(there):,} of {len(files):,} files are there already, the first {there[0]}; write"
-            " to another folder, or replace them by overwrite=True"
+            f"{len(existing):,} of {len(files):,} files exist already, the first {existing[0]}; "
+            "write to another folder, or replace them by overwrite=True"
         )
     _make_folders(path.parent for path, _ in files)
     with ExitStack() as stack:
@@ -131,12 +201,17 @@ def write_rgb(
     return sorted(path for path, _ in files)
 
 
-def _replacing(path: Path, stack: ExitStack) -> Path:
-    """A temporary path that becomes `path` when the stack is left.
+def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:
+    """The responses in the columns that are written, absent ones null."""
+    schema = labelled.collect_schema()
+    absent = [pl.lit(None, t).alias(name) for name, t in _OPTIONAL.items() if name not in schema]
+    table = labelled.with_columns(absent)
+    validate(table, _CONTRACT)
+    return table.with_columns(answer_groups()).cast(_TYPES).collect()
 
-    Raises:
-        OutputError: The file cannot be.
-    """
+
+def _replacing(path: Path, stack: ExitStack) -> Path:
+    """A temporary path that becomes `path` when the stack closes."""
     try:
         return stack.enter_context(replacing(path))
     except OutputError as error:
@@ -183,7 +258,7 @@ def _written(run: pl.DataFrame, judge: Judge | None) -> _Run:
 
 
 def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
-    """What `score_object` needs, counted as the original does."""
+    """The counts for `score_object`."""
     label, noise_rate = pl.col("label"), pl.col("noise_rate")
     good = outcomes.good(label)
     if judge is None:
@@ -193,13 +268,15 @@ def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
         flags = {"tt": counted, "fact_tt": flagged, "correct_tt": corrected}
     else:
         text = pl.col("evaluation")
-        told = (outcomes.judge_rejected if judge == "rejection" else outcomes.judge_detected)(text)
-        flags = {"tt": good, "rejecttt": told, "correct_tt": told & good}
+        judged = (outcomes.judge_rejected if judge == "rejection" else outcomes.judge_detected)(
+            text
+        )
+        flags = {"tt": good, "rejecttt": judged, "correct_tt": judged & good}
     return {"nums": pl.len(), **{name: flag.sum() for name, flag in flags.items()}}
 
 
 def _line(noise_rate: str, *, judged: bool) -> pl.Expr:
-    """Each response as a line, spaced as the standard library writes JSON."""
+    """A line of JSON for each response, with the spaces of the standard library."""
     chinese = is_chinese(pl.col("dataset"))
     stripped = pl.col("response").str.replace_all(" ", "", literal=True)
     alone, group = pl.element().list.len() == 1, pl.element().list.eval(_text(pl.element()))
@@ -221,7 +298,7 @@ def _line(noise_rate: str, *, judged: bool) -> pl.Expr:
 
 
 def _text(text: pl.Expr) -> pl.Expr:
-    """Text as JSON, which Polars writes for structs only."""
+    """Text as JSON; Polars encodes structs only."""
     only = pl.struct(text.alias("")).struct.json_encode()
     return only.str.strip_prefix('{"":').str.strip_suffix("}")
 

@@ -1,10 +1,9 @@
-"""Records of the original's files: what each key holds, decoded by whole columns.
+"""Records of RGB's files, decoded by whole columns.
 
-The decoder of Polars reads three times as fast as the standard library, but forgives: a number
-becomes text, a string the only element of a list, and of a key that repeats it takes the first. So
-the text of each line is held against the shape of every key as well. Files with a line that leaves
-a doubt are read again by the standard library, which says what is wrong, or writes the line anew,
-without the doubt.
+The JSON decoder of Polars is three times as fast as the standard library's, but lenient: a number
+becomes text, a string a list of one element, and of a repeated key the first counts. So each line
+is also matched against the regular expression of every key. Files with a doubtful line are read
+again by the standard library, which reports the fault, or rewrites the line without the doubt.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _BOM = "\ufeff"
 
 
 class Key(NamedTuple):
-    """A key of a record: its name, type, what it holds in words and as a regular expression."""
+    """A key of a record: name, type, and its values as text and as a regular expression."""
 
     name: str
     dtype: pl.DataType
@@ -48,7 +47,7 @@ class Key(NamedTuple):
 
 
 Layout: TypeAlias = tuple[Key, ...]
-"""What the records of a kind of file hold; further keys are not read."""
+"""The keys of one kind of record; others are not read."""
 
 _ID = Key("id", pl.Int64(), "an integer of at most 18 digits", "-?[0-9]{1,18}")
 _QUERY = Key("query", pl.String(), "text", TEXT)
@@ -83,31 +82,20 @@ INTEGRATION: Layout = (
     *_QUESTION,
     Key("positive", GROUPS, "a list of lists of texts", listed(listed(TEXT))),
 )
-"""Instances whose answer is spread over groups of passages."""
+"""Instances with a group of passages for each part of the answer."""
 
 _NESTED = rf"[:,\[]{GAP}\{{"
 _ESCAPED = rf'\\u00[0-9a-fA-F]{{2}}[^"\\]*"{GAP}:'
-"""What a key has to have in it if it names another one by escapes."""
+"""A key with escaped characters, which may be another name of a key."""
 
 
 def read_records(
-    paths: Sequence[Path], layout: Layout, *, forgiven: Collection[str] = ()
+    paths: Sequence[Path], layout: Layout, *, nullable: Collection[str] = ()
 ) -> pl.DataFrame:
-    """The records of all files in one scan, in their order.
+    """Records of all files in one scan, in their order: a column for each key, and `FILE`.
 
-    As in the standard library the last of a key that repeats counts; keys of nested objects are
-    not those of the record.
-
-    Args:
-        paths: Files that exist.
-        layout: What their records hold.
-        forgiven: Keys of which another shape is null, rather than an error.
-
-    Returns:
-        A column for each key, null where a record lacks one that it may lack, and `FILE`.
-
-    Raises:
-        InputError: With the file and the line of the first record that cannot be read.
+    The last of a repeated key counts, as in the standard library. A `nullable` key of another shape
+    is null, as are optional keys that a record lacks.
     """
     lines = pl.scan_lines(
         [str(path) for path in paths],
@@ -117,72 +105,68 @@ def read_records(
         include_file_paths=FILE,
     )
     try:
-        table = _records(lines, layout, forgiven).collect()
+        table = _records(lines, layout, nullable).collect()
     except (pl.exceptions.PolarsError, OSError):
         table = None
     # A line of two objects gives two records.
     if table is None or not table[_CLEAR].all() or table[_ROW].n_unique() < len(table):
-        table = _records(_written_anew(paths, layout, forgiven), layout, forgiven).collect()
+        table = _records(_rewritten(paths, layout, nullable), layout, nullable).collect()
     if empty := {str(path) for path in paths} - {*table[FILE].unique()}:
         raise InputError(f"{min(empty)} holds no record; was its writer interrupted?")
     return table.drop(_ROW, _CLEAR)
 
 
-def _records(lines: pl.LazyFrame, layout: Layout, forgiven: Collection[str]) -> pl.LazyFrame:
-    """The record of each line, and in `_CLEAR` whether it is beyond doubt what the line says.
+def _records(lines: pl.LazyFrame, layout: Layout, nullable: Collection[str]) -> pl.LazyFrame:
+    """The record of each line, and in `_CLEAR` True if the decoder cannot have misread it.
 
-    It is, if each of its keys occurs once at any depth, all shapes hold, and no required key is
-    null where that may be because only a nested object has it.
+    That is so if every key occurs once at any depth, all shapes match, and no required key is null
+    because only a nested object has it.
     """
     line = pl.col(_LINE).str.strip_prefix(_BOM)
-    whole = line.str.contains(rf"^{GAP}\{{") & line.str.contains(rf"\}}{GAP}$")
+    is_object = line.str.contains(rf"^{GAP}\{{") & line.str.contains(rf"\}}{GAP}$")
     types = pl.Struct({key.name: key.dtype for key in layout})
-    known = _key("|".join(key.name for key in layout))
-    as_is = {
-        key.name: line.str.contains(_key(key.name)) if key.name in forgiven else _shaped(line, key)
+    any_key = _key("|".join(key.name for key in layout))
+    shaped = {
+        key.name: line.str.contains(_key(key.name)) if key.name in nullable else _shaped(line, key)
         for key in layout
     }
-    once = pl.sum_horizontal(as_is.values()) == line.str.count_matches(known)
+    once = pl.sum_horizontal(shaped.values()) == line.str.count_matches(any_key)
     required = [key.name for key in layout if key.required]
     value = {key.name: pl.col(_RECORD).struct.field(key.name) for key in layout}
-    there = pl.all_horizontal(value[name].is_not_null() for name in required)
+    complete = pl.all_horizontal(value[name].is_not_null() for name in required)
     clear = pl.all_horizontal(
-        whole,
+        is_object,
         once,
-        *(as_is[name] for name in required),
-        there | ~line.str.contains(_NESTED),
+        *(shaped[name] for name in required),
+        complete | ~line.str.contains(_NESTED),
         ~line.str.contains(_ESCAPED),
     )
     value |= {
         key.name: pl.when(_shaped(line, key)).then(value[key.name])
         for key in layout
-        if key.name in forgiven
+        if key.name in nullable
     }
     return (
         lines.filter(line.str.contains(f"[^{SPACE}]"))
-        .with_columns(pl.when(whole).then(line).str.json_decode(types).alias(_RECORD))
+        .with_columns(pl.when(is_object).then(line).str.json_decode(types).alias(_RECORD))
         .select(_ROW, FILE, clear.alias(_CLEAR), **value)
     )
 
 
 def _shaped(line: pl.Expr, key: Key) -> pl.Expr:
-    """Whether what a key holds has its shape."""
+    """True if the value of a key has its shape."""
     return line.str.contains(rf"{_key(key.name)}{GAP}{key.shape}{GAP}[,}}]")
 
 
 def _key(name: str) -> str:
-    """The regular expression of a key; within texts, quotes are escaped."""
+    """Regular expression of a key; it cannot match within a text, where quotes are escaped."""
     return rf'[{{,]{GAP}"(?:{name})"{GAP}:'
 
 
-def _written_anew(paths: Sequence[Path], layout: Layout, forgiven: Collection[str]) -> pl.LazyFrame:
-    """The lines of all files as the standard library reads them, with the keys of the layout alone.
-
-    Raises:
-        InputError: For the first record that is none.
-    """
+def _rewritten(paths: Sequence[Path], layout: Layout, nullable: Collection[str]) -> pl.LazyFrame:
+    """Lines of all files, read by the standard library and written with the known keys only."""
     rows = [
-        (str(path), json.dumps(_checked(line, place, layout, forgiven)))
+        (str(path), json.dumps(_checked(line, place, layout, nullable)))
         for path in paths
         for line, place in _lines(path)
     ]
@@ -191,7 +175,7 @@ def _written_anew(paths: Sequence[Path], layout: Layout, forgiven: Collection[st
 
 
 def _lines(path: Path) -> Iterator[tuple[bytes, str]]:
-    """The lines that are not blank, each with its place."""
+    """Lines that are not blank, each with its location for errors."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -201,12 +185,8 @@ def _lines(path: Path) -> Iterator[tuple[bytes, str]]:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
 
 
-def _checked(line: bytes, place: str, layout: Layout, forgiven: Collection[str]) -> dict[str, Any]:
-    """The keys of the layout that a line has.
-
-    Raises:
-        InputError: It is no such record.
-    """
+def _checked(line: bytes, place: str, layout: Layout, nullable: Collection[str]) -> dict[str, Any]:
+    """Known keys of a line; raise InputError if it is no such record."""
     if b"\0" in line:
         raise InputError(f"{place}: a NUL byte, which JSON never holds; is it UTF-8 text?")
     if line.startswith(b"["):
@@ -215,19 +195,19 @@ def _checked(line: bytes, place: str, layout: Layout, forgiven: Collection[str])
         )
     record = decoded(line, place)
     if not isinstance(record, dict):
-        raise InputError(f"{place}: {_shown(record)} is no record; each line is a JSON object")
-    found = {}
+        raise InputError(f"{place}: {_shown(record)} is no record; each line must be a JSON object")
+    values = {}
     for key in layout:
         if key.name in record:
             value = record[key.name]
             fits = re.fullmatch(key.shape, json.dumps(value))
-            if not fits and key.name not in forgiven:
+            if not fits and key.name not in nullable:
                 hint = "; read such answers as null by on_invalid='null'" * (key.name == "ans")
                 raise InputError(f"{place}: {key.name!r} is {_shown(value)}, not {key.words}{hint}")
-            found[key.name] = value if fits else None
+            values[key.name] = value if fits else None
         elif key.required:
             raise InputError(f"{place}: no {key.name!r}; the record has {sorted(record)}")
-    return found
+    return values
 
 
 def _shown(value: Any) -> str:

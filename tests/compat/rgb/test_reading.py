@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat import rgb
 from evalframe.core.errors import EvalframeError, InputError, ParameterError
-from evalframe.rag.files import read_rgb
 
 RUN = "prediction_en_m_temp0.2_noise0.4_passage5_correct0.0"
 RECORD = {
@@ -68,7 +68,7 @@ def file(tmp_path):
 @pytest.mark.parametrize("ascii", [True, False])
 def test_a_file(file, ascii):
     path = file(lines(RECORD, RECORD | {"id": -4, "label": [], "ans": []}, ascii=ascii))
-    found = read_rgb(path)
+    found = rgb.read(path)
     assert found.schema == SCHEMA
     first = found.row(0, named=True)
     settings = {"model": "m", "dataset": "en", "temperature": 0.2, "noise_rate": 0.4}
@@ -91,7 +91,7 @@ def test_a_file(file, ascii):
 
 def test_answers_of_all_shapes_in_one_file(file):
     answers = ["x", ["x", "y"], [["x", "y"], ["z"]], ["x", ["y", "z"]], [], [[]], '["x"]', "12"]
-    found = read_rgb(file(lines(*(RECORD | {"id": k, "ans": a} for k, a in enumerate(answers)))))
+    found = rgb.read(file(lines(*(RECORD | {"id": k, "ans": a} for k, a in enumerate(answers)))))
     assert found["answers"].to_list() == [
         *([["x"]], [["x"], ["y"]], [["x", "y"], ["z"]], [["x"], ["y", "z"]]),
         *([], [[]], [['["x"]']], [["12"]]),
@@ -103,7 +103,7 @@ def test_what_may_be_lacking_and_other_keys(file):
     judged = RECORD | {"evaluation": "Yes", "time": 1.5, "meta": {"a": [None]}, "prediction": None}
     text = "\ufeff" + lines(short) + "\n  \n" + lines(judged, RECORD | {"evaluation": None})
     for content in (text, text.replace("\n", "\r\n"), text.rstrip()):
-        found = read_rgb(file(content))
+        found = rgb.read(file(content))
         assert found["evaluation"].to_list() == [None, "Yes", None]
         assert found["response"].to_list() == [RECORD["prediction"], None, RECORD["prediction"]]
         assert found["documents"].to_list() == [None, RECORD["docs"], RECORD["docs"]]
@@ -117,49 +117,49 @@ def test_folders_globs_and_lists(file, tmp_path):
     for name in (f"b/{RUN}_result.json", f"a/{RUN}_chatgptresult.json", "b/notes.json"):
         file("{}", name=name)
     expected = [str(second), str(judged), str(first)]
-    assert read_rgb(tmp_path)["file"].to_list() == expected
-    assert read_rgb(f"{tmp_path}/**/prediction_*.json")["file"].to_list() == expected
-    found = read_rgb([first, judged, str(first)])
+    assert rgb.read(tmp_path)["file"].to_list() == expected
+    assert rgb.read(f"{tmp_path}/**/prediction_*.json")["file"].to_list() == expected
+    found = rgb.read([first, judged, str(first)])
     assert found["file"].to_list() == [str(first), str(judged)]
     assert found["variant"].to_list() == [None, "chatgpt"]
     assert found["evaluation"].to_list() == [None, "No"]
 
 
 def test_names_with_characters_of_globs(file):
-    assert len(read_rgb(file(name=f"d[1]/{RUN.replace('_m_', '_m*[x]?_')}.json"))) == 1
+    assert len(rgb.read(file(name=f"d[1]/{RUN.replace('_m_', '_m*[x]?_')}.json"))) == 1
 
 
 def test_settings_that_are_given(file):
     path = file(name="mine.json")
     told = {"model": "n", "dataset": "d", "noise_rate": 0.6, "passage_num": 2}
-    found = read_rgb(path, **told, correct_passage_rate=0.2, temperature=1.0)
+    found = rgb.read(path, **told, correct_passage_rate=0.2, temperature=1.0)
     assert found.select(list(SCHEMA)[:6]).row(0) == ("n", "d", 1.0, 0.6, 2, 0.2)
     with pytest.raises(
         InputError, match=r"mine\.json: nothing says what model and dataset and noise"
     ):
-        read_rgb(path)
+        rgb.read(path)
     with pytest.raises(
         InputError, match=r"says noise rate 0\.8, but 1 records .* first .id 3. 0\.4"
     ):
-        read_rgb(file(name=f"{RUN.replace('0.4', '0.8')}.json"))
+        rgb.read(file(name=f"{RUN.replace('0.4', '0.8')}.json"))
 
 
 def test_runs_that_are_there_twice(file, tmp_path):
     first, second = (file(name=f"{folder}/{RUN}.json") for folder in "ab")
     with pytest.raises(InputError) as error:
-        read_rgb(tmp_path)
+        rgb.read(tmp_path)
     assert f"{first} and {second} are the same run (model='m'" in str(error.value)
-    assert read_rgb(tmp_path, duplicates="keep")["file"].to_list() == [str(first), str(second)]
+    assert rgb.read(tmp_path, duplicates="keep")["file"].to_list() == [str(first), str(second)]
 
 
 def test_answers_that_are_none(file):
     path = file(lines(RECORD, RECORD | {"ans": 12, "label": [-1]}, RECORD | {"ans": None}))
     with pytest.raises(InputError, match=r"line 2: 'ans' is 12, not a string, a list .*'null'$"):
-        read_rgb(path)
-    assert read_rgb(path, on_invalid="null")["answers"].to_list() == [[["x"]], None, None]
+        rgb.read(path)
+    assert rgb.read(path, on_invalid="null")["answers"].to_list() == [[["x"]], None, None]
     lacking = file(lines({k: v for k, v in RECORD.items() if k != "ans"}))
     with pytest.raises(InputError, match="line 1: no 'ans'; the record has"):
-        read_rgb(lacking, on_invalid="null")
+        rgb.read(lacking, on_invalid="null")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_answers_that_are_none(file):
         (json.dumps([RECORD], indent=1), "line 1: a JSON array"),
         (json.dumps(RECORD, indent=1), "line 1: Expecting property name"),
         ("id,query\n0,a\n", "line 1: Expecting value"),
-        ("12\n", "line 1: 12 is no record; each line is a JSON object"),
+        ("12\n", "line 1: 12 is no record; each line must be a JSON object"),
         (lines(RECORD) + "null\n", "line 2: null is no record"),
         (lines(RECORD).strip() + "," + lines(RECORD), "line 1: Extra data"),
         (lines(RECORD, RECORD).replace("}\n{", "}, {"), "line 1: Extra data"),
@@ -183,7 +183,7 @@ def test_answers_that_are_none(file):
 )
 def test_files_that_are_no_json_lines(file, content, message):
     with pytest.raises(InputError, match=message) as error:
-        read_rgb(file(content))
+        rgb.read(file(content))
     assert RUN in str(error.value)
 
 
@@ -218,14 +218,14 @@ def test_files_that_are_no_json_lines(file, content, message):
 def test_records_of_wrong_types(file, changes, message):
     path = file(lines(RECORD) * 3 + "\n" + lines(RECORD | changes, ascii=True))
     with pytest.raises(InputError, match=f"{RUN}.json, line 5: {message}"):
-        read_rgb(path)
+        rgb.read(path)
 
 
 @pytest.mark.parametrize("key", ["id", "query", "ans", "label", "prediction"])
 def test_keys_that_are_lacking(file, key):
     text = lines(RECORD, {k: v for k, v in RECORD.items() if k != key})
     with pytest.raises(InputError, match=f"line 2: no '{key}'; the record has"):
-        read_rgb(file(text))
+        rgb.read(file(text))
 
 
 def test_places_without_files(file, tmp_path):
@@ -238,20 +238,20 @@ def test_places_without_files(file, tmp_path):
         (f"{RUN}.json", "is not a regular file"),
     ):
         with pytest.raises(InputError, match=message):
-            read_rgb(tmp_path / path)
+            rgb.read(tmp_path / path)
     with pytest.raises(InputError, match="no file to read"):
-        read_rgb([])
+        rgb.read([])
     for choice in ({"duplicates": "first"}, {"on_invalid": "drop"}):
         with pytest.raises(ParameterError, match="must be one of"):
-            read_rgb(tmp_path, **choice)
+            rgb.read(tmp_path, **choice)
 
 
 def test_passages_of_names_that_no_column_holds(file):
     path = file(name=f"{RUN.replace('passage5', 'passage999999999999999999999')}.json")
     with pytest.raises(InputError, match="passage_num is above 9,223,372,036,854,775,807"):
-        read_rgb(path)
+        rgb.read(path)
     with pytest.raises(ParameterError, match="noise_rate must be a number, but is"):
-        read_rgb(path, noise_rate="0.4")
+        rgb.read(path, noise_rate="0.4")
 
 
 CELLS = st.one_of(
@@ -283,7 +283,7 @@ def test_mutated_files_are_read_right_or_refused(file, changes, before, place, p
     path = file(data)
     # Any other exception fails.
     with contextlib.suppress(EvalframeError):
-        found = read_rgb(path)
+        found = rgb.read(path)
         texts = (line.removeprefix(BOM).strip() for line in data.split(b"\n"))
         read = [json.loads(text) for text in texts if text]
         for ours, key in (("id", "id"), ("response", "prediction"), ("label", "label")):
@@ -319,7 +319,7 @@ def test_every_real_run_in_one_scan(shared, tmp_path):
             for row in run.iter_rows(named=True)
         ]
         path.write_text(lines(*records))
-    found = read_rgb(tmp_path, duplicates="keep")
+    found = rgb.read(tmp_path, duplicates="keep")
     assert found["file"].n_unique() == 71
     prefix = f"{tmp_path}/"
     expected = stored.select(

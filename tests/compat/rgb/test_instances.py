@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-import evalframe as ef
+from evalframe.compat import rgb
 from evalframe.core.errors import InputError
 
 DEFAULT = [
@@ -48,7 +48,7 @@ def write(path, records):
 def test_questions_of_every_shape(tmp_path):
     write(tmp_path / "en.json", DEFAULT)
     write(tmp_path / "zh_fact.json", FACT)
-    table = ef.rag.read_rgb_instances(f"{tmp_path}/*.json")
+    table = rgb.read_instances(f"{tmp_path}/*.json")
     assert table["dataset"].to_list() == ["en"] * 3 + ["zh_fact"] * 2
     assert table["answers"].to_list() == [
         [["a"]],
@@ -64,14 +64,14 @@ def test_questions_of_every_shape(tmp_path):
 
 
 def test_integration_data_has_passages_in_groups(tmp_path):
-    table = ef.rag.read_rgb_instances(write(tmp_path / "en_int.json", SPREAD))
+    table = rgb.read_instances(write(tmp_path / "en_int.json", SPREAD))
     assert table["positive"].to_list() == [[["p", "q"], []]]
     assert table.schema["fake_answers"] == table.schema["positive_wrong"] == pl.List(pl.String)
-    named = ef.rag.read_rgb_instances(write(tmp_path / "x.jsonl", SPREAD), dataset="my_int")
+    named = rgb.read_instances(write(tmp_path / "x.jsonl", SPREAD), dataset="my_int")
     assert named["dataset"].to_list() == ["my_int"]
     write(tmp_path / "en.json", DEFAULT)
     with pytest.raises(InputError, match="read them by two calls"):
-        ef.rag.read_rgb_instances([tmp_path / "en_int.json", tmp_path / "en.json"])
+        rgb.read_instances([tmp_path / "en_int.json", tmp_path / "en.json"])
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_integration_data_has_passages_in_groups(tmp_path):
 def test_a_record_of_another_shape_is_named(tmp_path, change, message):
     path = write(tmp_path / "en.json", [DEFAULT[0] | change])
     with pytest.raises(InputError, match=message):
-        ef.rag.read_rgb_instances(path)
+        rgb.read_instances(path)
 
 
 def test_what_is_no_data_file(tmp_path):
     for given in (tmp_path / "en.json", tmp_path, []):
         with pytest.raises(InputError, match="name a data file"):
-            ef.rag.read_rgb_instances(given)
+            rgb.read_instances(given)
     (tmp_path / "en.json").write_text("[]")
     with pytest.raises(InputError, match="a JSON array; write its records as JSON lines"):
-        ef.rag.read_rgb_instances(tmp_path / "en.json")
+        rgb.read_instances(tmp_path / "en.json")
     missing = {key: value for key, value in DEFAULT[0].items() if key != "negative"}
     with pytest.raises(InputError, match="no 'negative'"):
-        ef.rag.read_rgb_instances(write(tmp_path / "en.json", [missing]))
+        rgb.read_instances(write(tmp_path / "en.json", [missing]))

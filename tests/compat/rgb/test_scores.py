@@ -6,29 +6,29 @@ import json
 
 import pytest
 
+from evalframe.compat import rgb
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
-from evalframe.rag.files import read_rgb_scores, score_object
 
 NAME = "prediction_en_m_temp0.2_noise0.4_passage5_correct0.0"
 
 
 def test_score_objects():
     counts = {"nums": 4, "tt": 1, "fact_tt": 0, "correct_tt": 0, "rejecttt": 0}
-    fact = score_object(counts, noise_rate=0.2, dataset="zh_fact")
+    fact = rgb.score_object(counts, noise_rate=0.2, dataset="zh_fact")
     assert list(fact) == [
         *("all_rate", "noise_rate", "tt", "nums"),
         *("fact_check_rate", "correct_rate", "fact_tt", "correct_tt"),
     ]
     assert repr(fact["correct_rate"]) == "0"
-    errors = score_object(counts, noise_rate=0.2, dataset="en", judge="errors")
+    errors = rgb.score_object(counts, noise_rate=0.2, dataset="en", judge="errors")
     assert list(errors) == [
         *("reject_rate", "all_rate", "correct_rate", "tt"),
         *("rejecttt", "correct_tt", "nums", "noise_rate"),
     ]
     with pytest.raises(MissingColumnsError, match="needs columns 'correct_tt', 'fact_tt'"):
-        score_object({"nums": 1, "tt": 1}, noise_rate=0.2, dataset="en_fact")
-    with pytest.raises(ParameterError, match="no scores of no responses"):
-        score_object({"nums": 0, "tt": 0}, noise_rate=0.2, dataset="en")
+        rgb.score_object({"nums": 1, "tt": 1}, noise_rate=0.2, dataset="en_fact")
+    with pytest.raises(ParameterError, match="scores need at least one"):
+        rgb.score_object({"nums": 0, "tt": 0}, noise_rate=0.2, dataset="en")
 
 
 def test_real_score_files(shared, tmp_path):
@@ -46,7 +46,7 @@ def test_real_score_files(shared, tmp_path):
             expected.append((str(path), case))
         else:
             path.unlink()
-    table = read_rgb_scores(tmp_path)
+    table = rgb.read_scores(tmp_path)
     assert len(table) == len(expected) > 200
     cases = dict(expected)
     for row in table.iter_rows(named=True):
@@ -78,13 +78,13 @@ def test_score_files_that_are_none(tmp_path, text, message):
     path = tmp_path / f"{NAME}_result.json"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_rgb_scores(path)
+        rgb.read_scores(path)
 
 
 def test_scores_that_are_read(tmp_path):
     path = tmp_path / f"{NAME}_result.json"
     path.write_text('{"all_rate": 1, "noise_rate": 0.2, "tt": 2, "time_average": 1.5}')
-    found = read_rgb_scores(str(path), noise_rate=0.2, model="n").row(0, named=True)
+    found = rgb.read_scores(str(path), noise_rate=0.2, model="n").row(0, named=True)
     assert (found["model"], found["noise_rate"], found["all_rate"], found["tt"]) == (
         "n",
         0.2,
@@ -94,4 +94,4 @@ def test_scores_that_are_read(tmp_path):
     assert found["nums"] is found["rejecttt"] is None
     path.rename(tmp_path / f"{NAME}.json")
     with pytest.raises(InputError, match="holds no score file"):
-        read_rgb_scores(tmp_path)
+        rgb.read_scores(tmp_path)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from evalframe.compat import rgb
 from evalframe.core.errors import InputError
-from evalframe.rag.files import read_rgb
 
 RUN = "prediction_en_m_noise0.4_passage5"
 RECORD = {
@@ -63,7 +63,7 @@ def file(tmp_path):
     ],
 )
 def test_rare_records_are_read_as_by_the_standard_library(file, record, changes):
-    found = read_rgb(file(text_of(id="1"), record, text_of(id="1")))
+    found = rgb.read(file(text_of(id="1"), record, text_of(id="1")))
     assert found["id"][0] == found["id"][2] == 1
     row = found.row(1, named=True)
     if changes is None:
@@ -100,9 +100,9 @@ def test_rare_records_are_read_as_by_the_standard_library(file, record, changes)
 def test_faults_are_named_with_their_line(file, record, message, on_invalid):
     path = file(text_of(), "", record, "")
     with pytest.raises(InputError, match=f"{RUN}.json, line 3(:.*)? {message}"):
-        read_rgb(path, on_invalid=on_invalid)
+        rgb.read(path, on_invalid=on_invalid)
 
 
 def test_answers_read_as_null_by_the_exact_reader(file):
     path = file(text_of(), text_of(ans='{"ans": "y"}'), text_of(ans="[[NaN]]"))
-    assert read_rgb(path, on_invalid="null")["answers"].to_list() == [[["x"]], None, None]
+    assert rgb.read(path, on_invalid="null")["answers"].to_list() == [[["x"]], None, None]

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat.rgb.settings import (
+    Settings,
+    is_named_as_run,
+    is_scores,
+    run_name,
+    settings_of,
+)
 from evalframe.core.errors import EvalframeError, InputError, ParameterError
-from evalframe.rag.files.names import Settings, is_named_as_run, is_scores, run_name, settings_of
 
 DATASETS = ["en", "zh", "en_refine", "zh_refine", "en_int", "zh_int", "en_fact", "zh_fact"]
 

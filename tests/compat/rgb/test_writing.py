@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe.compat import rgb
 from evalframe.core.errors import (
     ContractError,
     InputError,
@@ -17,7 +18,6 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.rag.files import read_rgb, read_rgb_scores, write_rgb
 from evalframe.rag.labels import label
 
 NAME = "prediction_en_m_temp0.2_noise0.4_passage5_correct0.0"
@@ -48,7 +48,7 @@ def stored(folder, name):
 
 
 def test_files_are_those_of_the_original(tmp_path):
-    paths = write_rgb(run().lazy(), tmp_path)
+    paths = rgb.write(run().lazy(), tmp_path)
     assert [str(p.relative_to(tmp_path)) for p in paths] == [
         f"result-en/{NAME}.json",
         f"result-en/{NAME}_result.json",
@@ -93,16 +93,16 @@ def test_runs_of_all_kinds_are_read_back(tmp_path):
         ],
         how="diagonal_relaxed",
     ).with_columns(pl.col("label").cast(pl.List(pl.Int8)), pl.col("factlabel").cast(pl.Int8))
-    paths = write_rgb(table, tmp_path)
+    paths = rgb.write(table, tmp_path)
     assert len(paths) == 10
     folders = {p.parent.name for p in paths}
     assert folders == {"result-en", "result-zh", tmp_path.name}
     with pytest.raises(InputError, match="what dataset is"):
-        read_rgb(tmp_path)
+        rgb.read(tmp_path)
     found = pl.concat(
         [
-            read_rgb([tmp_path / "result-en", tmp_path / "result-zh"]),
-            read_rgb(f"{tmp_path}/prediction_hotpot*", dataset="hotpot"),
+            rgb.read([tmp_path / "result-en", tmp_path / "result-zh"]),
+            rgb.read(f"{tmp_path}/prediction_hotpot*", dataset="hotpot"),
         ]
     )
     chatgpt = pl.when(dataset="zh_fact").then(pl.lit("chatgpt")).otherwise("variant")
@@ -111,27 +111,27 @@ def test_runs_of_all_kinds_are_read_back(tmp_path):
         found.drop("file").sort(keys),
         table.with_columns(variant=chatgpt).select(found.drop("file").columns).sort(keys),
     )
-    scores = read_rgb_scores(tmp_path / "result-zh").row(0, named=True)
+    scores = rgb.read_scores(tmp_path / "result-zh").row(0, named=True)
     assert scores["variant"] == "chatgpt"
     assert (scores["reject_rate"], scores["rejecttt"], scores["correct_tt"]) == (0.5, 1, 1)
 
 
 def test_chinese_responses_have_no_spaces(tmp_path):
-    write_rgb(run(dataset=["zh"] * 2, response=["x y", "信息 不足　"]), tmp_path)
-    assert read_rgb(tmp_path)["response"].to_list() == ["xy", "信息不足　"]
+    rgb.write(run(dataset=["zh"] * 2, response=["x y", "信息 不足　"]), tmp_path)
+    assert rgb.read(tmp_path)["response"].to_list() == ["xy", "信息不足　"]
 
 
 def test_what_may_be_absent(tmp_path):
     table = run(temperature=None, correct_passage_rate=None, documents=None)
-    paths = write_rgb(table.with_columns(answers=pl.lit("x")), tmp_path)
+    paths = rgb.write(table.with_columns(answers=pl.lit("x")), tmp_path)
     assert paths[0].name == "prediction_en_m_noise0.4_passage5.json"
-    found = read_rgb(tmp_path)
+    found = rgb.read(tmp_path)
     assert found["documents"].to_list() == [[], []]
     assert found["answers"].to_list() == [[["x"]]] * 2
     with pytest.raises(
         MissingColumnsError, match="labelled responses needs columns 'factlabel', '"
     ):
-        write_rgb(table.drop("factlabel", "query"), tmp_path)
+        rgb.write(table.drop("factlabel", "query"), tmp_path)
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -168,11 +168,11 @@ def test_any_text_is_written_as_json_and_read_back(tmp_path, rows, noise_rate):
         .with_columns(model=pl.lit("m"), dataset=pl.lit("en"), noise_rate=noise_rate, passage_num=1)
         .with_columns(factlabel=1)
     )
-    paths = write_rgb(table, tmp_path, overwrite=True)
+    paths = rgb.write(table, tmp_path, overwrite=True)
     text = next(p for p in paths if "result.json" not in p.name).read_bytes().decode()
     records = [json.loads(line) for line in text.split("\n")[:-1]]
     assert text == "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records)
-    found = read_rgb(next(p for p in paths if "result.json" not in p.name))
+    found = rgb.read(next(p for p in paths if "result.json" not in p.name))
     assert found.select(list(columns)).equals(table.select(list(columns)))
     assert found["noise_rate"].unique().to_list() == [noise_rate]
 
@@ -203,18 +203,18 @@ def test_golden_runs(golden, shared, tmp_path):
         tables.append(table)
         expected[case["run"]] = case["expected_scores"]
     table = pl.concat(tables)
-    paths = write_rgb(table, tmp_path)
+    paths = rgb.write(table, tmp_path)
     written = {p.name.split("_")[-5 if "result" in p.name else -4]: p for p in paths}
     assert set(written) == set(expected)
     scores = [p for p in paths if p.stem.endswith("_result")]
     for path in scores:
         name = next(name for name in expected if f"_{name}_" in path.name)
         assert path.read_text() == json.dumps(expected[name], ensure_ascii=False, indent=4)
-    found = read_rgb(tmp_path)
+    found = rgb.read(tmp_path)
     keys = ["model", "id"]
     same = ["model", "id", "answers", "label", "factlabel", "documents"]
     assert_frame_equal(found.select(same).sort(keys), table.select(same).sort(keys))
-    read = read_rgb_scores(tmp_path)
+    read = rgb.read_scores(tmp_path)
     for row in read.iter_rows(named=True):
         known = expected[row["model"]]
         assert {k: row[k] for k in known} == known
@@ -246,9 +246,9 @@ def test_golden_scores_of_any_labels(golden, tmp_path):
         if case["expected_error"]:
             assert case["expected_error"] == "ZeroDivisionError"
             with pytest.raises(ContractError, match="the table has no rows"):
-                write_rgb(table, tmp_path)
+                rgb.write(table, tmp_path)
             continue
-        path = write_rgb(table, tmp_path, overwrite=True)[1]
+        path = rgb.write(table, tmp_path, overwrite=True)[1]
         assert path.read_text() == json.dumps(case["expected_scores"], indent=4)
 
 
@@ -258,14 +258,14 @@ def test_golden_scores_of_any_labels(golden, tmp_path):
 def test_golden_scores_of_judges(golden, tmp_path, part, judge):
     for case in golden("rag/rates")[part]:
         table = labelled_case(case, evaluation=case["evaluations"])
-        paths = write_rgb(table, tmp_path, judge=judge, overwrite=True)
+        paths = rgb.write(table, tmp_path, judge=judge, overwrite=True)
         assert paths[1].name == paths[0].name.replace("chatgpt", "chatgptresult")
         assert paths[1].read_text() == json.dumps(case["expected_scores"], indent=4)
 
 
 def test_the_judge_follows_from_the_data_set(tmp_path):
     table = run(evaluation=["Yes", "not addressed"])
-    write_rgb(table, tmp_path)
+    rgb.write(table, tmp_path)
     assert stored(tmp_path, f"result-en/{NAME}_chatgptresult.json") == {
         "reject_rate": 0.5,
         "all_rate": 0.5,
@@ -276,28 +276,28 @@ def test_the_judge_follows_from_the_data_set(tmp_path):
 
 
 def test_files_of_others_are_left_alone(tmp_path):
-    paths = write_rgb(run(), tmp_path)
+    paths = rgb.write(run(), tmp_path)
     before = [path.read_bytes() for path in paths]
     paths[0].unlink()
     changed = run(response=["y", "z"])
-    with pytest.raises(OutputError, match=r"1 of 2 files are there already, the first .*_result"):
-        write_rgb(changed, tmp_path)
+    with pytest.raises(OutputError, match=r"1 of 2 files exist already, the first .*_result"):
+        rgb.write(changed, tmp_path)
     assert not paths[0].exists()
     assert paths[1].read_bytes() == before[1]
-    assert write_rgb(changed, tmp_path, overwrite=True) == paths
-    assert read_rgb(tmp_path)["response"].to_list() == ["y", "z"]
+    assert rgb.write(changed, tmp_path, overwrite=True) == paths
+    assert rgb.read(tmp_path)["response"].to_list() == ["y", "z"]
 
 
 def test_nothing_is_written_if_a_file_cannot_be(tmp_path):
     (tmp_path / "result-en" / f"{NAME}_result.json").mkdir(parents=True)
     with pytest.raises(OutputError, match="there is a folder of this name"):
-        write_rgb(run(), tmp_path, overwrite=True)
+        rgb.write(run(), tmp_path, overwrite=True)
     assert [p.name for p in (tmp_path / "result-en").iterdir()] == [f"{NAME}_result.json"]
     (tmp_path / "result-zh").touch()
     with pytest.raises(OutputError, match="cannot make folder"):
-        write_rgb(run(dataset=["zh"] * 2), tmp_path)
+        rgb.write(run(dataset=["zh"] * 2), tmp_path)
     with pytest.raises(OutputError, match=r"no folder .*none.*; create it first"):
-        write_rgb(run(), tmp_path / "none")
+        rgb.write(run(), tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -327,24 +327,24 @@ def test_nothing_is_written_if_a_file_cannot_be(tmp_path):
 def test_bad_tables(tmp_path, changes, error, message):
     options = {"judge": changes["judge"]} if "judge" in changes else {}
     with pytest.raises(error, match=message):
-        write_rgb(run(**{k: v for k, v in changes.items() if k != "judge"}), tmp_path, **options)
+        rgb.write(run(**{k: v for k, v in changes.items() if k != "judge"}), tmp_path, **options)
     assert not list(tmp_path.iterdir())
 
 
 def test_the_largest_ids_are_read_back(tmp_path):
     ids = [10**18 - 1, 1 - 10**18]
-    write_rgb(run(id=ids), tmp_path)
-    assert read_rgb(tmp_path)["id"].to_list() == ids
+    rgb.write(run(id=ids), tmp_path)
+    assert rgb.read(tmp_path)["id"].to_list() == ids
 
 
 def test_names_that_are_too_long(tmp_path):
     long = "m" * 300
     with pytest.raises(OutputError, match="shorten the names of model, data set or variant"):
-        write_rgb(run(model=[long] * 2), tmp_path)
+        rgb.write(run(model=[long] * 2), tmp_path)
     assert not list((tmp_path / "result-en").iterdir())
     with pytest.raises(OutputError, match="no folder"):
-        write_rgb(run(), tmp_path / long)
-    for read in (read_rgb, read_rgb_scores):
+        rgb.write(run(), tmp_path / long)
+    for read in (rgb.read, rgb.read_scores):
         with pytest.raises(InputError, match=r"m cannot be read .*; give another path"):
             read(tmp_path / long)
 
@@ -354,4 +354,4 @@ def test_runs_that_would_share_a_file(tmp_path):
         [run(variant=["chatgpt"] * 2), run(variant=[None] * 2)], how="vertical_relaxed"
     ).with_columns(evaluation=pl.lit("Yes"))
     with pytest.raises(ParameterError, match="runs would share a file"):
-        write_rgb(table, tmp_path)
+        rgb.write(table, tmp_path)

@@ -1,0 +1,146 @@
+"""Documents as RGB shows them: mostly the first passages of the lists, in a fixed order.
+
+RGB seeds Python's generator anew for every item. So the order depends on the kind of the data set
+and the lengths of the lists only: each such shape is arranged once, for all its rows.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import accumulate, pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core import segments
+from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.documents.orders import NEGATIVE, POSITIVE, WRONG, Order, Places, within
+from evalframe.rag.documents.selecting import selected
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame
+
+_COUNTS = ("n_pos", "n_wrong", "n_correct", "n_neg")
+
+
+def select_documents(
+    instances: Frame,
+    *,
+    noise_rate: float | Sequence[float] = 0.0,
+    passage_num: int = 5,
+    correct_rate: float = 0.0,
+    seed: int = 2333,
+) -> pl.LazyFrame:
+    """Select the documents that RGB shows with each question, in its order.
+
+    There are as many of each kind as by `evalframe.rag.select_documents`, but they are the first
+    passages of the lists, except for `_int` and `_fact`, and their order is the same for all items
+    with equally long lists. Where `status` is not `ok`, RGB fails or drops the item.
+
+    Args:
+        instances: As for `evalframe.rag.select_documents`; `id` is not needed.
+        noise_rate: Share of noise, 0 to 1. Several rates give one row each, in their order.
+        passage_num: Number of documents, 0 or more. With 0 the lists are not read.
+        correct_rate: Share of unaltered passages, 0 to 1; only used for `_fact`.
+        seed: Seed for every item, 0 or more, below 2**64.
+
+    Returns:
+        As `evalframe.rag.select_documents`.
+
+    Raises:
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument lies outside its domain, a column has another type, or the
+            table already has a column that is added.
+
+    References:
+        RGB 65ec39e.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import rgb
+        >>> instances = pl.DataFrame(
+        ...     {
+        ...         "dataset": ["en", "en"],
+        ...         "positive": [["p0", "p1", "p2", "p3"], ["p0"]],
+        ...         "negative": [["n0", "n1", "n2", "n3"], ["n0", "n1"]],
+        ...     }
+        ... )
+        >>> shown = rgb.select_documents(instances, noise_rate=0.25, passage_num=4)
+        >>> shown.select("documents", "n_neg", "realised_noise_rate").collect()
+        shape: (2, 3)
+        ┌──────────────────────┬───────┬─────────────────────┐
+        │ documents            ┆ n_neg ┆ realised_noise_rate │
+        │ ---                  ┆ ---   ┆ ---                 │
+        │ list[str]            ┆ i64   ┆ f64                 │
+        ╞══════════════════════╪═══════╪═════════════════════╡
+        │ ["p2", "n0", … "p0"] ┆ 1     ┆ 0.25                │
+        │ ["n1", "n0", "p0"]   ┆ 2     ┆ 0.666667            │
+        └──────────────────────┴───────┴─────────────────────┘
+    """
+    return selected(instances, _ORIGINAL, noise_rate, passage_num, correct_rate, seed)
+
+
+def _original(rows: pl.DataFrame, seed: int) -> Places:
+    """The documents of all rows, arranged once for each shape."""
+    import numpy as np
+
+    dataset = pl.col("dataset")
+    integration, counterfactual = is_integration(dataset), is_counterfactual(dataset)
+    keys = rows.select(
+        *(integration.alias("integration"), counterfactual.alias("counterfactual")),
+        # In other data sets, only the counts depend on the lengths of the lists.
+        pl.when(integration | counterfactual).then("group_sizes").alias("group_sizes"),
+        *_COUNTS,
+    )
+    shapes = keys.with_row_index("row").group_by(keys.columns, maintain_order=True).agg("row")
+    documents = [_arranged(*shape, seed=seed) for shape in shapes.drop("row").iter_rows()]
+
+    members = shapes["row"].list.len().to_numpy()
+    shape = np.empty(len(rows), dtype=np.int64)
+    shape[shapes["row"].explode().to_numpy()] = np.repeat(np.arange(len(shapes)), members)
+    lengths = np.array([len(shown) for shown in documents], dtype=np.int64)
+    flat = np.array([pair for shown in documents for pair in shown], dtype=np.int64).reshape(-1, 2)
+    shown = lengths[shape]
+    at = np.repeat(segments.starts_of(lengths)[shape], shown) + within(shown)
+    return Places(source=flat[at, 0], place=flat[at, 1])
+
+
+def _arranged(
+    integration: bool | None,
+    counterfactual: bool | None,
+    group_sizes: Sequence[int] | None,
+    n_pos: int,
+    n_wrong: int,
+    n_correct: int,
+    n_neg: int,
+    *,
+    seed: int,
+) -> list[tuple[int, int]]:
+    """Lists and positions of the documents of one shape, by the same calls as in RGB."""
+    # This relies on `shuffle` and `sample` of CPython, equal in 3.11 to 3.13: both draw by
+    # `getrandbits` with rejection, `shuffle` from the last position down, and what `sample` draws
+    # depends on the size of the population only.
+    generator = random.Random(seed)  # the same stream as that of the module, seeded
+    sizes = group_sizes or ()
+    if integration:
+        groups = [[*range(*ends)] for ends in pairwise(accumulate(sizes, initial=0))]
+        for group in groups:
+            generator.shuffle(group)
+        sweep = [place for rank in zip_longest(*groups) for place in rank if place is not None]
+        documents = [(POSITIVE, place) for place in sweep[:n_pos]]
+    elif counterfactual:
+        passages = range(sum(sizes))
+        wrong = generator.sample(passages, n_wrong)
+        others = sorted({*passages} - {*wrong})
+        documents = [(WRONG, place) for place in wrong]
+        documents += [(POSITIVE, place) for place in generator.sample(others, n_correct)]
+    else:
+        documents = [(POSITIVE, place) for place in range(n_pos)]
+    documents += [(NEGATIVE, place) for place in range(n_neg)]
+    generator.shuffle(documents)
+    return documents
+
+
+_ORIGINAL = Order("original", ("dataset",), _original)

@@ -1,0 +1,213 @@
+"""Prediction files and data files, read into tables."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.compat.rgb.records import FILE, INSTANCES, INTEGRATION, PREDICTIONS, read_records
+from evalframe.compat.rgb.settings import SETTINGS, Settings, runs_in
+from evalframe.core.errors import InputError
+from evalframe.core.files import matching
+from evalframe.core.rules import check_choice
+from evalframe.rag.answers import OnInvalid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evalframe.compat.rgb.settings import Paths
+
+Duplicates: TypeAlias = Literal["raise", "keep"]
+
+_STORED = ":noise_rate"
+_OPTIONAL = ("fakeanswer", "positive_wrong")
+
+
+def read(
+    path: Paths,
+    *,
+    model: str | None = None,
+    dataset: str | None = None,
+    temperature: float | None = None,
+    noise_rate: float | None = None,
+    passage_num: int | None = None,
+    correct_passage_rate: float | None = None,
+    on_invalid: OnInvalid = "raise",
+    duplicates: Duplicates = "raise",
+) -> pl.DataFrame:
+    """Read prediction files into a table of responses, all files in one scan.
+
+    A file has one JSON object on each line. Its settings come from its name,
+    `prediction_DATASET_MODEL_temp0.2_noise0.6_passage5_correct0.0.json`. Temperature and correct
+    rate can be missing; the rest of the name is the variant, such as `_chatgpt` for files with a
+    judge's text. Names of data sets are recognised if they are `en` or `zh`, alone or with
+    `_refine`, `_int` or `_fact`; pass any other. Labels are read as stored, not recomputed.
+
+    Args:
+        path: Files, globs (`**` descends) or folders, with all prediction files below them.
+        model: Overrides the names of all files.
+        dataset: Overrides the names; also separates the model from an unknown data set.
+        temperature: Overrides the names.
+        noise_rate: Overrides the names and the records.
+        passage_num: Overrides the names.
+        correct_passage_rate: Overrides the names.
+        on_invalid: For an answer that is neither text nor lists of text, which RGB writes for
+            rejections only: `raise` or `null`.
+        duplicates: For files with the same settings: `raise`, or `keep`; `file` distinguishes them.
+
+    Returns:
+        model, dataset, temperature, noise_rate, passage_num, correct_passage_rate, id (Int64),
+        query, answers (List(List(String)): groups of aliases), response, documents (List(String)),
+        label (List(Int8)), factlabel (Int8), evaluation (the judge's text), variant, file. Rows
+        follow the order of the files, in a folder or glob sorted by name, and of their lines.
+        Documents, factlabel and evaluation are null if the record lacks them.
+
+    Raises:
+        InputError: A file does not exist, a record cannot be read (with file and line), a setting
+            is missing, or two files have the same settings.
+        ParameterError: A choice is unknown, or a setting has another type.
+
+    References:
+        RGB 65ec39e.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from evalframe.compat import rgb
+        >>> record = '{"id": 0, "query": "?", "ans": "Rome", "label": [1], "prediction": "Rome"}'
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     name = "prediction_en_org_7b_temp0.2_noise0.4_passage5_correct0.0.json"
+        ...     _ = Path(folder, name).write_text(record)
+        ...     table = rgb.read(folder)
+        >>> table.select("model", "noise_rate", "answers", "label").row(0)
+        ('org_7b', 0.4, [['Rome']], [1])
+    """
+    check_choice("duplicates", duplicates, Duplicates)
+    check_choice("on_invalid", on_invalid, OnInvalid)
+    given = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
+    runs = runs_in(path, given, scores=False)
+    if duplicates == "raise":
+        _refuse_duplicates(runs)
+    records = read_records(list(runs), PREDICTIONS, nullable=["ans"] * (on_invalid == "null"))
+    rows = [{FILE: str(path), **asdict(settings)} for path, settings in runs.items()]
+    settings = pl.DataFrame(rows, schema={FILE: pl.String(), **SETTINGS, "variant": pl.String()})
+    responses = records.rename({"noise_rate": _STORED}).join(
+        settings, on=FILE, how="left", maintain_order="left"
+    )
+    if noise_rate is None:
+        _refuse_other_noise(responses)
+    return responses.select(
+        *SETTINGS,
+        "id",
+        "query",
+        answers="ans",
+        response="prediction",
+        documents="docs",
+        label="label",
+        factlabel="factlabel",
+        evaluation="evaluation",
+        variant="variant",
+        file=FILE,
+    )
+
+
+def read_instances(path: Paths, *, dataset: str | None = None) -> pl.DataFrame:
+    """Read data files into a table for `select_documents` and `attach_answers`.
+
+    A file has one JSON object on each line, whatever its extension. Its data set is the name of the
+    file without the extension: `en_fact.json` holds `en_fact`. If it contains `_int`, passages come
+    in groups, one for each part of the answer; read such files separately.
+
+    Args:
+        path: Files or globs (`**` descends).
+        dataset: Name of the data set, instead of the files' names.
+
+    Returns:
+        dataset, id (Int64), query, answers (List(List(String)): groups of aliases), fake_answers
+        (List(String)), positive (List(String), of `_int` data List(List(String))), negative and
+        positive_wrong (List(String)); null if a record lacks the key. Rows follow the order of the
+        files, those of a glob sorted by name, and of their lines.
+
+    Raises:
+        InputError: A file does not exist, a record cannot be read (with file and line), or files of
+            `_int` and other data are in one call.
+
+    References:
+        RGB 65ec39e.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from evalframe.compat import rgb
+        >>> record = (
+        ...     '{"id": 0, "query": "?", "answer": ["a", ["b", "c"]], "positive": ["a b"], '
+        ...     '"negative": []}'
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "en.json").write_text(record)
+        ...     table = rgb.read_instances(f"{folder}/en.json")
+        >>> table.select("dataset", "answers", "positive").row(0)
+        ('en', [['a'], ['b', 'c']], ['a b'])
+    """
+    files = _data_files(path)
+    names = {str(file): dataset or file.stem for file in files}
+    grouped = {file for file, name in names.items() if "_int" in name}
+    if grouped and len(grouped) < len(names):
+        other = min({*names} - grouped)
+        raise InputError(
+            f"{min(grouped)} has passages in groups, {other} has not; read them by two calls"
+        )
+    records = read_records(files, INTEGRATION if grouped else INSTANCES)
+    absent = {name: pl.lit(None) for name in _OPTIONAL if name not in records.columns}
+    return records.with_columns(**absent).select(
+        pl.col(FILE).replace_strict(names, return_dtype=pl.String).alias("dataset"),
+        "id",
+        "query",
+        answers="answer",
+        fake_answers="fakeanswer",
+        positive="positive",
+        negative="negative",
+        positive_wrong=pl.col("positive_wrong").cast(pl.List(pl.String)),
+    )
+
+
+def _refuse_duplicates(runs: Mapping[Path, Settings]) -> None:
+    first: dict[Settings, Path] = {}
+    for path, settings in runs.items():
+        if (other := first.setdefault(settings, path)) is not path:
+            raise InputError(
+                f"{other} and {path} are the same run ({settings}). Read one of them; or both, told"
+                " apart by the column 'file': in Python by duplicates='keep', on the command line"
+                " by 'file' among the columns of --by or --key"
+            )
+
+
+def _refuse_other_noise(responses: pl.DataFrame) -> None:
+    """Raise InputError if records have another noise rate than the name of their file."""
+    other = responses.filter(pl.col(_STORED) != pl.col("noise_rate"))
+    if len(other):
+        row = other.row(0, named=True)
+        raise InputError(
+            f"{row[FILE]}: its name says noise rate {row['noise_rate']}, but {len(other):,} records"
+            f" say otherwise, the first (id {row['id']}) {row[_STORED]}. Rename the file, or give"
+            " noise_rate=..."
+        )
+
+
+def _data_files(paths: Paths) -> list[Path]:
+    """The files in these files and globs, each once."""
+    entries = [paths] if isinstance(paths, str | Path) else list(paths)
+    files: list[Path] = []
+    for entry in map(str, entries):
+        # Path.is_file raises for a name that is too long, os.path.isfile returns False.
+        matches = [Path(entry)] if os.path.isfile(entry) else matching(entry)  # noqa: PTH113
+        if not (matches := [path for path in matches if path.is_file()]):
+            raise InputError(f"no file {entry!r}; name a data file, or several by a glob")
+        files += matches
+    if not files:
+        raise InputError("no file to read; name a data file, or several by a glob")
+    return list(dict.fromkeys(files))

@@ -1,0 +1,193 @@
+"""Documents as positions of passages: the seeded order, and the lists of documents themselves.
+
+An order arranges whole columns at a time, in flat arrays. Every draw of the seeded order is a hash
+of the seed, the item's data set and id, and the number of the draw. So an item gets the same
+documents in any table, and at a higher noise rate the same noise and more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import polars as pl
+
+from evalframe.core import segments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from evalframe.core.segments import Ints
+
+    Keys: TypeAlias = npt.NDArray[np.uint64]
+
+POSITIVE, NEGATIVE, WRONG = 0, 1, 2
+"""The lists that passages come from."""
+
+_ORDERED = 1 << 32
+"""Number of the draw that orders documents; no list is so long that its draws reach it."""
+
+
+class Places(NamedTuple):
+    """For each document, row by row, its list and its position there, across all groups."""
+
+    source: Ints
+    place: Ints
+
+
+class Order(NamedTuple):
+    """A way to arrange documents: its name, the columns it reads, and the function.
+
+    The function takes a table and a seed. The table has `dataset`, `id`, `n_negative`, the counts
+    (0 if they do not apply) and `group_sizes`, with one group for data sets other than `_int`.
+    """
+
+    name: str
+    columns: Sequence[str]
+    arrange: Callable[[pl.DataFrame, int], Places]
+
+
+def within(lengths: Ints) -> Ints:
+    """0, 1, 2, ... within consecutive segments of these lengths."""
+    import numpy as np
+
+    starts = segments.starts_of(lengths)
+    return np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+
+
+def documents_of(
+    lists: Sequence[pl.Series], places: Places, instance: Ints, lengths: Ints
+) -> pl.Series:
+    """Lists of documents, null if a passage among them is null.
+
+    Args:
+        lists: Lists of positive, negative and wrong passages of each instance.
+        places: Positions of the documents of all rows.
+        instance: The instance of each row.
+        lengths: The number of documents of each row.
+    """
+    import numpy as np
+
+    flat = [_flat(passages) for passages in lists]
+    sizes = np.array([len(passages) for passages, _ in flat], dtype=np.int64)
+    first = np.stack([starts[:-1] for _, starts in flat])
+    first += segments.starts_of(sizes)[:-1, None]
+    pool = pl.concat([passages for passages, _ in flat], rechunk=False)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    documents = pool.gather(first[places.source, instance[owner]] + places.place)
+    valid = np.ones(len(lengths), dtype=np.bool_)
+    if documents.null_count():
+        valid[owner[documents.is_null().to_numpy()]] = False
+    return segments.listed(documents, lengths, valid)
+
+
+def _flat(lists: pl.Series) -> tuple[pl.Series, Ints]:
+    """All passages of a column of lists or of lists of groups, and the start of each row."""
+    starts = segments.starts_of(lists.list.len().fill_null(0).to_numpy())
+    inner = lists.explode(empty_as_null=False, keep_nulls=False)
+    if isinstance(inner.dtype, pl.List):
+        passages, first = _flat(inner)
+        return passages, first[starts]
+    return inner, starts
+
+
+def _seeded(rows: pl.DataFrame, seed: int) -> Places:
+    """Draw the documents of all rows.
+
+    All passages of a list are equally likely; for `_int` those of a group, whose groups take turns.
+    The unaltered passages of `_fact` come first in the drawn order and the wrong ones after them,
+    so that no passage is shown in both forms.
+    """
+    import numpy as np
+
+    from evalframe.resample.draws import stable_hash
+
+    names = rows.select(pl.concat_str("dataset", pl.lit("\0"), "id", ignore_nulls=True))
+    items = stable_hash(names.to_series())
+    n_pos, n_correct, n_wrong, n_neg = (
+        rows[name].to_numpy() for name in ("n_pos", "n_correct", "n_wrong", "n_neg")
+    )
+
+    groups = rows["group_sizes"].list.len().fill_null(0).to_numpy().astype(np.int64)
+    sizes = rows["group_sizes"].explode(empty_as_null=False, keep_nulls=False).to_numpy()
+    starts = segments.starts_of(groups)
+    shown = n_pos + n_correct + n_wrong
+    counts = _in_turn(sizes, starts, shown)
+    owner = np.repeat(np.arange(len(rows)), groups)
+    drawn = _drawn(items[owner] + within(groups).astype(np.uint64), sizes, counts, seed=seed)
+    before = segments.starts_of(sizes)
+    before = before[:-1] - before[starts[owner]]  # passages of the row's groups before this one
+    positive = np.repeat(before, counts) + drawn
+    wrong = (within(shown) >= np.repeat(n_correct, shown)) & np.repeat(n_wrong > 0, shown)
+
+    negative = _drawn(items - np.uint64(1), rows["n_negative"].to_numpy(), n_neg, seed=seed)
+    source = np.concatenate([np.where(wrong, WRONG, POSITIVE), np.full(len(negative), NEGATIVE)])
+    place = np.concatenate([positive, negative])
+    row = np.arange(len(rows))
+    owner = np.concatenate([np.repeat(row, shown), np.repeat(row, n_neg)])
+    # A passage stands in the same order with others whether it is shown altered or not.
+    which = (2 * place + (source == NEGATIVE)).astype(np.uint64)
+    order = _ordered(owner, items[owner] + which, seed=seed)
+    return Places(source=source[order], place=place[order])
+
+
+def _in_turn(sizes: Ints, starts: Ints, shown: Ints) -> Ints:
+    """Passages to draw from each group: one of each in turn, until a row has enough.
+
+    `starts` are those of the rows in the groups; a row shows no more passages than it has.
+    """
+    import numpy as np
+
+    taken = np.zeros(len(sizes), dtype=np.int64)
+    left = shown.copy()
+    groups = np.diff(starts)
+    while left.any():
+        has_more = sizes > taken
+        before = segments.starts_of(has_more)
+        turn = before[:-1] - np.repeat(before[starts[:-1]], groups)
+        takes = has_more & (turn < np.repeat(left, groups))
+        taken += takes
+        left -= np.diff(segments.starts_of(takes)[starts])
+    return taken
+
+
+def _drawn(keys: Keys, sizes: Ints, taken: Ints, *, seed: int) -> Ints:
+    """Positions drawn from lists without replacement, in the order drawn, list by list.
+
+    These are the first steps of a Fisher-Yates shuffle of all lists at once, step by step: drawing
+    more continues the shuffle and leaves its beginning as it is. Equal keys draw equally.
+    """
+    import numpy as np
+
+    from evalframe.resample.draws import uniform_draws
+
+    places, starts = within(sizes), segments.starts_of(sizes)[:-1]
+    for step in range(taken.max(initial=0)):
+        lists = np.flatnonzero(taken > step)
+        uniform = uniform_draws(seed, step, 1, keys[lists])[0]
+        here = starts[lists] + step
+        there = here + (uniform * (sizes[lists] - step)).astype(np.int64)
+        places[here], places[there] = places[there], places[here]
+    drawn: Ints = places[np.repeat(starts, taken) + within(taken)]
+    return drawn
+
+
+def _ordered(owner: Ints, keys: Keys, *, seed: int) -> Ints:
+    """Positions sorted by owner, and within an owner at random.
+
+    Owner and the upper half of a random number in one integer sort faster than two keys. The sort
+    is stable, so that equal halves do not depend on other rows.
+    """
+    import numpy as np
+
+    from evalframe.resample.draws import uniform_draws
+
+    uniform = uniform_draws(seed, _ORDERED, 1, keys)[0]
+    half = (uniform * 2.0**32).astype(np.uint64)
+    order: Ints = np.argsort((owner.astype(np.uint64) << np.uint64(32)) | half, kind="stable")
+    return order
+
+
+SEEDED = Order("seeded", ("dataset", "id"), _seeded)
