@@ -77,8 +77,8 @@ def prompts(
         'en/7/noise0.5/passages2/correct0.0/seeded42'
         >>> print(asked["prompt"].item())
         Passages:
-        Bob ran.
         Ann won.
+        Bob ran.
         <BLANKLINE>
         Question: Who won?
     """
