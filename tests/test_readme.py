@@ -1,30 +1,31 @@
-"""The README says what is: its metric table and its commands. Its examples run as doctests."""
+"""The README and the reference texts. Their examples run as doctests."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+import evalframe as ef
+from evalframe.core.errors import UnknownNameError
 from evalframe.core.metric import registered
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def row(metric):
-    low, high = (f"{end:g}" for end in metric.range)
-    better = {"minimize": "lower", "maximize": "higher", "none": ""}[metric.direction]
-    name = metric.label or metric.name
-    roles = ", ".join(metric.roles)
-    return f"| `{name}` | {metric.family} | {better} | [{low}, {high}] | {roles} |"
-
-
-def test_the_metric_table_lists_the_registry():
-    table = re.search(r"<!-- metrics.*?-->\n(.*)<!-- /metrics -->", README, re.DOTALL).group(1)
+def test_the_table_of_metrics_is_the_registry():
     ours = [metric for metric in registered().values() if metric.family != "user"]
-    assert table.splitlines()[2:] == [row(metric) for metric in ours]
+    for metric, line in zip(ours, ef.explain("metrics").splitlines()[4:], strict=True):
+        assert line.startswith(f"| `{metric.label or metric.name}` | {metric.family} |")
+    assert "| `aurc` | selective | lower | [0, inf] | loss, confidence |" in ef.explain("metrics")
+
+
+def test_a_public_name_is_explained_and_another_refused_with_a_hint():
+    assert ef.explain("aurc").startswith("# aurc\n\nArea under the risk-coverage curve")
+    with pytest.raises(UnknownNameError, match=r"'aucr'.*Did you mean 'aurc'"):
+        ef.explain("aucr")
+    assert repr(ef.explain("jobs")) == ef.explain("jobs") == ef.explain("jobs")._repr_markdown_()
 
 
 def test_ci_runs_the_test_command_of_the_readme():

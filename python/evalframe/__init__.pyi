@@ -36,6 +36,7 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.explain import explain as explain
 from evalframe.rag.metrics import (
     all_rate as all_rate,
     answer_accuracy as answer_accuracy,
@@ -153,4 +154,5 @@ from evalframe.survey.similarity import (
     jensen_shannon_similarity as jensen_shannon_similarity,
 )
 
+__all__: list[str]
 __version__: str

@@ -146,7 +146,9 @@ def test_another_generator_stays_within_monte_carlo_error(bootstraps, participan
         method = ef.Bootstrap(
             cluster="participant_id", n=2000, seed=5, draws=draws, interval="percentile"
         )
-        result = ai_psychiatrist.evaluate(participants, metrics(case["variant"], expected), resample=method)
+        result = ai_psychiatrist.evaluate(
+            participants, metrics(case["variant"], expected), resample=method
+        )
         assert_within(result, expected, "2000", slack)
 
 

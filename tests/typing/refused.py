@@ -25,7 +25,6 @@ ef.survey.leaderboard(items, "segments")  # error: arg-type
 ef.survey.baseline(items, "margin")  # error: arg-type
 ef.rag.label(items, mode="loose")  # error: arg-type
 ef.rag.rates(items, dropped="right")  # error: arg-type
-ef.jensen_shannon_similarity(rules="sound")  # error: arg-type
 ef.Bootstrap(cluster="item", interval="bc")  # error: arg-type
 ef.Bootstrap(cluster="item", draws="mersenne")  # error: arg-type
 ef.evaluate(items, ef.aurc, plan="level")  # error: arg-type
@@ -42,7 +41,7 @@ ef.Bootstrap("item")  # error: call-arg
 ef.aurc("loss", "confidence", "weight")  # error: call-arg
 ef.selective.rc_curve(items, "loss", "confidence", "mode")  # error: call-arg
 ef.rag.rates(items, "mode")  # error: call-arg
-ef.survey.score(items, "reference")  # error: call-arg
+ef.survey.score(items, "reference")  # error: call-overload
 ef.replication.ecs(items, "domain", "model")  # error: call-arg
 
 # values of another type

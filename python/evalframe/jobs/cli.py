@@ -87,6 +87,15 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
 
 
 @cli.command()
+@click.argument("topic", required=False)
+def explain(topic: str | None) -> None:
+    """Print a reference text, or the documentation of a public name; without TOPIC list them."""
+    import evalframe as ef
+
+    say(str(ef.explain(topic)).rstrip())
+
+
+@cli.command()
 @click.option("--family", help="Only those of one family.")
 def metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
