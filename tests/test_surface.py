@@ -72,14 +72,11 @@ SAME_NAME = {
     "consistency": "of samples of a response; of segments; of directions of tests: three things",
     "contract": "of tables of different columns",
     "evaluate": "run documents as their program does; tables",
-    "open": "files of different programs",
     "prompt": "of questions with documents; of questions to a segment",
     "rate": "of responses; of replicated findings",
     "read": "files of different programs",
     "read_response": "to prompts of different families, by one function of core",
     "response_contract": "tables of different columns",
-    "validate": "a table against its contract; the files of a survey",
-    "write": "files of different programs",
     "write_prompt": "different prompts in the same two formats",
 }
 """Names that several families use, once words of a family and plurals are left out."""
@@ -152,7 +149,6 @@ OTHER_NAMES = {
     "rag.select_documents correct_rate": "a word of RGB, whose documents it selects",
     "survey.config_id n_individuals": "asked for, not found in the data",
     "survey.prompts n_individuals": "asked for, not found in the data",
-    "survey.read_dialogues sample_sizes": "one for each segment",
     "survey.survey_contract unit": "of the shares: percent or fraction",
     "replication.preferred_std_error bootstrap": "a column: the error by the bootstrap",
     "compat.replicated significance_level": "of a test: level is that of an interval",

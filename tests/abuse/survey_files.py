@@ -16,6 +16,7 @@ import polars as pl
 from abuse.mutations import BYTES, TEXT
 from abuse.readers import Reader, as_parquet
 from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import InputError
 from evalframe.survey.sample import sample_survey
 
@@ -28,17 +29,17 @@ def _survey() -> pl.DataFrame:
 
 def _survey_document() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        [file] = survey.write_survey(_survey(), Path(folder, "survey.json"))
+        [file] = dtef.write_survey(_survey(), Path(folder, "survey.json"))
         return file.read_bytes()
 
 
 def _read_survey(path: Path) -> Any:
     names = ("round", "question_id", "segment_id", "option_index", "sample_size", "percent")
-    return survey.read_survey(path).responses.select(names).rows()
+    return dtef.read_survey(path).responses.select(names).rows()
 
 
 def _validated(path: Path) -> Any:
-    report = survey.validate(path)
+    report = dtef.validate(path)
     if not report.valid:
         raise InputError(str(report))
     return report.questions, report.segments, report.responses
@@ -113,13 +114,13 @@ def _counts() -> bytes:
 
 
 def _read_dialogues(path: Path) -> Any:
-    return _shown(survey.read_dialogues(path, round="r").responses, "percent")
+    return _shown(dtef.read_dialogues(path, round="r").responses, "percent")
 
 
 def _read_counts(path: Path) -> Any:
     aggregate = path.with_name("aggregate.csv")
     aggregate.write_bytes(_dialogues())
-    sizes = survey.read_dialogues(aggregate, path, round="r", min_sample_size=0).responses
+    sizes = dtef.read_dialogues(aggregate, path, round="r", min_sample_size=0).responses
     return sorted({*_shown(sizes.filter(pl.col("sample_size").is_not_null()), "sample_size")})
 
 
@@ -187,7 +188,7 @@ def _run_result() -> bytes:
 
 
 def _read_runs(path: Path) -> Any:
-    results = survey.open_runs(path)
+    results = dtef.open_runs(path)
     names = ("prompt_id", "model", "score", "n_points", "response")
     if (use := results.runs["use"].item()) != "counted":
         raise InputError(f"{path.name} is not counted: {use}")

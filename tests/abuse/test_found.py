@@ -13,6 +13,7 @@ from abuse.contracts import CONTRACTS
 from abuse.mutations import BYTES
 from abuse.rag_files import READERS
 from evalframe import rag, replication, selective, survey
+from evalframe.compat import dtef
 from evalframe.core.contract import Column, Contract
 from evalframe.core.documents import check_parquet
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
@@ -31,7 +32,7 @@ def read(tmp_path, *lines):
 def table(tmp_path, text):
     path = tmp_path / "GD9.csv"
     path.write_bytes(text)
-    return survey.read_dialogues(path).responses["percent"].to_list()
+    return dtef.read_dialogues(path).responses["percent"].to_list()
 
 
 def test_a_signal_named_by_half_of_a_character():
@@ -105,7 +106,7 @@ def test_counts_of_no_segment(tmp_path):
     (tmp_path / "GD9.csv").write_bytes(HEAD + FIRST.replace(b"60%", b"100%"))
     (tmp_path / "counts.csv").write_text("Question ID,All\nq,100\n")
     with pytest.raises(InputError, match="none of the columns of segments, as 'O3: Male'"):
-        survey.read_dialogues(tmp_path / "GD9.csv", tmp_path / "counts.csv")
+        dtef.read_dialogues(tmp_path / "GD9.csv", tmp_path / "counts.csv")
 
 
 def test_errors_about_a_table_name_its_file(tmp_path):

@@ -243,7 +243,7 @@ def test_surveys_in_every_form(survey: Any) -> None:
         assert_frame_equal(pl.read_parquet("out.parquet"), expected)
     Path("rounds").mkdir()
     whole = ef.survey.as_survey(SURVEY)
-    ef.survey.write_survey(whole, "rounds")
+    dtef.write_survey(whole, "rounds")
     for given in ("rounds", "rounds/*.json"):
         survey("said.parquet", "--truth", given, "-o", "out.parquet", "-q")
         assert_frame_equal(pl.read_parquet("out.parquet"), expected)

@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.survey import survey_commands
 from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, ContextFormat, EvalType, Reasoning
@@ -278,7 +279,7 @@ def test_surveys_are_checked(survey: Any) -> None:
     assert "1 segments did not answer all questions: gender:male (MB1)" in told
     assert "20 segments are of unknown size" in told
     Path("rounds").mkdir()
-    ef.survey.write_survey(ef.survey.as_survey(SURVEY), "rounds")
+    dtef.write_survey(ef.survey.as_survey(SURVEY), "rounds")
     assert survey("validate", "rounds", "survey.parquet").count("valid: ") == 2
     first_round = min(Path("rounds").iterdir())
     document = json.loads(first_round.read_text())

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.baselines import MODELS, baseline
 from evalframe.survey.prompting import population_marginals
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score
-from evalframe.survey.surveys import read_survey
 
 KINDS = {"uniform": "uniform", "marginal": "population_marginal", "cross_segment": "cross_segment"}
 FIRST_SIX = [f"GD{number}" for number in range(1, 7)]

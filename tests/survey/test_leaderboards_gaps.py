@@ -7,6 +7,7 @@ from functools import partial
 import polars as pl
 import pytest
 
+from evalframe.compat.dtef import read_runs
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.leaderboards import (
     category_leaders,
@@ -18,7 +19,6 @@ from evalframe.survey.leaderboards import (
     question_disparity,
     stereotype_score,
 )
-from evalframe.survey.runs import read_runs
 
 
 def records(golden):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import (
     ContractError,
     ParameterError,
@@ -14,7 +15,6 @@ from evalframe.core.errors import (
 )
 from evalframe.survey.parsing import parse
 from evalframe.survey.prompting import blueprints, prompts
-from evalframe.survey.surveys import read_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

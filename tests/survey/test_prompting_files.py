@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -16,7 +17,6 @@ from evalframe.core.errors import (
     ParameterError,
 )
 from evalframe.survey.prompting import blueprints, prompts, read_responses, write_prompts
-from evalframe.survey.surveys import read_survey
 from survey.test_prompting import document
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.survey.prompting import blueprints, prompts, seeded_sample
-from evalframe.survey.surveys import read_survey
 
 OPTIONS = {"p": ["Yes", "No"], "q": ["Now", "Later", "Never"]}
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ParameterError
 from evalframe.survey.prompting import (
     available_tokens,
@@ -19,7 +20,6 @@ from evalframe.survey.prompting import (
     seeded_sample,
 )
 from evalframe.survey.prompting.sampling import shuffled
-from evalframe.survey.surveys import read_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe.compat import dtef
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.survey.surveys import (
     as_distributions,
@@ -16,7 +17,6 @@ from evalframe.survey.surveys import (
     canonical_id,
     canonical_value,
     category,
-    read_survey,
     segment_id,
     slug,
 )
@@ -234,7 +234,7 @@ def test_the_real_survey(shared: Path) -> None:
     assert_frame_equal(
         described.segments.select(known.columns), known, check_dtypes=False, check_row_order=False
     )
-    one_round = read_survey(folder / "dtef_survey_gd5.json").distributions()
+    one_round = dtef.read_survey(folder / "dtef_survey_gd5.json").distributions()
     same = lists.filter(round="GD5").select("question_id", "segment_id", "actual", "sample_size")
     joined = same.join(one_round, on=["question_id", "segment_id"])
     assert len(joined) == len(same) == len(one_round)

@@ -51,7 +51,6 @@ from evalframe.survey.prompting import (
     seeded_sample,
     write_prompts,
 )
-from evalframe.survey.runs import RunResults, open_runs, read_runs, summary, write_summary
 from evalframe.survey.scoring import prompt_scores, score
 from evalframe.survey.similarity import (
     answer_letter,
@@ -74,27 +73,21 @@ from evalframe.survey.similarity import (
 from evalframe.survey.surveys import (
     CATEGORIES,
     Survey,
-    SurveyReport,
     as_distributions,
     as_long,
     as_survey,
     canonical_id,
     canonical_value,
     category,
-    read_dialogues,
     read_survey,
     segment_id,
     slug,
-    validate,
-    write_survey,
 )
 
 __all__ = [
     "CATEGORIES",
     "Curation",
-    "RunResults",
     "Survey",
-    "SurveyReport",
     "adjusted_p_value",
     "answer_letter",
     "answer_probabilities",
@@ -139,7 +132,6 @@ __all__ = [
     "model_disparity",
     "noise_ceiling",
     "normalised_score",
-    "open_runs",
     "parse",
     "per_option_accuracy",
     "permutation_baseline",
@@ -149,9 +141,7 @@ __all__ = [
     "prompts",
     "question_disparity",
     "rank_agreement",
-    "read_dialogues",
     "read_responses",
-    "read_runs",
     "read_survey",
     "respondent_differences",
     "respondent_gaps",
@@ -165,13 +155,9 @@ __all__ = [
     "similarity_table",
     "slug",
     "stereotype_score",
-    "summary",
     "survey_contract",
     "total_variation_distance",
-    "validate",
     "weighted_means",
     "welch_test",
     "write_prompts",
-    "write_summary",
-    "write_survey",
 ]

@@ -1,6 +1,9 @@
 """dtef-app: surveys, run results, and its numbers where they differ."""
 
+from evalframe.compat.dtef.dialogues import read_dialogues
 from evalframe.compat.dtef.noise import noise_ceiling, normalised_score
+from evalframe.compat.dtef.reading import read_survey
+from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs
 from evalframe.compat.dtef.scoring import prompt_scores, score
 from evalframe.compat.dtef.similarity import (
     cosine_similarity,
@@ -10,8 +13,13 @@ from evalframe.compat.dtef.similarity import (
     jensen_shannon_similarity,
     per_option_accuracy,
 )
+from evalframe.compat.dtef.summary import summary, write_summary
+from evalframe.compat.dtef.validating import SurveyReport, validate
+from evalframe.compat.dtef.writing import write_survey
 
 __all__ = [
+    "RunResults",
+    "SurveyReport",
     "cosine_similarity",
     "earth_mover_similarity",
     "individual_score",
@@ -19,7 +27,15 @@ __all__ = [
     "jensen_shannon_similarity",
     "noise_ceiling",
     "normalised_score",
+    "open_runs",
     "per_option_accuracy",
     "prompt_scores",
+    "read_dialogues",
+    "read_runs",
+    "read_survey",
     "score",
+    "summary",
+    "validate",
+    "write_summary",
+    "write_survey",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import describing, open_files
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
+    from evalframe.compat.dtef import RunResults
     from evalframe.jobs.survey.job import SurveyJob
     from evalframe.jobs.survey.surveys import OpenedSurvey
-    from evalframe.survey.runs import RunResults
 
 _TEXTS = (
     "model",
@@ -210,11 +211,11 @@ def _is_list(dtype: pl.DataType | None) -> bool:
 
 
 def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    results = ef.survey.open_runs(
+    results = dtef.open_runs(
         [folder / item for item in job.items],
         versions=job.versions,
         experiments=job.experiments,
-        rules=job.rules,
+        former_names=job.rules == "documented",
     )
     files = [File.at(name) for name in results.runs["file"]]
     _refuse_repeats(files)

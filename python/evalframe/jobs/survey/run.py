@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.core.contract import validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.outputs import check_output
@@ -135,7 +136,7 @@ def _summarised(opened: Opened, path: Path | None) -> Callable[[], object] | Non
     """Writes the summary, if there is one to write."""
     if path is None or opened.results is None:
         return None
-    return partial(ef.survey.write_summary, opened.results, path)
+    return partial(dtef.write_summary, opened.results, path)
 
 
 def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.compat import dtef
 from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import described, open_files
 from evalframe.jobs.paths import File, find, reading
 from evalframe.jobs.survey.texts import as_labels, as_numbers, naming_lines
-from evalframe.survey.surveys import as_survey, read_survey
+from evalframe.survey.surveys import as_survey
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS
 from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.respondents import RESPONDENT, WEIGHT
@@ -248,7 +249,7 @@ def _from_documents(files: list[File], described_by: str | None) -> OpenedSurvey
         raise ParameterError(
             f"documents hold their questions and segments; leave out {described_by}"
         )
-    survey = read_survey([file.path for file in files])
+    survey = dtef.read_survey([file.path for file in files])
     pairs = survey.responses.group_by("round", maintain_order=True).agg(
         pl.struct("question_id", "segment_id").n_unique()
     )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-import evalframe as ef
+from evalframe.compat import dtef
+from evalframe.compat.dtef.validating import FEW
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.survey.surveys import (
@@ -17,7 +18,6 @@ from evalframe.jobs.survey.surveys import (
     read_table,
     survey_of,
 )
-from evalframe.survey.surveys.validating import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def checked(
         check_found(columns, "the survey")
     told, usable = [], True
     if documents:
-        report = ef.survey.validate([file.path for file in documents])
+        report = dtef.validate([file.path for file in documents])
         told.append(str(report))
         usable = report.valid and report.conflicts.is_empty()
     if tables:

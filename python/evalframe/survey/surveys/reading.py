@@ -1,33 +1,26 @@
-"""Survey files, read into tidy tables."""
+"""Tables of surveys in files; those in CSV must be UTF-8 text with all cells in all rows."""
 
 from __future__ import annotations
 
-import json
+import glob
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from evalframe.core.documents import damage_told
-from evalframe.core.errors import InputError, naming
-from evalframe.survey.surveys.assembling import (
-    ATTRIBUTES,
-    QUESTIONS,
-    ROUNDS,
-    SEGMENTS,
-    as_survey,
-)
-from evalframe.survey.surveys.documents import TABLES, documents, files_of, listed_sources
-from evalframe.survey.surveys.names import category
-from evalframe.survey.surveys.table_files import read_csv, read_parquet
-from evalframe.survey.surveys.tables import RESPONSES, Survey
-from evalframe.survey.surveys.validating import entries, listed, report_on
+from evalframe.core.documents import check_parquet, damage_told, read_regular
+from evalframe.core.errors import InputError, ParameterError, naming
+from evalframe.core.files import matching
+from evalframe.survey.surveys.assembling import as_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from evalframe.survey.surveys.tables import Survey
 
-    from evalframe.survey.surveys.documents import Document, Sources
+Paths: TypeAlias = str | Path | Sequence[str | Path]
 
+_TABLES = (".parquet", ".csv")
 _TEXTS = (
     "round",
     "question_id",
@@ -41,79 +34,79 @@ _TEXTS = (
 )
 """Columns that are text, whatever they look like."""
 
+_BROKEN = re.compile("[\udc80-\udcff]")
+_EXAMPLES, _LONGEST = 3, 300
 
-def read_survey(path: Sources) -> Survey:
-    """Surveys as tidy tables: files of the original program, or tables.
 
-    `.json` files are validated as by `validate`, and each is a round, named by its survey id.
-    `.parquet` and `.csv` files hold a table that `as_distributions` takes. A response may have a
-    `sampleSize` of its own, which the original program ignores.
+def read_survey(path: Paths) -> Survey:
+    """Read a survey from `.parquet` and `.csv` files, in any of the shapes of `as_distributions`.
 
     Args:
-        path: Files, globs, folders (with all `.json` files in them, each of which must be a survey)
-            or decoded documents. Tables and documents are not mixed.
+        path: Files, globs, or folders (with all tables in them). Together they are one table.
 
     Returns:
-        The survey, rounds in the order of the files, everything else in that of the documents.
+        The survey, in the order of the rows.
 
     Raises:
-        InputError: No such file, text that is not UTF-8, damaged JSON, errors or conflicts (see
-            `validate`), or two files of the same round.
+        InputError: No such file, a file that is not a table, text that is not UTF-8, or a table
+            without rows. JSON documents of dtef-app are read by
+            `evalframe.compat.dtef.read_survey`.
         ContractError: A table that breaks the contract.
-        ParameterError: It is neither a path nor a document.
-
-    References:
-        Files are those of dtef-app 52d79c0.
+        ParameterError: `path` is neither a path nor several paths.
 
     Example:
-        >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
-        >>> answer = {"questionId": "q", "distribution": [60, 40]}
-        >>> segment = {"id": "gender:male", "label": "Male", "sampleSize": 50}
-        >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
-        >>> survey["segments"] = [{**segment, "responses": [answer]}]
-        >>> read_survey(survey).distributions().select("segment_id", "sample_size", "actual").row(0)
-        ('gender:male', 50, [0.6, 0.4])
+        >>> import tempfile
+        >>> table = pl.DataFrame(
+        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table.write_parquet(Path(folder, "survey.parquet"))
+        ...     survey = read_survey(Path(folder, "survey.parquet"))
+        >>> survey.distributions().select("segment_id", "actual").row(0)
+        ('gender:male', [0.6, 0.4])
     """
-    if files := _tables(path):
-        first = str(files[0]) + f" (and {len(files) - 1:,} more)" * (len(files) > 1)
-        tables = [_table(file) for file in files]
-        with damage_told(first, "one table"):
-            table = pl.concat(tables, how="diagonal_relaxed")
-        with naming(first):
-            return as_survey(table)
-    found = documents(path)
-    report = report_on(found)
-    kinds = {"errors": report.errors, "conflicts": report.conflicts}
-    told = [f"{len(rows):,} {kind}:\n{listed(rows)}" for kind, rows in kinds.items() if len(rows)]
-    if told:
-        raise InputError("\n".join(("correct the survey", *told)))
-    _refuse_repeated(found)
-    rounds, questions, segments = _rounds(found), _questions(found), _segments(found)
-    return Survey(
-        rounds=rounds,
-        questions=questions,
-        segments=segments,
-        segment_attributes=_attributes(found),
-        responses=_responses(found, questions, segments),
-        warnings=report.warnings,
-    )
+    files = [file for each in listed(path) for file in files_of(each, *_TABLES)]
+    if not files:
+        raise InputError("no survey to read; name a file, a glob or a folder")
+    first = str(files[0]) + f" (and {len(files) - 1:,} more)" * (len(files) > 1)
+    tables = [_table(file) for file in files]
+    with damage_told(first, "one table"):
+        table = pl.concat(tables, how="diagonal_relaxed")
+    with naming(first):
+        return as_survey(table)
 
 
-def _tables(path: Sources) -> list[Path]:
-    """The tables among the files.
+def listed(sources: Any, *others: type) -> list[Any]:
+    """The sources as a list, whether one is given or several."""
+    is_several = isinstance(sources, Iterable) and not isinstance(sources, str | Mapping)
+    each: list[Any] = [*sources] if is_several else [sources]
+    for source in each:
+        if not isinstance(source, (str, Path, *others)):
+            kinds = "folders or decoded documents (mappings)" if others else "or folders"
+            raise ParameterError(f"expected files, globs, {kinds}, got {type(source).__name__}")
+    return each
 
-    Raises:
-        InputError: Some files are tables and some are not.
-    """
-    each = listed_sources(path)
-    paths = [file for one in each if isinstance(one, str | Path) for file in files_of(one)]
-    tables = [file for file in paths if file.suffix.lower() in TABLES]
-    if tables and len(tables) < max(len(each), len(paths)):
-        raise InputError("tables and documents of surveys are mixed; read them separately")
-    return tables
+
+def files_of(source: str | Path, *suffixes: str) -> list[Path]:
+    """The files of a path: itself, those a glob matches, or those of a folder with a suffix."""
+    path = Path(source)
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes)
+        if not files:
+            raise InputError(f"folder {str(path)!r} holds no {' or '.join(suffixes)} file")
+        return files
+    if path.exists() or not glob.has_magic(str(path)):
+        return [path]
+    if not (files := matching(path)):
+        raise InputError(f"no file matches {str(path)!r}")
+    return files
 
 
 def _table(file: Path) -> pl.DataFrame:
+    if file.suffix.lower() == ".json":
+        raise InputError(
+            f"{file} is a document of dtef-app; evalframe.compat.dtef.read_survey reads it"
+        )
     if file.suffix.lower() == ".csv":
         table = read_csv(file, dict.fromkeys(_TEXTS, pl.String()))
     else:
@@ -123,123 +116,69 @@ def _table(file: Path) -> pl.DataFrame:
     return table
 
 
-def _refuse_repeated(found: Sequence[Document]) -> None:
-    first: dict[str, str] = {}
-    for document in found:
-        round_ = document.content["surveyId"]
-        if other := first.get(round_):
-            raise InputError(f"{other} and {document.name} are both round {round_!r}; read one")
-        first[round_] = document.name
-
-
-def _rounds(found: Sequence[Document]) -> pl.DataFrame:
-    keys = ("surveyId", "surveyName", "description", "source")
-    rows = [tuple(_text(document.content.get(key)) for key in keys) for document in found]
-    return pl.DataFrame(rows, schema=ROUNDS, orient="row")
-
-
-def _questions(found: Sequence[Document]) -> pl.DataFrame:
-    rows = [
-        (round_, question_id, order, question["text"], question["type"], question.get("options"))
-        for round_, content in _contents(found)
-        for order, (question_id, question) in enumerate(entries(content["questions"]).items())
-    ]
-    columns = {name: dtype for name, dtype in QUESTIONS.items() if name != "n_options"}
-    table = pl.DataFrame(rows, schema=columns, orient="row")
-    return table.with_columns(n_options=pl.col("options").list.len().cast(pl.Int64)).select(
-        *QUESTIONS
-    )
-
-
-def _segments(found: Sequence[Document]) -> pl.DataFrame:
-    rows = [
-        (
-            round_,
-            segment["id"],
-            _text(segment.get("label")) or segment["id"],
-            _only_value(segment),
-            _whole(segment.get("sampleSize")),
-            len(segment["responses"]),
+def read_csv(path: Path, types: Mapping[str, pl.DataType] | None = None) -> pl.DataFrame:
+    """Read a CSV file: as text alone, or with the types of some columns and the others inferred."""
+    data = _bytes(path)
+    _refuse_other_encodings(path, data)
+    rows = _rows(path, data)
+    with damage_told(str(path), "CSV"):
+        if types is None:
+            table = pl.read_csv(data, infer_schema=False)
+        else:
+            table = pl.read_csv(data, schema_overrides=types, infer_schema_length=None)
+    if len(table) != rows:
+        raise InputError(
+            f"cannot read {path}: it has blank lines between its {rows:,} rows, or ends of lines"
+            " that are no line feeds; write it anew, a line for each row"
         )
-        for round_, content in _contents(found)
-        for segment in content["segments"]
-    ]
-    columns = {name: dtype for name, dtype in SEGMENTS.items() if name != "segment_attribute"}
-    table = pl.DataFrame(rows, schema=columns, orient="row")
-    value = pl.coalesce("segment_value", "segment_label")
-    return table.with_columns(category(), segment_value=value).select(*SEGMENTS)
+    return table
 
 
-def _attributes(found: Sequence[Document]) -> pl.DataFrame:
-    rows = [
-        (round_, segment["id"], attribute, _text(value))
-        for round_, content in _contents(found)
-        for segment in content["segments"]
-        for attribute, value in _attributes_of(segment).items()
-    ]
-    return pl.DataFrame(rows, schema=ATTRIBUTES, orient="row")
+def read_parquet(path: Path) -> pl.DataFrame:
+    """Read a Parquet file."""
+    data = _bytes(path)
+    check_parquet(data, str(path))
+    with damage_told(str(path), "Parquet"):
+        return pl.read_parquet(data)
 
 
-def _responses(
-    found: Sequence[Document], questions: pl.DataFrame, segments: pl.DataFrame
-) -> pl.DataFrame:
-    rows = [
-        (
-            round_,
-            segment["id"],
-            response["questionId"],
-            _whole(response.get("sampleSize")),
-            [*map(float, response["distribution"])],
-        )
-        for round_, content in _contents(found)
-        for segment in content["segments"]
-        for response in segment["responses"]
-    ]
-    schema = {
-        "round": pl.String(),
-        "segment_id": pl.String(),
-        "question_id": pl.String(),
-        "own_size": pl.Int64(),
-        "percent": pl.List(pl.Float64()),
-    }
-    texts = questions.select("round", "question_id", "options")
-    groups = segments.select(
-        "round", "segment_id", "segment_attribute", "segment_value", "sample_size"
-    )
-    lists = (
-        pl.DataFrame(rows, schema=schema, orient="row")
-        .join(texts, on=["round", "question_id"], how="left", maintain_order="left")
-        .join(groups, on=["round", "segment_id"], how="left", maintain_order="left")
-    )
-    n_options = pl.col("percent").list.len().cast(pl.Int64)
-    long = lists.with_columns(
-        option_index=pl.int_ranges(n_options),
-        option_label=pl.coalesce("options", pl.lit(None, pl.String).repeat_by(n_options)),
-        sample_size=pl.coalesce("own_size", "sample_size"),
-    ).explode("option_index", "option_label", "percent", empty_as_null=False)
-    return long.with_columns(share=pl.col("percent") / 100).select(*RESPONSES)
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the path of the table") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _contents(found: Sequence[Document]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    return ((document.content["surveyId"], document.content) for document in found)
+def _rows(path: Path, data: bytes) -> int:
+    """Count the rows, and raise InputError if one has more or fewer cells than the first."""
+    # Polars fills shorter rows with nulls.
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # With several threads the message would not name the row.
+    options = csv.ReadOptions(block_size=len(data) + 1, use_threads=False)
+    lines = csv.ParseOptions(newlines_in_values=True)
+    try:
+        table = csv.read_csv(pa.BufferReader(data), read_options=options, parse_options=lines)
+    except pa.ArrowException as error:
+        raise InputError(f"cannot read {path}: {error!s:.{_LONGEST}}") from error
+    names = table.column_names
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"cannot read {path}: two columns are called {repeated[0]!r}; rename one")
+    rows: int = table.num_rows
+    return rows
 
 
-def _attributes_of(segment: Mapping[str, Any]) -> Mapping[str, Any]:
-    attributes = segment.get("attributes")
-    return attributes if isinstance(attributes, dict) else {}
-
-
-def _only_value(segment: Mapping[str, Any]) -> str | None:
-    """The value of a segment of one attribute."""
-    attributes = _attributes_of(segment)
-    return _text(next(iter(attributes.values()))) if len(attributes) == 1 else None
-
-
-def _text(value: Any) -> str | None:
-    """Texts as they are, other values as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _whole(value: Any) -> int | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number else None
+def _refuse_other_encodings(path: Path, data: bytes) -> None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        text = data.decode(errors="surrogateescape")
+        lines = [number for number, line in enumerate(text.split("\n"), 1) if _BROKEN.search(line)]
+        shown = ", ".join(map(str, lines[:_EXAMPLES])) + ", ..." * (len(lines) > _EXAMPLES)
+        raise InputError(
+            f"cannot read {path}: it is not UTF-8 text in {len(lines):,} lines (line {shown}; the"
+            f" first is byte {error.start:,} of the file); save it as UTF-8"
+        ) from None

@@ -70,14 +70,11 @@ class Survey:
         warnings: What validation found that is no error: `file`, `path`, `message`.
 
     Examples:
-        >>> from evalframe.survey import read_survey
-        >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
-        >>> answer = {"questionId": "q", "distribution": [60, 40]}
-        >>> segment = {"id": "gender:male", "label": "Men", "sampleSize": 50, "responses": [answer]}
-        >>> document = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
-        >>> survey = read_survey({**document, "segments": [segment]})
+        >>> from evalframe.survey import as_survey
+        >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
+        >>> survey = as_survey(pl.DataFrame(table | {"options": [["Yes", "No"]]}))
         >>> print(survey)
-        s: 1 questions, 1 segments, 1 distributions, 0 warnings
+        survey: 1 questions, 1 segments, 1 distributions, 0 warnings
         >>> survey.responses.select("segment_id", "question_id", "option_label", "share").rows()
         [('gender:male', 'q', 'Yes', 0.6), ('gender:male', 'q', 'No', 0.4)]
     """

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import polars as pl
 
+from evalframe.compat.dtef.documents import documents
 from evalframe.survey.contract import HIGHEST, LOWEST
-from evalframe.survey.surveys.documents import documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evalframe.survey.surveys.documents import Document, Sources
+    from evalframe.compat.dtef.documents import Document, Sources
 
 FEW = 30
 """Segments with fewer respondents get a warning."""
@@ -86,7 +86,7 @@ class SurveyReport:
             f" {self.segments:,} segments, {self.responses:,} responses"
         )
         kinds = {"errors": self.errors, "conflicts": self.conflicts, "warnings": self.warnings}
-        told = (f"{len(f):,} {kind}:\n{listed(f)}" for kind, f in kinds.items() if len(f))
+        told = (f"{len(f):,} {kind}:\n{lines(f)}" for kind, f in kinds.items() if len(f))
         return "\n".join((counts, *told))
 
 
@@ -152,7 +152,7 @@ def _printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def listed(found: pl.DataFrame) -> str:
+def lines(found: pl.DataFrame) -> str:
     """The first findings, one a line."""
     lines = [f"  {file}: {path}: {message}" for file, path, message in found.head(_SHOWN).rows()]
     if len(found) > _SHOWN:

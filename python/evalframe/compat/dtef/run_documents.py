@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalframe.core.documents import read_regular
+from evalframe.compat.dtef.documents import Sources, bytes_of, parsed
+from evalframe.compat.dtef.validating import LARGEST, is_half, is_number
 from evalframe.core.errors import InputError
-from evalframe.survey.surveys.documents import files_of, listed_sources, parsed
-from evalframe.survey.surveys.validating import LARGEST, is_half, is_number
+from evalframe.survey.surveys.reading import files_of, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-Source: TypeAlias = str | Path | Mapping[str, Any]
-Sources: TypeAlias = Source | Sequence[Source]
+    from pathlib import Path
 
 _COUNT = re.compile(r"-c([0-9]+)$")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -33,30 +30,20 @@ class Result(NamedTuple):
 
 
 def results(sources: Sources) -> Iterator[Result]:
-    """All run results of files, globs, folders and decoded documents, one at a time.
-
-    Raises:
-        InputError: Nothing is there, or it is no JSON object of sound text and single keys.
-        ParameterError: It is neither a path nor a document.
-    """
-    each = listed_sources(sources)
+    """All run results of files, globs, folders and decoded documents, one at a time."""
+    each = listed(sources, Mapping)
     if not each:
         raise InputError("no run result to read; name a file, a glob or a folder")
     for place, source in enumerate(each):
         if isinstance(source, Mapping):
             yield _sound(Result(f"run result {place}", source))
             continue
-        for path in files_of(source):
+        for path in files_of(source, ".json"):
             yield _read(path)
 
 
 def _read(path: Path) -> Result:
-    try:
-        data = read_regular(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; check the path of the run result") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    data = bytes_of(path, "run result")
     content, repeated = parsed(data, str(path))
     if not isinstance(content, Mapping):
         raise InputError(f"{path}: a run result is an object, but this is {_kind(content)}")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.compat.dtef.documents import Document
+from evalframe.compat.dtef.validating import SELECT, lines, report_on
 from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.documents import Document
 from evalframe.survey.surveys.names import slug
-from evalframe.survey.surveys.validating import SELECT, listed, report_on
 
 if TYPE_CHECKING:
     from evalframe.survey.surveys.tables import AnySurvey, Survey
@@ -96,7 +96,7 @@ def _refuse_invalid(found: list[Document]) -> None:
     wrong = pl.concat([report.errors, report.conflicts])
     if len(wrong):
         raise ContractError(
-            f"the format cannot hold this survey, for {len(wrong):,} reasons:\n{listed(wrong)}"
+            f"the format cannot hold this survey, for {len(wrong):,} reasons:\n{lines(wrong)}"
         )
 
 

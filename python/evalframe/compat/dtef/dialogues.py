@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.compat.dtef.validating import LARGEST
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
 from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey
 from evalframe.survey.surveys.names import LEGACY, canonical_value, segment_id
-from evalframe.survey.surveys.table_files import read_csv
-from evalframe.survey.surveys.validating import LARGEST
+from evalframe.survey.surveys.reading import read_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from evalframe.survey.leaderboards.leaderboard import leaderboard
 from evalframe.survey.leaderboards.rows import is_baseline
 
 if TYPE_CHECKING:
-    from evalframe.survey.runs.reader import RunResults
+    from evalframe.compat.dtef.runs import RunResults
 
 _LISTED = 10
 _COUNTED = ("counted", "experiment", "no_segment")
@@ -45,7 +45,7 @@ def summary(results: RunResults) -> dict[str, Any]:
         dtef-app 52d79c0, its summary of a survey.
 
     Examples:
-        >>> from evalframe.survey.runs import open_runs, summary
+        >>> from evalframe.compat.dtef import open_runs, summary
         >>> summary(open_runs({"config": {"tags": []}}))["surveyId"]
         'unknown'
     """
@@ -106,7 +106,7 @@ def write_summary(results: RunResults, path: str | Path) -> None:
     Examples:
         >>> import json, tempfile
         >>> from pathlib import Path
-        >>> from evalframe.survey.runs import open_runs, write_summary
+        >>> from evalframe.compat.dtef import open_runs, write_summary
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_summary(open_runs({"config": {}}), Path(folder) / "summary.json")
         ...     json.loads((Path(folder) / "summary.json").read_text())["resultCount"]

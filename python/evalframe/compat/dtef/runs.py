@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import InputError
-from evalframe.core.rules import check_choice, check_rules
-from evalframe.survey.runs.documents import (
+from evalframe.compat.dtef.run_documents import (
     at,
     context_count,
     results,
     text_at,
     whole_number,
 )
+from evalframe.compat.dtef.validating import LARGEST, is_number
+from evalframe.core.errors import InputError
+from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.names import canonical_id, canonical_value, category
-from evalframe.survey.surveys.validating import LARGEST, is_number
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
-    from evalframe.survey.runs.documents import Result, Sources
+    from evalframe.compat.dtef.documents import Sources
+    from evalframe.compat.dtef.run_documents import Result
 
 Versions: TypeAlias = Literal["all", "latest"]
 
@@ -94,7 +94,7 @@ class RunResults:
         attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
 
     Examples:
-        >>> from evalframe.survey.runs import open_runs
+        >>> from evalframe.compat.dtef import open_runs
         >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}}}
         >>> run = {
         ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
@@ -118,7 +118,7 @@ def read_runs(
     *,
     versions: Versions = "all",
     experiments: bool = False,
-    rules: Rules = "documented",
+    former_names: bool = True,
 ) -> pl.DataFrame:
     """The item scores of run results of the original: `open_runs(...).items`.
 
@@ -136,8 +136,8 @@ def read_runs(
         versions: `latest` for the last run of each config by its timestamp, as the summaries of
             the original are fed; `all` for all of them.
         experiments: Whether runs of experiments are counted.
-        rules: `documented`, or `reference`: questions are then told by the present name of the
-            segment, so that those of renamed segments are not known.
+        former_names: Recognise the question of a prompt also by the name that a renamed segment
+            had. dtef-app does not, so that its `question_id` is null for renamed segments.
 
     Raises:
         InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
@@ -148,7 +148,7 @@ def read_runs(
         dtef-app 52d79c0.
 
     Examples:
-        >>> from evalframe.survey.runs import read_runs
+        >>> from evalframe.compat.dtef import read_runs
         >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}, "n": {"error": "late"}}}
         >>> run = {
         ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
@@ -158,7 +158,9 @@ def read_runs(
         >>> items.select("round", "question_id", "model", "score", "failed").rows()
         [('gd1', 'q1', 'm', 0.75, False), ('gd1', 'q1', 'n', None, True)]
     """
-    return open_runs(path, versions=versions, experiments=experiments, rules=rules).items
+    return open_runs(
+        path, versions=versions, experiments=experiments, former_names=former_names
+    ).items
 
 
 def open_runs(
@@ -166,7 +168,7 @@ def open_runs(
     *,
     versions: Versions = "all",
     experiments: bool = False,
-    rules: Rules = "documented",
+    former_names: bool = True,
 ) -> RunResults:
     """Run results of the original with all that was read, and why a run is not counted.
 
@@ -174,18 +176,17 @@ def open_runs(
         path: As for `read_runs`.
         versions: Likewise.
         experiments: Likewise.
-        rules: Likewise.
+        former_names: Likewise.
 
     Raises:
         InputError: As `read_runs`.
         ParameterError: As `read_runs`.
 
     Examples:
-        >>> from evalframe.survey.runs import open_runs
+        >>> from evalframe.compat.dtef import open_runs
         >>> open_runs({"config": {"tags": ["other"]}}).runs["use"].to_list()
         ['not_dtef']
     """
-    check_rules(rules)
     check_choice("versions", versions, Versions)
     heads: list[dict[str, Any]] = []
     cells: list[tuple[Any, ...]] = []
@@ -205,7 +206,9 @@ def open_runs(
     known = pl.DataFrame(attributes, schema=_ATTRIBUTES, orient="row")
     return RunResults(
         runs=runs,
-        items=_items(pl.DataFrame(cells, schema=_CELLS, orient="row"), counted, rules),
+        items=_items(
+            pl.DataFrame(cells, schema=_CELLS, orient="row"), counted, former_names=former_names
+        ),
         labels=counted.select("segment_id", "segment_label").unique(
             "segment_id", keep="first", maintain_order=True
         ),
@@ -345,7 +348,7 @@ def _latest(runs: pl.DataFrame) -> pl.DataFrame:
     return runs.with_columns(use=use)
 
 
-def _items(cells: pl.DataFrame, runs: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl.DataFrame:
     """One row per cell of the runs, with what the runs say."""
     told = runs.with_columns(category("segment_id"))
     joined = cells.join(
@@ -354,7 +357,7 @@ def _items(cells: pl.DataFrame, runs: pl.DataFrame, rules: Rules) -> pl.DataFram
     prompt = pl.col("prompt_id")
     # Prompts carry the name that the segment had when they were made.
     ends = [pl.concat_str(pl.lit("-"), "segment_id")]
-    if rules == "documented":
+    if former_names:
         ends.insert(0, pl.concat_str(pl.lit("-"), "segment_id_given"))
     question = pl.coalesce(
         pl.when(prompt.str.ends_with(end) & (prompt.str.len_chars() > end.str.len_chars())).then(

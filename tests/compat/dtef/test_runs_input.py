@@ -7,8 +7,8 @@ import math
 
 import pytest
 
+from evalframe.compat.dtef import open_runs, read_runs
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.survey.runs import open_runs, read_runs
 
 PLACE = r"evaluationResults.llmCoverageScores\['q'\]\['m'\]"
 

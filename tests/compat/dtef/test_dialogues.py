@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from evalframe.compat.dtef import read_dialogues
 from evalframe.core.errors import (
     ContractError,
     InputError,
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.survey.surveys import read_dialogues
 
 if TYPE_CHECKING:
     from pathlib import Path

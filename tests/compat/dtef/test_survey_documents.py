@@ -8,15 +8,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.dtef import read_survey, validate, write_survey
 from evalframe.core.errors import ContractError, InputError, OutputError, ParameterError
-from evalframe.survey.surveys import (
-    as_distributions,
-    as_long,
-    as_survey,
-    read_survey,
-    validate,
-    write_survey,
-)
+from evalframe.survey.surveys import as_long, as_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,32 +256,6 @@ def test_several_rounds_in_one_scan(tmp_path: Path) -> None:
         read_survey(tmp_path)
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_tables_are_read(suffix: str, tmp_path: Path) -> None:
-    survey = read_survey(GOOD)
-    path = tmp_path / f"survey.{suffix}"
-    getattr(survey.responses, f"write_{suffix}")(path)
-    read = read_survey(path)
-    assert_frame_equal(read.responses, survey.responses)
-    assert_frame_equal(as_distributions(read).collect(), as_distributions(survey).collect())
-    (tmp_path / "survey.json").write_text(json.dumps(GOOD))
-    with pytest.raises(InputError, match="are mixed"):
-        read_survey([path, tmp_path / "survey.json"])
-
-
-def test_bad_tables_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "survey.csv"
-    path.write_bytes(b"question_id,segment_id,option_index,share\nq,\xff\xfe,0,1.0\n")
-    with pytest.raises(InputError, match=r"cannot read .*survey\.csv"):
-        read_survey(path)
-    path.write_text("question_id,segment_id,option_index,percent\nq,s,0,50\nq,s,1,49\nq,t,0,10\n")
-    with pytest.raises(ContractError, match="sum to 100"):
-        read_survey(path)
-    (tmp_path / "survey.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match="cannot read"):
-        read_survey(tmp_path / "survey.parquet")
-
-
 def test_a_table_is_written(tmp_path: Path) -> None:
     table = as_long(read_survey(GOOD)).collect()
     [path] = write_survey(table, tmp_path / "s.json")
@@ -355,33 +323,17 @@ def test_a_round_without_a_name_for_a_file(tmp_path: Path) -> None:
     assert read_survey(file).rounds["round"].to_list() == ["Ä"]
 
 
-def test_texts_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "survey.CSV"
-    head = "question_id,segment_id,segment_value,option_index,option_label,share"
-    path.write_text(f"{head}\n1,2,01,0,01,0.5\n1,2,01,1,02,0.5\n")
-    found = read_survey(path).responses.select("segment_value", "option_label")
-    assert found.rows() == [("01", "01"), ("01", "02")]
-    path.write_text(f"{head}\n")
-    with pytest.raises(InputError, match=r"survey.CSV: the table has no rows"):
-        read_survey(path)
-    path.write_bytes(f"{head}\n1,2,x,0,a,0.5\n1,2,".encode() + b"\xff,1,b,0.5\n3,\xfe,,,,\n")
-    with pytest.raises(InputError, match=r"not UTF-8 text in 2 lines \(line 3, 4; .* byte 87 of"):
-        read_survey(path)
-
-
-def test_suffixes_in_any_case(tmp_path: Path) -> None:
-    table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
-    table.write_parquet(tmp_path / "X.PARQUET")
-    assert str(read_survey(tmp_path / "X.PARQUET")).startswith("survey: 1 questions")
-    with pytest.raises(InputError, match=r"X.PARQUET is a table.* as_survey checks a table"):
-        validate(tmp_path / "X.PARQUET")
-    (tmp_path / "Y.JSON").write_text(json.dumps(GOOD))
-    assert validate(tmp_path).valid
-
-
 def test_what_is_no_source() -> None:
     table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
     for source in (None, 5, table, as_survey(table), [GOOD, 5]):
         for read in (validate, read_survey):
             with pytest.raises(ParameterError, match="expected files, globs, folders or decoded"):
                 read(source)  # type: ignore[arg-type]
+
+
+def test_suffixes_in_any_case_and_tables(tmp_path: Path) -> None:
+    (tmp_path / "X.PARQUET").write_bytes(b"")
+    with pytest.raises(InputError, match=r"X.PARQUET is a table.*survey.read_survey reads"):
+        validate(tmp_path / "X.PARQUET")
+    (tmp_path / "Y.JSON").write_text(json.dumps(GOOD))
+    assert validate(tmp_path).valid
