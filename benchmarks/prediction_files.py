@@ -55,7 +55,7 @@ def run(small: bool) -> list[Figure]:
     keys = ["model", "noise_rate"]
     rates = against(
         f"rates, {len(labels):,} responses, {labels.select(keys).n_unique()} groups",
-        lambda: ef.rag.rates(labels, by=keys).collect(),
+        lambda: ef.rag.rates(labels, by=keys),
         lambda: labels.lazy().group_by(keys).agg(pl.col("label").list.first().mean()).collect(),
         called="one mean of each group",
         rounds=rounds,

@@ -75,9 +75,9 @@ def instances(count: int, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def selected(frame: pl.DataFrame, select: Callable[..., pl.LazyFrame]) -> pl.DataFrame:
+def selected(frame: pl.DataFrame, select: Callable[..., pl.DataFrame]) -> pl.DataFrame:
     """All columns."""
-    return select(frame, noise_rate=_NOISE_RATE, passage_num=_PASSAGE_NUM).collect()
+    return select(frame, noise_rate=_NOISE_RATE, passage_num=_PASSAGE_NUM)
 
 
 def gathered(frame: pl.DataFrame) -> pl.DataFrame:

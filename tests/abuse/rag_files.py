@@ -41,7 +41,7 @@ def _rgb() -> dict[str, bytes]:
         noise_rate=0.2,
         passage_num=5,
     )
-    labelled = rag.label(responses.drop("evaluation", "correct_passage_rate")).collect()
+    labelled = rag.label(responses.drop("evaluation", "correct_passage_rate"))
     with tempfile.TemporaryDirectory() as folder:
         asked = {"query": pl.lit("Who?"), "documents": pl.lit(["a", "b"], dtype=pl.List(pl.String))}
         files = rgb.write(labelled.with_columns(**asked), folder)
@@ -116,7 +116,7 @@ def _each(value: Any) -> Any:
 @functools.cache
 def _prompts() -> pl.DataFrame:
     chosen = rag.select_documents(sample_instances(questions=2).filter(dataset="en"))
-    return rag.prompts(chosen).collect()
+    return rag.prompts(chosen)
 
 
 @functools.cache

@@ -24,7 +24,7 @@ def labelled(shared: Path) -> pl.DataFrame:
         stored.rename({"prediction": "response"}),
         instances.rename({"answer_groups": "answers"}),
     )
-    return ef.rag.label(with_answers).collect()
+    return ef.rag.label(with_answers)
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def published_runs(shared: Path) -> list[dict[str, Any]]:
 @functools.cache
 def rates(shared: Path) -> pl.DataFrame:
     runs = ["source", "run_file", "dataset", "noise_rate"]
-    return ef.rag.rates(labelled(shared), by=runs).collect()
+    return ef.rag.rates(labelled(shared), by=runs)
 
 
 def rejections(shared: Path) -> str:
@@ -59,10 +59,9 @@ def keywords(shared: Path) -> str:
     judged = labelled(shared).filter(
         pl.col("evaluation").is_not_null(), pl.col("noise_rate") == 1.0
     )
-    lenient = ef.rag.label(judged.drop("label", "factlabel"), mode="lenient").collect()
+    lenient = ef.rag.label(judged.drop("label", "factlabel"), mode="lenient")
     strict, found = (
-        ef.rag.rates(each, by="noise_rate").collect().row(0, named=True)
-        for each in (judged, lenient)
+        ef.rag.rates(each, by="noise_rate").row(0, named=True) for each in (judged, lenient)
     )
     return (
         f"{strict['rejection_rate']:.0%} of {strict['n']} responses rejected, lenient "

@@ -39,7 +39,7 @@ def rag(commands: Any) -> Any:
 
 
 def rates(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    return rgb.rates(ef.rag.label(frame), **options).collect()
+    return rgb.rates(ef.rag.label(frame), **options)
 
 
 def test_the_result_is_what_rates_gives(rag: Any) -> None:
@@ -73,12 +73,12 @@ def test_a_folder_gets_every_table(rag: Any) -> None:
     assert found.keys() == {"rates", "accuracy_drop", *ABILITIES}
     resample = ef.Bootstrap(cluster=pl.struct("dataset", "id"), n=20, level=0.9)
     labelled = ef.rag.label(RESPONSES)
-    expected = rgb.rates(labelled, by=KEYS, resample=resample).collect()
+    expected = rgb.rates(labelled, by=KEYS, resample=resample)
     assert_frame_equal(found["rates"], expected)
     by = [key for key in KEYS if key != "noise_rate"]
-    drop = ef.rag.accuracy_drop(labelled, by=by, resample=resample).collect()
+    drop = ef.rag.accuracy_drop(labelled, by=by, resample=resample)
     assert_frame_equal(found["accuracy_drop"], drop)
-    noise = ef.rag.published_table(expected, "noise_robustness").collect()
+    noise = ef.rag.published_table(expected, "noise_robustness")
     assert_frame_equal(found["noise_robustness"], noise)
 
 
@@ -107,7 +107,7 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
     assert_frame_equal(stored, pl.read_parquet("strict.parquet"))
     assert (lenient["n_rejected"] >= stored["n_rejected"]).all()
     assert lenient["n_rejected"].sum() > stored["n_rejected"].sum()
-    expected = labelled.collect().filter(model="quill-70b", dataset="zh", noise_rate=1.0)
+    expected = labelled.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     found = stored.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     assert found["n"].item() == len(expected)
 
@@ -273,7 +273,7 @@ def test_refused_languages(rag: Any, text: str | None, message: str) -> None:
 
 
 def test_labels_that_are_there_need_no_language(rag: Any) -> None:
-    ef.rag.label(RESPONSES).collect().write_parquet("labelled.parquet")
+    ef.rag.label(RESPONSES).write_parquet("labelled.parquet")
     Path("de.toml").write_text(LANGUAGE)
     args = ["labelled.parquet", "-o", "o.csv", "--language", "de.toml"]
     assert "name the mode to make new ones" in " ".join(rag(*args, exit_code=1).split())
@@ -282,7 +282,7 @@ def test_labels_that_are_there_need_no_language(rag: Any) -> None:
 
 def test_the_same_run_in_two_files(rag: Any) -> None:
     some = RESPONSES.filter(pl.col("response").is_not_null(), dataset="en", noise_rate=0.0)
-    labelled = ef.rag.label(some).drop("evaluation").collect()
+    labelled = ef.rag.label(some).drop("evaluation")
     for name in ("one", "two"):
         Path(name).mkdir()
         rgb.write(labelled, name)
@@ -316,7 +316,7 @@ def test_a_folder_holds_tables_of_one_run_only(rag: Any) -> None:
 
 
 def test_stored_labels_are_held_to_their_contract(rag: Any) -> None:
-    labelled = ef.rag.label(RESPONSES).collect()
+    labelled = ef.rag.label(RESPONSES)
     labelled.with_columns(factlabel=5).write_parquet("odd.parquet")
     assert "factlabel is 1 or 0" in rag("odd.parquet", "-o", "out.csv", exit_code=1)
     rag("odd.parquet", "-o", "out.csv", "--mode", "strict", "-q")

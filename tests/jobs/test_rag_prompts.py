@@ -38,7 +38,7 @@ def test_documents_are_written_as_prompts(rag: Any) -> None:
     prompts = pl.read_parquet("p.parquet")
     expected = ef.rag.select_documents(
         sample_instances(questions=6), noise_rate=[0, 0.6], correct_rate=0.6, seed=7
-    ).collect()
+    )
     assert prompts["documents"].to_list() == expected["documents"].to_list()
 
 
@@ -74,7 +74,7 @@ def test_prompts_go_out_as_lines_and_come_back(rag: Any, call: Any) -> None:
     found = pl.read_parquet("out.parquet")
     joined = ef.rag.read_responses("replies.jsonl", "prompts.jsonl", model=None)
     by = [key for key in KEYS if key != "model"]
-    expected = rgb.rates(ef.rag.label(joined), by=by, intervals="wilson").collect()
+    expected = rgb.rates(ef.rag.label(joined.collect()), by=by, intervals="wilson")
     assert_frame_equal(found, expected)
     assert found["n_correct"].sum() + found["n_rejected"].sum() == len(replies) - 3
     assert found["n_dropped"].sum() == 3

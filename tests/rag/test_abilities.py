@@ -34,7 +34,7 @@ def runs(*rows):
 
 
 def published(frame, name):
-    return ef.rag.published_table(ef.rag.rates(frame, by=KEYS), name).collect()
+    return ef.rag.published_table(ef.rag.rates(frame, by=KEYS), name)
 
 
 def test_which_ability_a_row_tests():
@@ -104,7 +104,7 @@ def test_runs_without_documents_are_pooled_and_met_by_every_run_with_some():
         ("b", "en_fact", 0.0, 0, [MISS, HIT]),
     ).with_columns(correct_passage_rate=pl.when(passage_num=0).then(0.0).otherwise(0.4))
     table = ef.rag.rates(frame, by=[*KEYS, "correct_passage_rate"])
-    found = ef.rag.published_table(table, "counterfactual_robustness").collect()
+    found = ef.rag.published_table(table, "counterfactual_robustness")
     keys = ["model", "noise_rate", "passage_num", "correct_passage_rate", "acc", "acc_doc"]
     assert found.select(keys).rows() == [
         ("a", 0.0, 5, 0.4, 0.75, 1.0),
@@ -138,7 +138,7 @@ NOISY = runs(
 
 
 def test_the_drop_is_against_no_noise_in_the_same_group():
-    drop = ef.rag.accuracy_drop(NOISY, by=["model", "dataset"]).collect()
+    drop = ef.rag.accuracy_drop(NOISY, by=["model", "dataset"])
     assert drop.select("model", "noise_rate", "accuracy_drop").rows() == [
         ("a", 0.8, 0.5),
         ("b", 0.4, 0.0),
@@ -149,7 +149,7 @@ def test_the_drop_is_against_no_noise_in_the_same_group():
 
 def test_the_interval_of_a_drop_is_paired_on_questions():
     resample = ef.Bootstrap(cluster="id", n=300, seed=1)
-    drop = ef.rag.accuracy_drop(NOISY, by="model", resample=resample).collect()
+    drop = ef.rag.accuracy_drop(NOISY, by="model", resample=resample)
     first, second, third = drop.rows(named=True)
     pair = NOISY.filter(model="a")
     compared = ef.compare(pair, ef.answer_accuracy(), between="noise_rate", resample=resample)
@@ -160,21 +160,21 @@ def test_the_interval_of_a_drop_is_paired_on_questions():
     # The same questions are answered with and without noise: nothing varies.
     assert (second["accuracy_drop"], second["lower"], second["upper"]) == (0.0, 0.0, 0.0)
     assert (third["accuracy"], third["accuracy_drop"], third["lower"]) == (1.0, None, None)
-    whole = ef.rag.accuracy_drop(pair.drop("model"), resample=resample).collect()
+    whole = ef.rag.accuracy_drop(pair.drop("model"), resample=resample)
     assert whole["lower"].to_list() == [first["lower"]]
 
 
 def test_a_drop_without_a_clean_run_is_null_also_when_resampled():
     alone = NOISY.filter(model="c")
     resample = ef.Bootstrap(cluster="id", n=10)
-    drop = ef.rag.accuracy_drop(alone, by="model", resample=resample).collect()
+    drop = ef.rag.accuracy_drop(alone, by="model", resample=resample)
     assert drop.select("accuracy", "accuracy_drop", "n_clusters").row(0) == (1.0, None, None)
     unlike = pl.concat([NOISY, alone.with_columns(noise_rate=0.0, id=pl.col("id") + 100)])
-    unpaired = ef.rag.accuracy_drop(unlike, by="model", resample=resample).collect()
+    unpaired = ef.rag.accuracy_drop(unlike, by="model", resample=resample)
     last = unpaired.filter(model="c").row(0, named=True)
     assert (last["accuracy"], last["accuracy_drop"], last["n_clusters"]) == (None, None, 0)
     odd = pl.concat([NOISY, NOISY.with_columns(noise_rate=pl.lit(float("nan")))])
-    assert ef.rag.accuracy_drop(odd, by="model").collect()["noise_rate"].is_not_nan().all()
+    assert ef.rag.accuracy_drop(odd, by="model")["noise_rate"].is_not_nan().all()
     with pytest.raises(ParameterError, match="'noise_rate' of its own"):
         ef.rag.accuracy_drop(alone, by="noise_rate")
 
@@ -189,5 +189,5 @@ def test_a_drop_may_be_drawn_within_data_sets():
         }
     )
     method = ef.Bootstrap(cluster="id", within="dataset", n=20)
-    drop = ef.rag.accuracy_drop(responses, by=None, resample=method).collect()
+    drop = ef.rag.accuracy_drop(responses, by=None, resample=method)
     assert drop.select("accuracy_drop", "lower", "upper").row(0) == (0.5, 0.5, 0.5)

@@ -284,6 +284,6 @@ def test_golden_items_that_the_original_drops_have_no_label(golden):
             }
         )
         frame = items.with_columns(answers_from_json(on_invalid="null"))
-        labelled = ef.rag.label(frame).filter(pl.col("label").is_not_null()).collect()
+        labelled = ef.rag.label(frame).filter(pl.col("label").is_not_null())
         assert labelled["id"].to_list() == case["kept_ids"]
         assert labelled["label"].to_list() == case["labels"]

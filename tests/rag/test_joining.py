@@ -34,8 +34,8 @@ def test_rows_keep_their_order():
 
 def test_columns_that_are_taken():
     queried = RESPONSES.with_columns(query=pl.lit("own"))
-    assert attach_answers(queried, INSTANCES).collect().columns[-2:] == ["query", "answers"]
-    found = attach_answers(RESPONSES, INSTANCES, columns=["origin"]).collect()
+    assert attach_answers(queried, INSTANCES).columns[-2:] == ["query", "answers"]
+    found = attach_answers(RESPONSES, INSTANCES, columns=["origin"])
     assert found["origin"].to_list() == ["z", "y", "x", "z"]
     with pytest.raises(ParameterError, match="the responses have a column 'query' already"):
         attach_answers(queried, INSTANCES, columns=["query"])
@@ -49,7 +49,7 @@ def test_columns_that_are_taken():
 def test_keys_of_other_integers_and_kinds_of_text(dtype):
     responses = RESPONSES.cast({"id": dtype, "dataset": pl.Enum(["en", "zh"])})
     instances = pl.concat([INSTANCES, INSTANCES.head(1).with_columns(id=pl.lit(2**40, pl.Int64))])
-    found = attach_answers(responses, instances).collect()
+    found = attach_answers(responses, instances)
     assert found["query"].to_list() == ["c?", "b?", "a?", "c?"]
     assert found.schema["id"] == dtype
 
@@ -82,7 +82,7 @@ def test_keys_that_cannot_be_compared():
 
 
 def test_no_responses():
-    assert attach_answers(RESPONSES.clear(), INSTANCES).collect().is_empty()
+    assert attach_answers(RESPONSES.clear(), INSTANCES).is_empty()
 
 
 def test_real_responses_find_their_instances(shared):

@@ -25,7 +25,7 @@ def table(*rows):
 
 
 def labels(frame, **roles):
-    return ef.rag.label(frame, **roles).select("label", "factlabel").collect()
+    return ef.rag.label(frame, **roles).select("label", "factlabel")
 
 
 def naive(dataset, answers, response):
@@ -129,7 +129,7 @@ def test_streaming_gives_the_same(tmp_path):
     table(*rows).write_parquet(tmp_path / "responses.parquet", row_group_size=500)
     scan = pl.scan_parquet(tmp_path / "responses.parquet")
     made = ef.rag.label(scan).collect(engine="streaming")
-    assert_frame_equal(made, ef.rag.label(table(*rows)).collect())
+    assert_frame_equal(made, ef.rag.label(table(*rows)))
 
 
 def test_what_is_null_has_no_label():
@@ -152,14 +152,14 @@ def test_what_is_null_has_no_label():
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
 def test_columns_without_a_value_and_categories(mode):
     frame = table(("zh", [["a b"]], "a  b"), ("en", [["a"]], "b"))
-    plain = ef.rag.label(frame, mode=mode).collect()
+    plain = ef.rag.label(frame, mode=mode)
     for dtype in (pl.Categorical, pl.Enum(["zh", "en"])):
         made = ef.rag.label(frame.with_columns(pl.col("dataset").cast(dtype)), mode=mode)
-        assert_frame_equal(made.collect().drop("dataset"), plain.drop("dataset"))
+        assert_frame_equal(made.drop("dataset"), plain.drop("dataset"))
     for column in ("response", "dataset"):
         failed = frame.with_columns(pl.lit(None).alias(column))
         assert failed.schema[column] == pl.Null
-        made = ef.rag.label(failed, mode=mode).collect()
+        made = ef.rag.label(failed, mode=mode)
         assert made.select("label", "factlabel").rows() == [(None, None)] * 2
 
 
@@ -186,17 +186,17 @@ def test_answers_in_text_are_read_as_on_the_command_line(mode):
     frame = pl.DataFrame({"dataset": "en", "answers": texts, "response": "Rome, not Kiev: [rome]"})
 
     def found(**options):
-        return ef.rag.label(frame, mode=mode, **options).collect()["label"].to_list()
+        return ef.rag.label(frame, mode=mode, **options)["label"].to_list()
 
     assert found() == [[1, 1], [0, 1], [1], [1], [1], None]
     assert found(flat_answers="aliases") == [[1, 1], [1], [1], [1], [1], None]
     # The text itself, whatever it looks like.
     strictly = {"mode": "strict", "answers": ef.rag.answer_groups(on_invalid="null")}
-    literal = ef.rag.label(frame, **strictly).collect()["label"].to_list()
+    literal = ef.rag.label(frame, **strictly)["label"].to_list()
     assert literal == [[0], [0], [0], [1], [1], None]
     lists = frame.select("dataset", "response", answers=pl.lit(["Oslo", "Rome"]))
     for flat, expected in (("parts", [0, 1]), ("aliases", [1])):
-        made = ef.rag.label(lists, mode=mode, flat_answers=flat).collect()
+        made = ef.rag.label(lists, mode=mode, flat_answers=flat)
         assert made["label"].to_list() == [expected] * len(frame)
 
 

@@ -25,7 +25,7 @@ FRENCH = ef.rag.Language(
 
 def labels(language, *responses, mode="strict"):
     frame = pl.DataFrame({"dataset": "x", "answers": "gold", "response": responses})
-    return ef.rag.label(frame, language=language, mode=mode).collect()
+    return ef.rag.label(frame, language=language, mode=mode)
 
 
 def test_strict_labels_know_the_phrases_as_they_are_written():
@@ -74,7 +74,7 @@ def test_prompts_ask_in_the_language():
     instance = {"dataset": ["de", "zh"], "id": [0, 1], "query": ["Wer?"] * 2}
     lists = {"positive": [["Ann."]] * 2, "negative": [[]] * 2}
     shown = ef.rag.select_documents(pl.DataFrame(instance | lists))
-    made = ef.rag.prompts(shown, language=GERMAN).collect()
+    made = ef.rag.prompts(shown, language=GERMAN)
     assert made["prompt"].to_list() == ["Passages:\nAnn.\n\nQuestion: Wer?"] * 2
     for words in ("unzureichende Informationen", "sachliche Fehler"):
         assert made["system"].str.contains(words, literal=True).all()
@@ -85,9 +85,9 @@ def test_prompts_ask_in_the_language():
         template="{documents} Frage: {query}",
         system="Sonst: {rejection}, {error}",
     )
-    first = ef.rag.prompts(shown, language=own).collect().select("prompt", "system").row(0)
+    first = ef.rag.prompts(shown, language=own).select("prompt", "system").row(0)
     assert first == ("Ann. Frage: Wer?", "Sonst: nein, falsch")
-    assert ef.rag.prompts(shown, language=own, system="S").collect()["system"][0] == "S"
+    assert ef.rag.prompts(shown, language=own, system="S")["system"][0] == "S"
 
 
 @pytest.mark.parametrize(

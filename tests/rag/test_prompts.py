@@ -45,7 +45,7 @@ def asked(**arguments):
 
 
 def test_prompts_by_language():
-    english, chinese, failed = asked().collect().select("prompt_id", "prompt", "system").rows()
+    english, chinese, failed = asked().select("prompt_id", "prompt", "system").rows()
     assert english[0] == "en/0/noise0.5/passages2/correct0.0"
     assert english[1] == "Passages:\nNo.\nAnn won.\n\nQuestion: Who won?"
     assert chinese[1] == "材料\n不是\n安赢了\n\n题目\n谁赢了"
@@ -58,32 +58,32 @@ def test_prompts_by_language():
     told = pl.DataFrame(
         {"dataset": ["en", "zh"], "answers": [[["?"]]] * 2, "response": [english[2], chinese[2]]}
     )
-    labels = ef.rag.label(told).select("label", "factlabel").collect()
+    labels = ef.rag.label(told).select("label", "factlabel")
     assert labels.rows() == [([-1], 1)] * 2
 
 
 def test_own_wording():
     made = asked(
         template="{query} {x} | {documents} | {query}", system="Be {brief}.", separator=" + "
-    ).collect()
+    )
     assert made["prompt"][0] == "Who won? {x} | No. + Ann won. | Who won?"
     assert made["system"].to_list() == ["Be {brief}.", "Be {brief}.", None]
 
 
 def test_braces_in_passages_stay():
     shown = select_documents(instances().head(1)).with_columns(documents=pl.lit(["{query}"]))
-    made = prompts(shown, template="{documents}\n{query}").collect()
+    made = prompts(shown, template="{documents}\n{query}")
     assert made["prompt"].item() == "{query}\nWho won?"
 
 
 def test_without_documents_the_question_stands_alone():
     closed = select_documents(instances(), passage_num=0)
-    made = prompts(closed).collect()
+    made = prompts(closed)
     assert made["prompt"].to_list() == ["Who won?", "谁赢了", "Both?"]
     assert made["system"].to_list() == [None] * 3
-    own = prompts(closed, closed_book="Q: {query}{documents}").collect()
+    own = prompts(closed, closed_book="Q: {query}{documents}")
     assert own["prompt"][0] == "Q: Who won?"
-    nothing = prompts(closed.with_columns(query=pl.lit(None))).collect()
+    nothing = prompts(closed.with_columns(query=pl.lit(None)))
     assert nothing["prompt"].to_list() == [None] * 3
 
 
@@ -140,7 +140,7 @@ def test_parquet(tmp_path):
     path = tmp_path / "prompts.parquet"
     assert write_prompts(asked(), path) == 2
     kept = ["positive", "negative", "positive_wrong"]
-    assert_frame_equal(pl.read_parquet(path), asked().collect().drop(kept))
+    assert_frame_equal(pl.read_parquet(path), asked().drop(kept))
 
 
 def test_what_cannot_be_written(tmp_path):
@@ -171,7 +171,7 @@ def responses(*rows):
 
 def test_responses_meet_their_prompts():
     given = responses((ZH, "安", "b"), (EN, "Ann", "a"), (EN, None, "b"))
-    made = read_responses(given, asked()).collect()
+    made = read_responses(given, asked())
     assert made.columns == [
         *("model", "dataset", "id", "noise_rate", "passage_num", "correct_passage_rate"),
         *("order", "seed", "answers", "response", "status", "prompt_id"),
@@ -185,17 +185,17 @@ def test_responses_meet_their_prompts():
         ("a", "en_int", None),
     ]
     assert made["status"].to_list() == ["ok"] * 4 + ["a group has no passage"] * 2
-    labels = ef.rag.label(made).collect()["label"].to_list()
+    labels = ef.rag.label(made)["label"].to_list()
     assert labels == [None, [1, 0], [1], None, None, None]
 
 
 def test_prompts_as_lines(tmp_path):
     write_prompts(asked(), tmp_path / "prompts.jsonl")
     given = responses((EN, "Ann", "a"), (ZH, "安", "a"))
-    expected = read_responses(given, asked()).filter(pl.col("status") == "ok").collect()
+    expected = read_responses(given, asked()).filter(pl.col("status") == "ok")
     lines = pl.read_ndjson(tmp_path / "prompts.jsonl")
     for source in (tmp_path / "prompts.jsonl", lines, lines.lazy()):
-        assert_frame_equal(read_responses(given, source).collect(), expected)
+        assert_frame_equal(read_responses(given, source), expected)
     with pytest.raises(ParameterError, match=r"have Int\d\d as metadata, not objects"):
         read_responses(given, lines.with_columns(metadata=1))
     bare = lines.select("id", metadata=pl.struct(dataset=pl.lit("en")))
@@ -206,7 +206,7 @@ def test_prompts_as_lines(tmp_path):
 def test_runs_and_further_columns():
     rows = [(EN, "Ann", 1, "good"), (ZH, "安", 1, "good"), (EN, "No", 2, "bad")]
     given = pl.DataFrame(rows, schema=["id", "response", "try", "evaluation"], orient="row")
-    made = read_responses(given, asked(), model=None, by=["try"], columns=["evaluation"]).collect()
+    made = read_responses(given, asked(), model=None, by=["try"], columns=["evaluation"])
     assert made.columns[:2] == ["try", "dataset"]
     assert "model" not in made.columns
     assert made.select("try", "dataset", "response", "evaluation").rows()[:4] == [
@@ -215,7 +215,7 @@ def test_runs_and_further_columns():
         (1, "zh", "安", "good"),
         (2, "zh", None, None),
     ]
-    alone = read_responses(given.head(2), asked(), model=None).collect()
+    alone = read_responses(given.head(2), asked(), model=None)
     assert alone["response"].to_list() == ["Ann", "安", None]
     with pytest.raises(ContractError, match=rf"more than once by a model: '{EN}' \(1 in all\)"):
         read_responses(given, asked(), model=None)
@@ -229,7 +229,7 @@ def test_responses_from_files(tmp_path):
     given = responses((EN, "Ann", "a"), (ZH, "安", "a"))
     given.write_ndjson(tmp_path / "responses.jsonl")
     given.write_parquet(tmp_path / "responses.parquet")
-    expected = read_responses(given, asked()).collect()
+    expected = read_responses(given, asked())
     for name in ("responses.jsonl", "responses.parquet"):
         made = read_responses(tmp_path / name, str(tmp_path / "prompts.parquet"))
         assert_frame_equal(made.collect(), expected)
@@ -243,7 +243,7 @@ def test_columns_of_responses_may_be_expressions():
         id="sample",
         response=pl.col("output").struct.field("completion"),
         model=pl.lit("m"),
-    ).collect()
+    )
     assert made.select("model", "response").row(0) == ("m", "Ann")
     assert len(made) == 3
 
@@ -289,7 +289,7 @@ def test_tables_that_cannot_be_read(tmp_path):
 
 def test_prompts_of_another_order_or_seed_have_other_ids():
     ids = {
-        prompts(select(instances(), seed=seed)).collect()["prompt_id"][0]
+        prompts(select(instances(), seed=seed))["prompt_id"][0]
         for select in (select_documents, ef.rag.select_documents)
         for seed in (2333, 1)
     }
@@ -299,6 +299,6 @@ def test_prompts_of_another_order_or_seed_have_other_ids():
 
 def test_a_question_without_text_has_no_prompt_and_says_so():
     mute = instances().with_columns(query=pl.lit(None, pl.String))
-    made = prompts(select_documents(mute)).collect()
+    made = prompts(select_documents(mute))
     assert made["prompt"].null_count() == len(made)
     assert set(made["status"]) == {"the query is null", "a group has no passage"}

@@ -29,7 +29,7 @@ def responses(labels, factlabels=None, noise_rate=0.0, evaluations=None):
 
 
 def rates(frame, **options):
-    return ef.rag.rates(frame, **options).collect()
+    return ef.rag.rates(frame, **options)
 
 
 def row(frame, **options):

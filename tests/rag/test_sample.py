@@ -44,12 +44,12 @@ def instances_int():
 
 @pytest.fixture(scope="module")
 def responses():
-    return ef.rag.label(pl.scan_parquet(DATA / "rag_responses.parquet")).collect()
+    return ef.rag.label(pl.read_parquet(DATA / "rag_responses.parquet"))
 
 
 @pytest.fixture(scope="module")
 def many():
-    return ef.rag.label(sample_responses(questions=150, seed=1)).collect()
+    return ef.rag.label(sample_responses(questions=150, seed=1))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -11,7 +11,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 
 def union(rows, by="id"):
     frame = pl.DataFrame(rows, schema={"id": pl.Int64, "label": pl.List(pl.Int8)}, orient="row")
-    return ef.rag.union_labels(frame, by=by).collect()
+    return ef.rag.union_labels(frame, by=by)
 
 
 def test_golden_unions(golden):

@@ -40,14 +40,14 @@ def test_golden_items_that_the_original_drops(golden):
             passage_num=case["passage_num"],
             correct_rate=case["correct_rate"],
         )
-        asked = ef.rag.prompts(shown).collect()
+        asked = ef.rag.prompts(shown)
         sent = asked.filter(pl.col("prompt").is_not_null()).join(instances, on="id")
         answered = sent.select(pl.col("prompt_id").alias("id"), "response", model=pl.lit("m"))
-        labelled = ef.rag.label(ef.rag.read_responses(answered, asked)).collect()
+        labelled = ef.rag.label(ef.rag.read_responses(answered, asked))
         kept = labelled.filter(pl.col("label").is_not_null())
         assert kept["id"].to_list() == case["kept_ids"]
         assert kept["label"].to_list() == case["labels"]
-        found = ef.rag.rates(labelled).collect().row(0, named=True)
+        found = ef.rag.rates(labelled).row(0, named=True)
         assert found["n"] == case["expected_scores"]["nums"]
         assert found["n_dropped"] == len(rows) - found["n"]
         assert found["all_rate"] == case["expected_scores"]["all_rate"]

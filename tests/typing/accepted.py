@@ -99,7 +99,7 @@ def rag(folder: Path) -> list[Path]:
     responses = rgb.read(folder, model="m")
     labelled = ef.rag.label(responses, mode="lenient")
     rates = ef.rag.rates(labelled, by="model", intervals="wilson", dropped="wrong")
-    ef.rag.published_table(rates, "noise_robustness").filter(dataset="en").collect()
+    ef.rag.published_table(rates, "noise_robustness").filter(dataset="en")
     ef.evaluate(labelled, [ef.answer_accuracy, ef.rejection_rate], by="model")
     shown = ef.rag.select_documents(scan, noise_rate=[0.2, 0.8], seed=1)
     written: int = ef.rag.write_prompts(ef.rag.prompts(shown), "prompts.jsonl")

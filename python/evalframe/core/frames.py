@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import polars as pl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from evalframe.core.typing import Frame
 
@@ -25,6 +26,20 @@ class LikeInput(Protocol[P]):
 
     @overload
     def __call__(self, frame: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame:
+        pass
+
+
+class LikeSource(Protocol[P]):
+    """A function whose result is eager if its first argument is a DataFrame, not a file."""
+
+    @overload
+    def __call__(self, source: pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.DataFrame:
+        pass
+
+    @overload
+    def __call__(
+        self, source: pl.LazyFrame | str | Path, /, *args: P.args, **kwargs: P.kwargs
+    ) -> pl.LazyFrame:
         pass
 
 
@@ -48,3 +63,10 @@ def like_input(function: Callable[Concatenate[Frame, P], pl.LazyFrame]) -> LikeI
         return result.collect() if isinstance(frame, pl.DataFrame) else result
 
     return call
+
+
+def like_source(
+    function: Callable[Concatenate[Frame | str | Path, P], pl.LazyFrame],
+) -> LikeSource[P]:
+    """Collect as `like_input`; the first argument can also be a file, which is read lazily."""
+    return cast("LikeSource[P]", like_input(cast("Callable[Concatenate[Frame, P], Any]", function)))

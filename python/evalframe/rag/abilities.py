@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.labelled import Dropped, narrowed, with_outcomes
@@ -79,6 +80,7 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
     )
 
 
+@like_input
 def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     """The rates of one ability in the layout of the published table.
 
@@ -117,7 +119,7 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
         ...     }
         ... )
         >>> table = ef.rag.rates(labelled, by=["model", "dataset", "noise_rate"])
-        >>> ef.rag.published_table(table, "noise_robustness").collect()
+        >>> ef.rag.published_table(table, "noise_robustness")
         shape: (1, 4)
         ┌───────┬─────────┬─────┬─────┐
         │ model ┆ dataset ┆ 0.0 ┆ 0.4 │
@@ -148,6 +150,7 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     return long.pivot("noise_rate", index=keys, values="accuracy").sort(keys).lazy()
 
 
+@like_input
 def accuracy_drop(
     labelled: Frame,
     *,
@@ -191,7 +194,7 @@ def accuracy_drop(
         ...     }
         ... )
         >>> resample = ef.Bootstrap(cluster="id", n=200)
-        >>> drop = ef.rag.accuracy_drop(labelled, resample=resample).collect()
+        >>> drop = ef.rag.accuracy_drop(labelled, resample=resample)
         >>> drop["accuracy_drop"].round(4).to_list(), drop["n_clusters"].to_list()
         ([0.3333], [3])
     """

@@ -9,6 +9,7 @@ from polars import selectors
 
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _ROW = "__evalframe_row__"
 _SHOWN = 3
 
 
+@like_input
 def attach_answers(
     responses: Frame,
     instances: Frame,
@@ -42,7 +44,7 @@ def attach_answers(
             as far as they have them and the responses do not.
 
     Returns:
-        The columns of `responses`, then those of the instances. Lazy; rows keep their order.
+        The columns of `responses`, then those of the instances. Rows keep their order.
 
     Raises:
         ContractError: Responses have no instance, or instances share a key or lack one.
@@ -55,7 +57,7 @@ def attach_answers(
         >>> from evalframe.rag.joining import attach_answers
         >>> instances = pl.DataFrame({"dataset": "en", "id": [0, 1], "answers": ["Rome", "Kyiv"]})
         >>> responses = pl.DataFrame({"dataset": "en", "id": [1, 0], "response": ["Kyiv", "Bonn"]})
-        >>> attach_answers(responses, instances).collect()["answers"].to_list()
+        >>> attach_answers(responses, instances)["answers"].to_list()
         ['Kyiv', 'Rome']
     """
     keys = list(dict.fromkeys([on] if isinstance(on, str) else on))

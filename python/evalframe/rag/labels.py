@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.rules import check_choice
 from evalframe.rag.answers import FlatAnswers, answers_from_text, lists_as_groups
@@ -40,6 +41,7 @@ _TEXTS = {
 _MADE = "__evalframe_labels__"
 
 
+@like_input
 def label(
     responses: Frame,
     *,
@@ -113,7 +115,7 @@ def label(
         within it or sharing a part with it does not. Null where `fake_answers` is null; a list
         without any (empty, or of nulls and blank texts alone) and a blank text give false.
 
-        Columns of these names are replaced. Lazy; rows keep their order.
+        Columns of these names are replaced. Rows keep their order.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -134,7 +136,7 @@ def label(
         ...         "response": ["paris, on May 6, 2020", "insufficient information", "高通 骁龙"],
         ...     }
         ... )
-        >>> ef.rag.label(responses).select("label", "factlabel").collect()
+        >>> ef.rag.label(responses).select("label", "factlabel")
         shape: (3, 2)
         ┌──────────┬───────────┐
         │ label    ┆ factlabel │
@@ -147,7 +149,7 @@ def label(
         └──────────┴───────────┘
 
         >>> lenient = ef.rag.label(responses, mode="lenient")
-        >>> lenient.select("label", "answer_rule", "rejection_rule").collect().row(0)
+        >>> lenient.select("label", "answer_rule", "rejection_rule").row(0)
         ([1, 1], ['substring', 'token_overlap'], None)
     """
     check_choice("mode", mode, Mode)

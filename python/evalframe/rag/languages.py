@@ -62,7 +62,7 @@ class Language:
         >>> responses = pl.DataFrame({"dataset": "de", "answers": "Bonn", "response": said})
         >>> strict = ef.rag.label(responses, language=german)
         >>> lenient = ef.rag.label(responses, language=german, mode="lenient")
-        >>> strict.collect()["label"].to_list(), lenient.collect()["label"].to_list()
+        >>> strict["label"].to_list(), lenient["label"].to_list()
         ([[-1], [0]], [[-1], [-1]])
     """
 

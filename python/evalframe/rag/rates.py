@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.special import wilson
@@ -73,6 +74,7 @@ _ROWS = ":rows:"
 """Prefix of the weight of rows that a rate is a share of."""
 
 
+@like_input
 def rates(
     labelled: Frame,
     *,
@@ -136,7 +138,7 @@ def rates(
         ...     }
         ... )
         >>> table = ef.rag.rates(labelled, by=["model", "noise_rate"])
-        >>> table.select("model", "n", "n_dropped", "n_rejected", "rejection_rate").collect()
+        >>> table.select("model", "n", "n_dropped", "n_rejected", "rejection_rate")
         shape: (2, 5)
         ┌───────┬─────┬───────────┬────────────┬────────────────┐
         │ model ┆ n   ┆ n_dropped ┆ n_rejected ┆ rejection_rate │

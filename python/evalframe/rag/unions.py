@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.rag.outcomes import not_missed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ UNION = ("label", "n_responses", "any_of")
 """Columns of the result after the keys."""
 
 
+@like_input
 def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     """The label of several responses taken together: a group is found if any of them holds it.
 
@@ -42,7 +44,7 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> tries = pl.DataFrame({"id": [0, 0, 1, 1], "label": [[1, 0], [0, 1], [-1], [0]]})
-        >>> ef.rag.union_labels(tries, by="id").collect().rows()
+        >>> ef.rag.union_labels(tries, by="id").rows()
         [(0, [1, 1], 2, True), (1, [0], 2, False)]
     """
     from evalframe.core.tables import Keys, lazy

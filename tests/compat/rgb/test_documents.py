@@ -50,7 +50,7 @@ def table(*rows):
 
 
 def documents(frame, select=select_documents, **arguments):
-    return select(frame, **arguments).collect()["documents"].to_list()
+    return select(frame, **arguments)["documents"].to_list()
 
 
 def naive(row, r, p, c, seed=2333):
@@ -116,7 +116,7 @@ def test_golden_made_up_lengths(golden):
             instance(dataset, shape["positive"], shape["negative"], shape.get("positive_wrong"))
             for dataset, shape in shapes
         ]
-        made = select_documents(table(*rows), noise_rate=r, passage_num=p, correct_rate=c).collect()
+        made = select_documents(table(*rows), noise_rate=r, passage_num=p, correct_rate=c)
         assert made["documents"].to_list() == [case.get("docs") for case in some]
         assert (made["status"] == "ok").to_list() == ["error" not in case for case in some]
 
@@ -147,7 +147,7 @@ def test_golden_orders_of_real_instances(golden, shared):
     frame = real(shared, "zh_refine", "zh_int", "en_fact", "zh_fact")
     for setting in {tuple(trace[2:5]) for trace in traces}:
         r, p, c = setting
-        made = select_documents(frame, noise_rate=r, passage_num=p, correct_rate=c).collect()
+        made = select_documents(frame, noise_rate=r, passage_num=p, correct_rate=c)
         found = {(row["dataset"], row["id"]): row["documents"] for row in made.to_dicts()}
         for dataset, number, *_, expected in (t for t in traces if tuple(t[2:5]) == setting):
             assert found[dataset, number] == expected
@@ -181,7 +181,7 @@ RATES = st.one_of(st.sampled_from([0.0, 0.2, 0.28, 0.4, 0.6, 0.8, 1.0]), st.floa
 def test_documents_and_counts_are_those_of_a_naive_program(rows, rates, p, c, seed):
     made = select_documents(
         table(*rows), noise_rate=rates, passage_num=p, correct_rate=c, seed=seed
-    ).collect()
+    )
     expected = [naive(row, r, p, c, seed) for row in rows for r in rates]
     assert made["documents"].to_list() == expected
     assert made["noise_rate"].to_list() == rates * len(rows)
@@ -223,7 +223,7 @@ def test_no_passages_are_asked_for():
     lacking = frame.with_columns(positive=None, negative=None, positive_wrong=None)
     for select in (select_documents, seeded_documents):
         for rows in (frame, lacking):
-            made = select(rows, noise_rate=1.0, passage_num=0, correct_rate=1.0).collect()
+            made = select(rows, noise_rate=1.0, passage_num=0, correct_rate=1.0)
             assert made["documents"].to_list() == [[], [], []]
             assert made["status"].to_list() == ["ok"] * 3
             assert made["n_docs"].to_list() == [0] * 3
@@ -266,7 +266,7 @@ def test_items_without_documents_say_why(select, change, arguments, status):
     }
     schema = {**table().schema, "positive": pl.List(pl.List(pl.String))}
     frame = pl.DataFrame([good, good | change, good], schema=schema)
-    made = select(frame, **arguments).collect()
+    made = select(frame, **arguments)
     assert made["status"].to_list() == ["ok", status, "ok"]
     left = made.select("documents", *COUNTS, "realised_noise_rate").row(1)
     assert left == (None,) * len(left)
@@ -276,15 +276,15 @@ def test_items_without_documents_say_why(select, change, arguments, status):
 
 def test_an_id_is_needed_by_the_seeded_order_only():
     frame = table(instance("en", 3, 3, number=None))
-    assert select_documents(frame).collect()["status"].item() == "ok"
-    made = seeded_documents(frame).collect()
+    assert select_documents(frame)["status"].item() == "ok"
+    made = seeded_documents(frame)
     assert made["status"].item() == "the id is null, which the seeded order needs"
-    assert select_documents(frame.drop("id", "positive_wrong")).collect()["n_docs"].item() == 5
+    assert select_documents(frame.drop("id", "positive_wrong"))["n_docs"].item() == 5
 
 
 def test_flat_passages_are_no_groups():
     frame = pl.DataFrame({"dataset": ["en_int"], "positive": [["p0"]], "negative": [["n0"]]})
-    made = select_documents(frame).collect()
+    made = select_documents(frame)
     assert made["status"].item() == "no groups of positive passages"
 
 
@@ -303,7 +303,7 @@ def test_groups_of_other_data_sets_are_one_list():
 def test_columns_and_rows_stay_in_place():
     frame = table(instance("en", 3, 3, number=7), instance("en", 1, 9, number=3))
     frame = frame.with_columns(query=pl.lit("?"))
-    made = select_documents(frame, noise_rate=[0.4, 0]).collect()
+    made = select_documents(frame, noise_rate=[0.4, 0])
     assert made.columns == [
         *frame.columns,
         *("noise_rate", "passage_num", "correct_passage_rate", "order", "seed", "documents"),
@@ -323,11 +323,11 @@ def test_no_rows_and_untyped_columns(select):
         table(instance("en_int", [1], 1)).clear(),
         pl.DataFrame({"dataset": [], "id": [], "positive": [], "negative": []}),
     ):
-        made = select(frame, noise_rate=[0.0, 1.0]).collect()
+        made = select(frame, noise_rate=[0.0, 1.0])
         assert made.is_empty()
     empty = pl.DataFrame({"dataset": ["en"], "id": [1], "positive": [[]], "negative": [[]]})
     assert empty.schema["positive"] == pl.List(pl.Null)
-    made = select(empty).collect()
+    made = select(empty)
     assert made.select("documents", "n_docs", "realised_noise_rate", "status").row(0) == (
         [],
         0,
@@ -344,7 +344,7 @@ def test_streaming_gives_the_same(tmp_path, select):
     scan = pl.scan_parquet(tmp_path / "instances.parquet")
     made = select(scan, noise_rate=[0.2, 0.6])
     memory = select(table(*rows), noise_rate=[0.2, 0.6])
-    assert_frame_equal(made.collect(engine="streaming"), memory.collect(engine="in-memory"))
+    assert_frame_equal(made.collect(engine="streaming"), memory)
 
 
 @BOTH

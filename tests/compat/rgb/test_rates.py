@@ -31,7 +31,7 @@ def responses(labels, factlabels=None, noise_rate=0.0, evaluations=None):
 
 
 def rates(frame, **options):
-    return rgb.rates(frame, **options).lazy().collect()
+    return rgb.rates(frame, **options)
 
 
 def row(frame, **options):
@@ -102,7 +102,7 @@ def real(shared):
     )
     joined = stored.rename({"prediction": "response"}).join(answers, on=["dataset", "id"])
     scores = json.loads((folder / "real_scores.json").read_text())["runs"]
-    return ef.rag.label(joined).collect(), scores
+    return ef.rag.label(joined.collect()), scores
 
 
 def test_every_stored_score_of_real_runs(real):
@@ -174,7 +174,7 @@ def test_a_hand_checked_table():
 
 def test_the_other_columns_are_those_of_the_sound_table():
     frame = responses([[1], [-1], [0]], [1, 1, 0], 1.0)
-    sound = ef.rag.rates(frame, intervals="wilson").lazy().collect()
+    sound = ef.rag.rates(frame, intervals="wilson")
     assert_frame_equal(rates(frame, intervals="wilson").select(sound.columns), sound)
     assert {*COUNTERS} - {*SOUND} == {"n_error_corrected_original"}
     assert [*rates(frame).columns] == [

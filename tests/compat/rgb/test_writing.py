@@ -198,7 +198,7 @@ def test_golden_runs(golden, shared, tmp_path):
                 dtype=pl.List(pl.String),
             ),
         )
-        table = label(table.join(instances, on=["dataset", "id"], maintain_order="left")).collect()
+        table = label(table.join(instances, on=["dataset", "id"], maintain_order="left"))
         assert table["label"].to_list() == case["labels"]
         tables.append(table)
         expected[case["run"]] = case["expected_scores"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
+from evalframe.core.frames import like_input
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.orders import NEGATIVE, POSITIVE, WRONG, Order, Places, within
 from evalframe.rag.documents.selecting import selected
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _COUNTS = ("n_pos", "n_wrong", "n_correct", "n_neg")
 
 
+@like_input
 def select_documents(
     instances: Frame,
     *,
@@ -68,7 +70,7 @@ def select_documents(
         ...     }
         ... )
         >>> shown = rgb.select_documents(instances, noise_rate=0.25, passage_num=4)
-        >>> shown.select("documents", "n_neg", "realised_noise_rate").collect()
+        >>> shown.select("documents", "n_neg", "realised_noise_rate")
         shape: (2, 3)
         ┌──────────────────────┬───────┬─────────────────────┐
         │ documents            ┆ n_neg ┆ realised_noise_rate │

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.metric import metric
 from evalframe.core.state import State, ratio
 from evalframe.rag import outcomes
@@ -93,6 +94,7 @@ RATES = _after(
 """The metric of each rate."""
 
 
+@like_input
 def rates(
     labelled: Frame,
     *,
@@ -123,7 +125,7 @@ def rates(
         >>> import polars as pl
         >>> from evalframe.compat import rgb
         >>> labelled = pl.DataFrame({"label": [[-1], [1]], "factlabel": [1, 1]})
-        >>> rates = rgb.rates(labelled).collect()
+        >>> rates = rgb.rates(labelled)
         >>> rates.select("error_correction_rate", "error_correction_rate_original").row(0)
         (0.5, 1.0)
     """

@@ -39,5 +39,5 @@ def tables_of(
     for name in ABILITIES:
         more = {"passage_num"} if name == "counterfactual_robustness" else set()
         if needed | more <= {*keys}:
-            tables[name] = ef.rag.published_table(rates, name).collect()
+            tables[name] = ef.rag.published_table(rates, name)
     return tables

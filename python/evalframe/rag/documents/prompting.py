@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.documents.counts import OK
 from evalframe.rag.languages import CHINESE, ENGLISH
@@ -26,6 +27,7 @@ PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String(
 """The columns that `prompts` adds."""
 
 
+@like_input
 def prompts(
     selected: Frame,
     *,
@@ -53,7 +55,7 @@ def prompts(
         passages and correct passage rate in one, and order and seed unless they are those of
         RGB), `prompt` and `system` (String). The prompt is null without a query (then `status`
         says so) and where no documents could be selected, the system prompt also where none are
-        shown. Lazy; rows keep their order.
+        shown. Rows keep their order.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -72,7 +74,7 @@ def prompts(
         ...         "negative": [["Bob ran.", "Cy fell."]],
         ...     }
         ... )
-        >>> asked = prompts(select_documents(instances, noise_rate=0.5, passage_num=2)).collect()
+        >>> asked = prompts(select_documents(instances, noise_rate=0.5, passage_num=2))
         >>> asked["prompt_id"].item()
         'en/7/noise0.5/passages2/correct0.0/seeded42'
         >>> print(asked["prompt"].item())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.answered import answered, is_lines, read_prompts
+from evalframe.core.frames import like_source
 from evalframe.rag.answers import GROUPS
 from evalframe.rag.documents.counts import OK
 from evalframe.rag.documents.prompting import KEYS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Source: TypeAlias = Frame | str | Path
 
 
+@like_source
 def read_responses(
     responses: Source,
     prompts: Source,
@@ -49,7 +51,7 @@ def read_responses(
         `noise_rate`, `passage_num`, `correct_passage_rate`, `order`, `seed`, `answers`, `response`
         (null if the model has not answered, which includes all prompts whose documents could not
         be selected), `status` (of the selection), `prompt_id`, and columns... (null without a
-        response). Lazy; prompts in their order, and of each its models in the order in which they
+        response). Prompts in their order, and of each its models in the order in which they
         first answered one.
 
     Raises:
@@ -77,7 +79,7 @@ def read_responses(
         >>> prompt = "en/8/noise0.0/passages5/correct0.0/seeded42"
         >>> answered = pl.DataFrame({"id": [prompt], "text": ["Bob"]})
         >>> joined = read_responses(answered, asked, response="text", model=pl.lit("m"))
-        >>> joined.select("model", "id", "response", "status").collect()
+        >>> joined.select("model", "id", "response", "status")
         shape: (2, 4)
         ┌───────┬─────┬──────────┬────────┐
         │ model ┆ id  ┆ response ┆ status │

@@ -12,6 +12,7 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.counts import (
     COUNTS,
@@ -49,6 +50,7 @@ _SELECTED = "__evalframe_selection__"
 _ARRANGED = ("n_pos", "n_wrong", "n_correct", "n_neg", "n_docs", "n_negative")
 
 
+@like_input
 def select_documents(
     instances: Frame,
     *,
@@ -104,7 +106,7 @@ def select_documents(
         ...     }
         ... )
         >>> shown = ef.rag.select_documents(instances, noise_rate=0.25, passage_num=4)
-        >>> shown.select("documents", "n_neg", "realised_noise_rate").collect()
+        >>> shown.select("documents", "n_neg", "realised_noise_rate")
         shape: (2, 3)
         ┌──────────────────────┬───────┬─────────────────────┐
         │ documents            ┆ n_neg ┆ realised_noise_rate │
