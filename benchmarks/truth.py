@@ -17,7 +17,7 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
-from evalframe.core import partial as states
+from evalframe.core.state_tables import read_states
 from evalframe.resample.contraction import Contraction
 from evalframe.resample.draws import GROUPS, groups_left_out, left_out
 from evalframe.resample.intervals import adjusted_p_values, bootstrap_spread
@@ -123,16 +123,13 @@ def _from_shared_draws(
     state: pl.DataFrame, draws: int, seed: int
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Every interval, as `ef.finish` gives it, but from one set of replicates, which is faster."""
-    opened = states.opened(state)
-    keys = opened.keys.inner
-    collected = pl.collect_all(opened.tables)
-    groups = collected[0].select(keys).unique().sort(keys)
-    tables = [number_groups(table, groups, keys) for table in collected]
+    states = read_states(state)
+    numbered = number_groups(states, states.groups())
     methods = {name: bootstrap(name, draws, seed) for name in INTERVALS}
-    names = [bound.name for bound in opened.bounds]
-    for pool in pools(methods["bca"], tables):
+    names = [metric.name for metric in states.metrics]
+    for pool in pools(methods["bca"], numbered):
         clusters, held = pool.clusters, len(pool.groups)
-        contraction = Contraction(opened.blocks, pool.tables, opened.bounds, held, clusters)
+        contraction = Contraction(pool.states, held, clusters)
         points = contraction.points().ravel()
         sizes = np.tile(pool.counts, len(names))
 

@@ -147,10 +147,9 @@ def compare(
         │ -0.417 ┆ 0.417     ┆ 0.373   │
         └────────┴───────────┴─────────┘
     """
-    from evalframe.core import partial as states
     from evalframe.core import tables
-    from evalframe.core.sharing import share
-    from evalframe.resample.paired import PAIRED_RESULT, Sides, paired_spread
+    from evalframe.core.states import States, stacked
+    from evalframe.resample.paired import PAIRED_RESULT, Comparison, paired_spread
     from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
     check_choice("test", test, Test)
@@ -174,20 +173,18 @@ def compare(
     else:
         method = _unpaired_method(pair_on, resample, test)
         rows = [clustered(each, method) for each in frames]
-    blocks = share(bounds)
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
-    made = []
+    states = []
     for lazy, cluster in rows:
         tables.check_columns(lazy, exprs, *inner.exprs, cluster)
-        made.append(states.block_tables(lazy, blocks, inner, cluster))
-    whole = [pl.concat(parts, how="vertical_relaxed") for parts in zip(*made, strict=True)]
-    collected = pl.collect_all(whole)
-    sides = Sides(None if other is None else ("left", "right"), baseline)
-    asked = collected, blocks, bounds, inner.inner
+        states.append(States.of(lazy, bounds, inner, cluster))
+    both = stacked(states).collected()
+    known = None if other is None else ("left", "right")
+    comparison = Comparison(known, baseline, test, correction)
     if paired:
-        result = paired_spread(drawn, *asked, test, correction, sides)
+        result = paired_spread(drawn, both, comparison)
     else:
-        result = unpaired_spread(method, *asked, correction, sides)
+        result = unpaired_spread(method, both, comparison)
     return result.lazy().rename(keys.restore())
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import Bound, MetricExpr
+from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
-    from evalframe.core.blocks import Block
-    from evalframe.core.tables import Keys, Plan
+    from evalframe.core.states import Plan
     from evalframe.resample.methods import Method
 
 AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
@@ -89,11 +88,10 @@ def evaluate(
         >>> sure.collect()["n_clusters"].to_list()
         [3, 3]
     """
-    from evalframe.core import partial as states
     from evalframe.core import tables
-    from evalframe.core.sharing import share
+    from evalframe.core.states import Plan, States
 
-    check_choice("plan", plan, tables.Plan)
+    check_choice("plan", plan, Plan)
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
@@ -105,23 +103,24 @@ def evaluate(
         def compute() -> pl.DataFrame:
             parts = []
             if bounds:
-                blocks = share(bounds)
-                summary = tables.summarise(lazy, keys, blocks, plan)
-                parts.append(tables.estimates(summary, keys, bounds, blocks))
+                states = States.of(lazy, bounds, keys)
+                parts.append(states.estimates(states.totals(plan)))
             if others:
                 parts.append(tables.stateless(lazy, keys, others))
             return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
 
         return pl.defer(compute, schema=tables.result_schema(lazy, keys))
+    from evalframe.resample.uncertainty import spread
+
     lazy, cluster = clustered(lazy, resample)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     parts = []
     if bounds:
-        blocks = share(bounds)
-        made = states.block_tables(lazy, blocks, keys, cluster)
-        parts.append(_spread(resample, keys, made, blocks, bounds))
+        parts.append(spread(resample, States.of(lazy, bounds, keys, cluster).collected()))
     if others:
-        parts.append(_spread_of_rows(resample, lazy, keys, cluster, others))
+        from evalframe.resample.join import spread_of_rows
+
+        parts.append(spread_of_rows(resample, lazy, keys, cluster, others))
     return tables.finished(pl.concat(parts, how="diagonal"), keys, order).lazy()
 
 
@@ -159,8 +158,9 @@ def partial(
         >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
         0.4583333333333333
     """
-    from evalframe.core import partial as states
     from evalframe.core import tables
+    from evalframe.core.state_tables import state_table
+    from evalframe.core.states import States
 
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
@@ -178,7 +178,7 @@ def partial(
         )
     clusters = [] if cluster is None else [as_expr(cluster)]
     tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
-    return states.state_table(lazy, bounds, keys, clusters[0] if clusters else None)
+    return state_table(States.of(lazy, bounds, keys, *clusters))
 
 
 def merge(*shards: Frame) -> pl.LazyFrame:
@@ -200,9 +200,9 @@ def merge(*shards: Frame) -> pl.LazyFrame:
         >>> ef.finish(ef.merge(state, state)).collect()["n"].item()
         4
     """
-    from evalframe.core import partial as states
+    from evalframe.core.state_tables import merged
 
-    return states.merged(shards)
+    return merged(shards)
 
 
 def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
@@ -223,47 +223,36 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
         >>> ef.finish(state, resample=ef.Jackknife(cluster="person")).collect()["n_clusters"].item()
         2
     """
-    from evalframe.core import partial as states
     from evalframe.core import tables
+    from evalframe.core.state_tables import read_states
     from evalframe.resample.methods import Bootstrap
+    from evalframe.resample.uncertainty import spread
 
-    parts = states.opened(state)
-    order = [bound.name for bound in parts.bounds]
+    states = read_states(state)
+    order = [metric.name for metric in states.metrics]
     if resample is None:
 
         def compute() -> pl.DataFrame:
-            inner = parts.keys.inner
-            levels = [
-                tables.added_up(rows, inner, block)
-                for block, rows in zip(parts.blocks, parts.tables, strict=True)
-            ]
-            summaries = [
-                tables.from_levels(rows, inner, block)
-                for block, rows in zip(parts.blocks, levels, strict=True)
-            ]
-            summary = tables.side_by_side(summaries, inner)
-            long = tables.estimates(summary, parts.keys, parts.bounds, parts.blocks)
-            return tables.finished(long, parts.keys, order)
+            return tables.finished(states.estimates(states.totals()), states.keys, order)
 
-        return pl.defer(compute, schema=tables.result_schema(tables.lazy(state), parts.keys))
-    wanted = cluster_of(resample)
+        return pl.defer(compute, schema=tables.result_schema(tables.lazy(state), states.keys))
+    cluster = cluster_of(resample)
     if isinstance(resample, Bootstrap) and resample.within is not None:
         raise ParameterError(
             "a state keeps clusters apart, but not what they are drawn within; evaluate the records"
         )
-    if wanted is None:
+    if cluster is None:
         raise ParameterError(
             "a state keeps no rows apart; make it with partial(..., cluster=...), and name that "
             f"column, {type(resample).__name__}(cluster=...)"
         )
-    name = wanted.meta.output_name()
-    if parts.cluster is None or name != parts.cluster:
+    name = cluster.meta.output_name()
+    if states.cluster is None or name != states.cluster:
         raise ParameterError(
-            f"the state keeps cluster {parts.cluster!r} apart, the resampling asks for "
+            f"the state keeps cluster {states.cluster!r} apart, the resampling asks for "
             f"{name!r}; make the state with partial(..., cluster={name!r})"
         )
-    long = _spread(resample, parts.keys, parts.tables, parts.blocks, parts.bounds)
-    return tables.finished(long, parts.keys, order).lazy()
+    return tables.finished(spread(resample, states), states.keys, order).lazy()
 
 
 _ROW = ":row"
@@ -353,28 +342,3 @@ def named_cluster(caller: str, method: Method) -> pl.Expr:
             f"{type(method).__name__}(cluster='participant_id')"
         )
     return cluster
-
-
-def _spread(
-    method: Method,
-    keys: Keys,
-    made: Sequence[pl.LazyFrame],
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-) -> pl.DataFrame:
-    from evalframe.resample.uncertainty import spread
-
-    collected = pl.collect_all(made)
-    groups = collected[0].select(keys.inner).unique().sort(keys.inner) if keys.inner else _ONE
-    return spread(method, groups, collected, blocks, bounds, keys.inner)
-
-
-_ONE = pl.DataFrame(height=1)
-
-
-def _spread_of_rows(
-    method: Method, lazy: pl.LazyFrame, keys: Keys, cluster: pl.Expr, others: list[pl.Expr]
-) -> pl.DataFrame:
-    from evalframe.resample.join import spread_of_rows
-
-    return spread_of_rows(method, lazy, keys, cluster, others)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.metric import registered
-from evalframe.core.sharing import share
+from evalframe.core.states import share
 
 ROWS = pl.LazyFrame(
     {
@@ -42,7 +42,7 @@ def bind(metric, weight):
 def test_additive_tables_stream(metric, weight):
     for block in share([bind(metric, weight).bound]):
         rows = ROWS.select(pl.col("group").alias(":key0"), **block.columns)
-        assert "in-memory-map" not in physical_plan(block.per_level(rows, [":key0"]))
+        assert "in-memory-map" not in physical_plan(block.of_rows(rows, [":key0"]))
 
 
 @pytest.mark.parametrize("name", ["coverage", "selective_risk", "generalized_risk"])

@@ -10,8 +10,8 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core import tables
-from evalframe.core.blocks import chunks
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.kernel import chunks
 
 ITEMS = pl.DataFrame(
     {
@@ -55,7 +55,7 @@ def test_all_plans_are_one(by):
 
 def test_groups_span_chunks(monkeypatch):
     expected = ef.evaluate(ITEMS, METRICS, by="model", plan="sorted").collect()
-    monkeypatch.setattr("evalframe.core.blocks.chunks", lambda starts: chunks(starts, rows=2))
+    monkeypatch.setattr("evalframe.core.kernel.chunks", lambda starts: chunks(starts, rows=2))
     same(ef.evaluate(ITEMS, METRICS, by="model", plan="sorted"), expected)
 
 
@@ -215,15 +215,38 @@ def test_states_stacked_by_hand():
     state = ef.partial(ITEMS, ef.aurc(), by="model")
     same(ef.finish(pl.concat([state, state])), ef.finish(ef.merge(state, state)))
     with pytest.raises(ParameterError, match="mixes states of different metrics, keys or clusters"):
-        ef.finish(pl.concat([state, OTHER["parameters"]], how="diagonal"))
+        ef.finish(pl.concat([in_words(state), in_words(OTHER["parameters"])], how="diagonal"))
+
+
+def in_words(state):
+    return state.with_columns(pl.col(":block").cast(pl.String))
 
 
 def of_version(state, version):
-    def changed(mark):
-        return json.dumps(json.loads(mark) | {"version": version})
+    """The state as a program of another version wrote it."""
+    marks = state.schema[":block"].categories.to_list()
+    changed = [json.dumps(json.loads(mark) | {"version": version}) for mark in marks]
+    return in_words(state).with_columns(pl.col(":block").replace(marks, changed))
 
-    marks = {mark: changed(mark) for mark in state[":block"].unique()}
-    return state.with_columns(pl.col(":block").replace(marks))
+
+@pytest.mark.parametrize("change", [in_words, lambda state: of_version(state, 2)])
+def test_states_in_words_and_of_the_version_before_are_read(change):
+    shards = [ef.partial(s, METRICS, by="model", cluster="person") for s in (ITEMS[:4], ITEMS[4:])]
+    changed = [change(shard.collect()) for shard in shards]
+    for states in (changed, [changed[0], shards[1]]):
+        merged = ef.merge(*states)
+        assert merged.collect_schema() == shards[0].collect_schema()
+        same(ef.finish(merged), ef.evaluate(ITEMS, METRICS, by="model"))
+
+
+def test_a_state_says_what_it_is_of_once_and_without_rows():
+    state = ef.partial(ITEMS, METRICS, by="model").collect()
+    kinds = state.schema[":block"].categories
+    assert [json.loads(kind)["block"] for kind in kinds] == list(range(len(kinds)))
+    assert state[":block"].to_physical().dtype == pl.UInt8
+    some = state.filter(pl.col("model") == "a").sample(fraction=1.0, shuffle=True, seed=1)
+    same(ef.finish(some), ef.evaluate(ITEMS.filter(pl.col("model") == "a"), METRICS, by="model"))
+    assert ef.finish(through_parquet(state.clear().lazy())).collect().is_empty()
 
 
 STATE = ef.partial(ITEMS, ef.aurc(), cluster="person").collect()
@@ -238,7 +261,7 @@ STATE = ef.partial(ITEMS, ef.aurc(), cluster="person").collect()
             "the table has no column ':block', so it is no state; make one with",
         ),
         (lambda: ef.finish(ITEMS), "the table has no column ':block'"),
-        (lambda: ef.finish(STATE.clear()), "the state has no rows, and so does not say"),
+        (lambda: ef.finish(in_words(STATE.clear())), "the state has no rows, and so does not say"),
         (lambda: ef.finish(of_version(STATE, 99)), "the state has version 99, this program reads "),
         (
             lambda: ef.finish(STATE, resample=ef.Jackknife(cluster="item")),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.core.sharing import share
+from evalframe.core.states import share
 from evalframe.selective.screening import (
     accuracy,
     f1_score,

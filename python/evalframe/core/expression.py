@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import blocks
+from evalframe.core import kernel
 from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
         if _is_tied(groups, starts, axis):
             named |= _level_summary(groups, axis, plain)
         else:
-            named |= blocks.axis_summary(_ordered(groups, axis), starts, plain, [("", axis)])
+            named |= kernel.summary_of_rows(_ordered(groups, axis), starts, plain, [("", axis)])
     value = state.finish(Totals({name: pl.col(name) for name in named}))
     return pl.DataFrame(named).select(value).to_series()
 
@@ -86,11 +86,15 @@ def _level_summary(
     """Totals and terms per group from rows added up by level."""
     import numpy as np
 
-    block = blocks.Block({}, axis, dict(plain), dict(axis.sums), terms=[("", axis)])
-    levels = block.per_level(_owned(groups).lazy(), [_OWNER]).collect(engine="in-memory")
+    rows = (
+        _owned(groups)
+        .lazy()
+        .select(_OWNER, kernel.level_of(axis).alias(LEVEL), **plain, **axis.sums)
+    )
+    levels = rows.group_by(_OWNER, LEVEL).agg(pl.all().sum()).collect(engine="in-memory")
     levels = levels.sort(_OWNER, LEVEL, descending=[False, axis.descending])
     starts = np.searchsorted(levels[_OWNER].to_numpy(), np.arange(len(groups) + 1))
-    return block.summary_of_levels(levels, starts)
+    return kernel.summary_of_levels(levels, starts, plain, [("", axis)])
 
 
 def _ordered(groups: pl.DataFrame, axis: Axis) -> pl.DataFrame:

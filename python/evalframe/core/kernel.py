@@ -6,6 +6,7 @@ bootstrap (replicates times groups): they differ only in what a segment is.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,14 +15,17 @@ from evalframe.core import segments
 from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.state import First
 
 
 _SPLIT = 2.0**27 + 1.0
-"""Times which a number minus its difference from the number is its upper half."""
+"""Factor that splits a number x into its upper half, x * _SPLIT - (x * _SPLIT - x)."""
+
+_CHUNK = 1 << 20
+"""Rows of a chunk of groups, about."""
 
 
 class Views:
@@ -219,3 +223,79 @@ def collapse(
     ends = np.append(first, len(levels))
     collapsed = {name: segments.totals(values, ends) for name, values in sums.items()}
     return levels[first], collapsed, np.searchsorted(first, starts)
+
+
+def level_of(axis: Axis) -> pl.Expr:
+    """The level of each row, null if the row has none; adding 0 turns -0.0 into 0.0."""
+    return pl.when(axis.where).then(axis.level.cast(pl.Float64) + 0.0)
+
+
+def summary_of_rows(
+    rows: pl.DataFrame,
+    starts: Ints,
+    plain: Mapping[str, pl.Expr],
+    uses: Sequence[tuple[str, Axis]],
+) -> dict[str, Floats]:
+    """Totals and terms per segment of rows sorted by level, a chunk of segments at a time.
+
+    The axes of `uses` share level, direction and rows; `plain` are the sums without a level.
+    """
+    import numpy as np
+
+    parts = []
+    for first, last in chunks(starts):
+        begin, end = int(starts[first]), int(starts[last])
+        part, within = rows.slice(begin, end - begin), starts[first : last + 1] - begin
+        parts.append(_summary_of_chunk(part, within, plain, uses))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _summary_of_chunk(
+    rows: pl.DataFrame,
+    starts: Ints,
+    plain: Mapping[str, pl.Expr],
+    uses: Sequence[tuple[str, Axis]],
+) -> dict[str, Floats]:
+    axis = uses[0][1]
+    sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
+    # Lazy, so that the condition that all of them share is computed once.
+    exprs = {":where": axis.where, ":level": axis.level, **plain, **sums}
+    values = rows.lazy().select(**exprs).collect(engine="in-memory")
+    totals = {name: segments.totals(values[name].to_numpy(), starts) for name in {**plain, **sums}}
+    inside = values[":where"].to_numpy()
+    if not inside.all():
+        values = values.filter(":where")
+        starts = segments.starts_of(inside)[starts]
+    own = {name: values[name].to_numpy() for name in sums}
+    levels, own, starts = collapse(values[":level"].to_numpy(), own, starts)
+    return totals | terms(Views(own, starts, totals, levels), uses)
+
+
+def summary_of_levels(
+    levels: pl.DataFrame,
+    starts: Ints,
+    plain: Collection[str],
+    uses: Sequence[tuple[str, Axis]],
+) -> dict[str, Floats]:
+    """Totals and terms per segment of an additive table sorted by level, one row per level."""
+    sums = {name: None for _, axis in uses for name in axis.sums}
+    totals = {
+        n: segments.totals(levels[n].to_numpy(), starts) for n in {**dict.fromkeys(plain), **sums}
+    }
+    if not uses:
+        return totals
+    inside = levels[LEVEL].is_not_null().to_numpy()
+    starts = segments.starts_of(inside)[starts]
+    levels = levels.filter(pl.col(LEVEL).is_not_null())
+    own = {name: levels[name].to_numpy() for name in sums}
+    return totals | terms(Views(own, starts, totals, levels[LEVEL].to_numpy()), uses)
+
+
+def chunks(starts: Ints, rows: int = _CHUNK) -> list[tuple[int, int]]:
+    """Consecutive ranges of segments of about this many rows (at least one segment each)."""
+    import numpy as np
+
+    groups = len(starts) - 1
+    cuts = np.searchsorted(starts, np.arange(rows, int(starts[-1]), rows))
+    edges = np.unique(np.concatenate([[0], np.clip(cuts, 0, groups), [groups]]))
+    return [(int(a), int(b)) for a, b in itertools.pairwise(edges)] or [(0, groups)]

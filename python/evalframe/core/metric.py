@@ -142,6 +142,19 @@ class Bound:
             state, columns = self.metric.state(fields, self.params), self.columns
         return sums(state, columns).alias(self.name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By name, since decorated functions and what a state closes over cannot be pickled.
+        again = functools.partial(
+            _again,
+            self.metric.define.__module__,
+            self.metric.name,
+            roles={**dict.fromkeys(self.metric.roles), **self.roles},  # None leaves one out
+            weight=self.weight,
+            params=self.params,
+            alias=self.name,
+        )
+        return again, ()
+
     def reweighted(self, weight: IntoExpr) -> MetricExpr:
         """The same metric with each row counted `weight` times as much."""
         weight = as_expr(weight)
@@ -171,18 +184,7 @@ class MetricExpr(pl.Expr):
         return MetricExpr.of(replace(self.bound, name=name))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By name, since decorated functions and what a state closes over cannot be pickled.
-        bound = self.bound
-        again = functools.partial(
-            _again,
-            bound.metric.define.__module__,
-            bound.metric.name,
-            roles={**dict.fromkeys(bound.metric.roles), **bound.roles},  # None leaves one out
-            weight=bound.weight,
-            params=bound.params,
-            alias=bound.name,
-        )
-        return again, ()
+        return MetricExpr.of, (self.bound,)
 
 
 class MetricFunction(Protocol[P_co]):
@@ -281,7 +283,7 @@ def metric(
             label=label,
             summary=(inspect.getdoc(define) or "").partition("\n")[0],
         )
-        if not define.__module__.startswith("evalframe."):
+        if not (define.__module__ or "").startswith("evalframe."):
             _load_public(called)
         registered_one = _REGISTRY.get(called)
         if registered_one is not None and registered_one.define.__module__ != define.__module__:
@@ -357,11 +359,11 @@ def _load_public(name: str) -> None:
         getattr(package, name)
 
 
-def _again(module: str, name: str, **given: Any) -> MetricExpr:
-    """A pickled metric: in another process its module must be imported before it is known."""
+def _again(module: str, name: str, **arguments: Any) -> Bound:
+    """A pickled metric, whose module is imported first in another process."""
     if name not in _REGISTRY and module != "__main__":
         importlib.import_module(module)
-    return make(name, **given)
+    return make(name, **arguments).bound
 
 
 def make(

@@ -1,34 +1,23 @@
-"""Tables of metrics: from rows or from additive states to one long result.
-
-Rows become per-group totals and terms in one of two plans. *Sorted*: sort the rows once by group
-and level, then walk them in chunks; best where levels are nearly unique. *Levels*: add up rows of
-equal level first, which streams and is also the state that shards exchange; best under ties. Of
-many rows whose levels are short decimals, `cells` does so for all metrics in one pass.
-"""
+"""The edges of every result: group keys, checks of the columns read, the long table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import cells
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, columns_read, is_row_level
-from evalframe.core.sharing import finishes
-from evalframe.core.state import LEVEL, WEIGHT
+from evalframe.core.state import WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from evalframe.core.blocks import Block
-    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.segments import Ints
     from evalframe.core.typing import Frame, IntoExpr
-
-Plan: TypeAlias = Literal["auto", "sorted", "levels"]
 
 RESULT = {
     "metric": pl.String(),
@@ -42,8 +31,6 @@ RESULT = {
     "drop_rate": pl.Float64(),
 }
 """Columns of every result, after the group keys."""
-
-_PEEK = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -142,110 +129,6 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
     first = frame.select(changed.alias("first")).to_series().to_numpy().copy()
     first[0] = True
     return np.append(np.flatnonzero(first), len(frame))
-
-
-def summarise(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block], plan: Plan) -> pl.DataFrame:
-    """Totals and terms of all blocks, one row per group, as columns `<block>:<name>`."""
-    parts: list[pl.DataFrame | None] = []
-    for block in blocks:
-        rows = frame.select(*keys.select(), **block.columns)
-        sorts = block.axis is not None and _sorts(rows, block, plan)
-        parts.append(_from_rows(rows, keys.inner, block) if sorts else None)
-    streamed = [block for block, part in zip(blocks, parts, strict=True) if part is None]
-    levels = iter(additive_tables(frame, keys, streamed))
-    return side_by_side(
-        [
-            part if part is not None else from_levels(next(levels), keys.inner, block)
-            for part, block in zip(parts, blocks, strict=True)
-        ],
-        keys.inner,
-    )
-
-
-def additive_tables(frame: pl.LazyFrame, keys: Keys, blocks: Sequence[Block]) -> list[pl.DataFrame]:
-    """The additive table of each block of these rows."""
-    exprs = dict(zip(keys.inner, keys.exprs, strict=True))
-    made = cells.added_up(frame, exprs, [block.over_rows() for block in blocks])
-    if made is not None:
-        return made
-    return pl.collect_all(
-        block.per_level(frame.select(*keys.select(), **block.columns), keys.inner)
-        for block in blocks
-    )
-
-
-def added_up(rows: pl.LazyFrame, keys: Sequence[str], block: Block) -> pl.DataFrame:
-    """Rows of a block's additive table, added up by keys and level."""
-    made = cells.added_up(rows, {key: pl.col(key) for key in keys}, [block.over_sums()])
-    return block.added_up(rows, keys).collect() if made is None else made[0]
-
-
-def _sorts(rows: pl.LazyFrame, block: Block, plan: Plan) -> bool:
-    """Whether the sorted plan suits: levels look unique in the first rows, as far as asked."""
-    if plan != "auto" or block.axis is None:
-        return plan == "sorted"
-    level = block.axis.level
-    head = rows.head(_PEEK).select(level.alias(LEVEL)).drop_nulls().collect()
-    return head[LEVEL].n_unique() * 2 > len(head)
-
-
-def _from_rows(rows: pl.LazyFrame, keys: list[str], block: Block) -> pl.DataFrame:
-    assert block.axis is not None
-    level = block.axis.level
-    order = level.meta.output_name() if level.meta.is_column() else ":order"
-    if order == ":order":
-        rows = rows.with_columns(level.alias(order))
-    flags = [False] * len(keys) + [block.axis.descending]
-    # The eager sort: on rows that are in memory anyway it is twice as fast as the streaming one.
-    ordered = rows.collect(engine="in-memory").sort([*keys, order], descending=flags)
-    starts = starts_of_groups(ordered, keys)
-    return _per_group(ordered, keys, starts, block.summary_of_rows(ordered, starts))
-
-
-def from_levels(levels: pl.DataFrame, keys: list[str], block: Block) -> pl.DataFrame:
-    """Totals and terms per group from a block's additive table."""
-    order = [*keys] + [LEVEL] * (block.axis is not None)
-    flags = [False] * len(order)
-    if block.axis is not None:
-        flags[-1] = block.axis.descending
-    ordered = levels.sort(order, descending=flags) if order else levels
-    starts = starts_of_groups(ordered, keys)
-    return _per_group(ordered, keys, starts, block.summary_of_levels(ordered, starts))
-
-
-def _per_group(
-    ordered: pl.DataFrame, keys: list[str], starts: Ints, made: dict[str, Floats]
-) -> pl.DataFrame:
-    groups = ordered.select(keys)[starts[:-1]].to_dict() if keys else {}
-    return pl.DataFrame(groups | made)
-
-
-def side_by_side(parts: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
-    """The summaries of all blocks in one row per group, as columns `<block>:<name>`."""
-    named = [
-        part.rename({name: f"{place}:{name}" for name in part.columns if name not in keys})
-        for place, part in enumerate(parts)
-    ]
-    # Every block has all groups, sorted by the keys: they stand side by side as they are.
-    return pl.concat([named[0], *(part.drop(keys) for part in named[1:])], how="horizontal")
-
-
-def estimates(
-    summary: pl.DataFrame, keys: Keys, bounds: Sequence[Bound], blocks: Sequence[Block]
-) -> pl.DataFrame:
-    """The long result, without uncertainty, from totals and terms per group."""
-    values = finishes(bounds, blocks)
-    rows = [
-        pl.struct(
-            pl.lit(bound.name).alias("metric"),
-            value.alias("estimate"),
-            n.round().cast(pl.Int64).alias("n"),
-            n_missing.round().cast(pl.Int64).alias("n_missing"),
-        )
-        for bound, (value, n, n_missing) in zip(bounds, values, strict=True)
-    ]
-    long = summary.select(*keys.inner, pl.concat_list(rows).alias(":rows"))
-    return long.explode(":rows", empty_as_null=False).unnest(":rows")
 
 
 def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFrame:

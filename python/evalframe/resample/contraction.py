@@ -18,18 +18,18 @@ import polars as pl
 
 from evalframe.core import kernel, segments
 from evalframe.core.errors import ParameterError
-from evalframe.core.sharing import finishes
 from evalframe.core.state import LEVEL, N_MISSING, N
+from evalframe.core.states import CLUSTER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.blocks import Block
-    from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.state import Axis
+    from evalframe.core.states import Block, States
     from evalframe.resample.draws import Chunk
 
-GROUP, CLUSTER = ":group", ":cluster"
+GROUP = ":group"
 
 _DENSE = 24
 """A matrix product does this many multiplications in the time of gathering one entry."""
@@ -176,34 +176,30 @@ class Contraction:
     """Values of metrics for any weights of the clusters of a pool.
 
     Args:
-        blocks: What the metrics share.
-        tables: For each block its cluster states: group and cluster numbers from 0, level, sums.
-        bounds: The metrics.
+        states: States of clusters; groups and clusters are numbers from 0.
         groups: Number of groups.
         clusters: Number of clusters.
 
     Attributes:
-        blocks: What the metrics share.
+        sums: For each block the names of its sums.
+        terms: For each block the axes of its metrics, with the prefix of their terms.
         levels: For each block its sums per level, if it has any.
         finishes: The metrics over `columns`.
     """
 
-    def __init__(
-        self,
-        blocks: Sequence[Block],
-        tables: Sequence[pl.DataFrame],
-        bounds: Sequence[Bound],
-        groups: int,
-        clusters: int,
-    ) -> None:
+    def __init__(self, states: States[pl.DataFrame], groups: int, clusters: int) -> None:
         self.groups, self.clusters = groups, clusters
-        self.blocks = blocks
-        made = finishes(bounds, blocks)
+        blocks, tables = states.blocks, states.tables
+        self.sums = [list(block.all_sums) for block in blocks]
+        self.terms: list[list[tuple[str, Axis]]] = [block.terms for block in blocks]
+        made = states.finishes()
         self.finishes = [value for value, _, _ in made]
         self._rows = [n + missing for _, n, missing in made]
         self._counted = {N: [n for _, n, _ in made], N_MISSING: [m for _, _, m in made]}
-        self._names = [f":{i}" for i in range(len(bounds))]
-        self._totals = [self._total_matrix(b, t) for b, t in zip(blocks, tables, strict=True)]
+        self._names = [f":{i}" for i in range(len(made))]
+        self._totals = [
+            self._total_matrix(names, table) for names, table in zip(self.sums, tables, strict=True)
+        ]
         self.levels = [
             Levels.of(table, block, groups, clusters) if block.axis is not None else None
             for block, table in zip(blocks, tables, strict=True)
@@ -223,8 +219,7 @@ class Contraction:
         levels = [made.width for made in self.levels if made is not None]
         return max([self.groups * len(self.finishes), *levels])
 
-    def _total_matrix(self, block: Block, table: pl.DataFrame) -> Floats:
-        names = list(block.all_sums)
+    def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats:
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
         infinite = states.select(~pl.all_horizontal(pl.col(names).is_finite())).to_series().sum()
         if infinite:
@@ -241,9 +236,9 @@ class Contraction:
     def counts(self) -> dict[str, Ints]:
         """How many rows each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
-        for place, (block, matrix) in enumerate(zip(self.blocks, self._totals, strict=True)):
-            summed = matrix.sum(axis=0).reshape(self.groups, len(block.all_sums))
-            columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(block.all_sums)}
+        for place, (names, matrix) in enumerate(zip(self.sums, self._totals, strict=True)):
+            summed = matrix.sum(axis=0).reshape(self.groups, len(names))
+            columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(names)}
         frame = pl.DataFrame(columns)
         return {
             name: np.stack([frame.select(expr).to_series().to_numpy() for expr in exprs])
@@ -281,24 +276,27 @@ class Contraction:
         """What the finishes read, a row for each replicate and group."""
         columns: dict[str, Floats] = {}
         products = np.split(weights @ self._states, self._cuts, axis=1)
-        for place, (block, product) in enumerate(zip(self.blocks, products, strict=True)):
-            names = list(block.all_sums)
+        for place, (names, product) in enumerate(zip(self.sums, products, strict=True)):
             summed, rest = np.split(product, [self._totals[place].shape[1]], axis=1)
             summed = summed.reshape(-1, len(names))
             totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
             made = self.levels[place]
             if made is not None:
                 sums = made.sums(weights, rest)
-                totals |= self._terms(made, block, sums, totals)
+                totals |= self._terms(made, self.terms[place], sums, totals)
             columns |= {f"{place}:{name}": values for name, values in totals.items()}
         return columns
 
     def _terms(
-        self, made: Levels, block: Block, sums: dict[str, Floats], totals: dict[str, Floats]
+        self,
+        made: Levels,
+        uses: Sequence[tuple[str, Axis]],
+        sums: dict[str, Floats],
+        totals: dict[str, Floats],
     ) -> dict[str, Floats]:
         count = len(made.first)
         rows = len(next(iter(totals.values()))) // max(self.groups, 1)
         offsets = np.arange(rows)[:, None] * count + made.starts[:-1]
         starts = np.append(offsets.ravel(), rows * count)
         views = kernel.Views(sums, starts, totals, np.tile(made.levels, rows))
-        return kernel.terms(views, block.terms)
+        return kernel.terms(views, uses)

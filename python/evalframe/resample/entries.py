@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from evalframe.core.partial import block_tables
-from evalframe.core.sharing import share
+from evalframe.core.states import States
 from evalframe.core.tables import Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
@@ -112,17 +111,16 @@ def entry_spreads(
     """
     bounds = [metric.bound for metric in metrics]
     names = [bound.name for bound in bounds]
-    blocks = share(bounds)
     keys = Keys((entry,), (pl.col(entry).cast(pl.UInt32),))
-    states = pl.collect_all(block_tables(rows, blocks, keys, cluster))
-    tables = [state.rename({keys.inner[0]: GROUP}) for state in states]
+    states = States.of(rows, bounds, keys, cluster).collected()
+    states = states.with_tables([t.rename({keys.inner[0]: GROUP}) for t in states.tables])
     made = unknown(names, len(table), ranked=ranking is not None)
     known = table.select(pl.col(names).cast(pl.Float64).fill_null(float("nan"))).to_numpy().T
     board = np.zeros(len(table), dtype=np.int64) if boards is None else boards
     shared = Boards(pl.Series(BOARD, board), enough=boards is not None)
-    for pool in pools(method, tables, shared, counted):
+    for pool in pools(method, states, shared, counted):
         here = pool.groups.to_numpy()
-        found = estimated(method, pool, blocks, bounds, known[:, here])
+        found = estimated(method, pool, known[:, here])
         spread = {
             name: intervals.Spread(*(values[place] for values in found.spread))
             for place, name in enumerate(names)

@@ -53,16 +53,15 @@ def influences(contraction: Contraction) -> Floats:
     """
     columns = contraction.columns(np.ones((1, contraction.clusters)))
     moves: dict[str, _Moves] = {}
-    for place, (block, totals) in enumerate(
-        zip(contraction.blocks, contraction.totals, strict=True)
-    ):
-        by_name = dict(zip(block.all_sums, np.moveaxis(totals, -1, 0), strict=True))
+    for place, (names, totals) in enumerate(zip(contraction.sums, contraction.totals, strict=True)):
+        by_name = dict(zip(names, np.moveaxis(totals, -1, 0), strict=True))
         nowhere = np.zeros(contraction.groups, dtype=np.bool_)
         moves |= {f"{place}:{name}": _Moves(by.T, nowhere) for name, by in by_name.items()}
         levels = contraction.levels[place]
         if levels is not None:
-            for shape in {axis.shape for _, axis in block.terms}:
-                alike = [(prefix, axis) for prefix, axis in block.terms if axis.shape == shape]
+            uses = contraction.terms[place]
+            for shape in {axis.shape for _, axis in uses}:
+                alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
                 curve = _Curve.of(levels.filled, by_name, alike[0][1])
                 moves |= {f"{place}:{name}": each for name, each in curve.moves(alike)}
     frame = pl.DataFrame(columns)

@@ -13,9 +13,10 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
+from evalframe.core.states import CLUSTER
 from evalframe.resample import draws, intervals
 from evalframe.resample.checks import check_enough, check_known
-from evalframe.resample.contraction import CLUSTER, GROUP
+from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.progress import reporter
 

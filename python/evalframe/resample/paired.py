@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
-from evalframe.resample.contraction import CLUSTER, GROUP, Contraction
+from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, flat, pools
 from evalframe.resample.progress import reporter
 from evalframe.resample.uncertainty import replicates
@@ -18,7 +19,6 @@ from evalframe.resample.uncertainty import replicates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
@@ -55,52 +55,45 @@ class Matching(NamedTuple):
     counted: pl.Expr
 
 
-class Sides(NamedTuple):
-    """Which sides are compared: those that the tables hold, each with each other, unless told.
+class Comparison(NamedTuple):
+    """What is compared, and how it is tested.
 
     Attributes:
-        known: The two sides, where they are known beforehand.
+        sides: The two sides if they are known beforehand; else those in the tables, in all pairs.
         baseline: The side that all others are compared with.
+        test: `bootstrap` or `permutation`.
+        correction: `holm`, `bonferroni` or `none`.
+        matching: How sides are matched. By default by their clusters, with separate draws for
+            each pair.
     """
 
-    known: tuple[str, str] | None = None
+    sides: tuple[str, str] | None = None
     baseline: Any = None
+    test: str = "bootstrap"
+    correction: str = "holm"
+    matching: Matching | None = None
 
 
 def paired_spread(
-    method: Bootstrap,
-    tables: Sequence[pl.DataFrame],
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-    keys: Sequence[str],
-    test: str,
-    correction: str,
-    sides: Sides,
-    matching: Matching | None = None,
+    method: Bootstrap, states: States[pl.DataFrame], comparison: Comparison
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides within each group.
 
     Args:
         method: The bootstrap.
-        tables: For each block its cluster states; the last key is the side.
-        blocks: What the metrics share.
-        bounds: The metrics.
-        keys: Names of the key columns.
-        test: `bootstrap` or `permutation`.
-        correction: `holm`, `bonferroni` or `none`.
-        sides: Which pairs there are.
-        matching: How sides are matched; by default by their clusters, of which each pair sees
-            draws of its own.
+        states: States by cluster; the last key is the side.
+        comparison: What is compared, and how.
 
     Raises:
         ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
             shares a cluster, unless they are matched otherwise.
     """
-    method = method.of_differences
+    method, matching, metrics = method.of_differences, comparison.matching, states.metrics
+    keys = states.keys.inner
     *by, side = keys
-    tables, on = flat(tables)
+    tables, on = flat(states.tables)
     present = pl.concat([table.select(*keys, *on) for table in tables]).unique()
-    pairs = pairs_of(present.select(keys).unique().sort(keys), by, side, sides)
+    pairs = pairs_of(present.select(keys).unique().sort(keys), by, side, comparison)
     names = on
     if matching is not None:
         names = [matching.shared]
@@ -111,22 +104,22 @@ def paired_spread(
             "the two sides share no cluster; check the column to pair on. Sides of different "
             "people or items are compared by paired=False"
         )
-    numbered = [_number(table, shared, by, side, names) for table in tables]
+    numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
-    parts = [_nothing_shared(method, pairs, shared, bounds)]
+    parts = [_nothing_shared(method, pairs, shared, metrics)]
     counted = None if matching is None else matching.counted
     sizes = shared.group_by(":pair").len("n_clusters").cast({"n_clusters": pl.Int64})
     counts = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left").sort(":pair")
     for pool in pools(method, numbered, boards, counted) if len(shared) else []:
         content = contents[pool.groups.to_numpy()]
         chosen = pool.groups.gather_every(2) // 2
-        for number, made in enumerate(_of_pool(method, pool, content, blocks, bounds, test)):
+        for number, made in enumerate(_of_pool(method, pool, content, comparison.test)):
             columns = [pl.Series(name, values) for name, values in made.items()]
-            named = pl.lit(bounds[number].name).alias("metric")
+            named = pl.lit(metrics[number].name).alias("metric")
             parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
     whole = pl.concat(parts, how="diagonal_relaxed")
-    return one_family(whole, bounds, by, correction).select(*by, *PAIRED_RESULT)
+    return one_family(whole, metrics, by, comparison.correction).select(*by, *PAIRED_RESULT)
 
 
 def one_family(
@@ -151,25 +144,27 @@ def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, togeth
     return Boards(pair * 0, drawn)
 
 
-def pairs_of(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl.DataFrame:
+def pairs_of(
+    groups: pl.DataFrame, by: list[str], side: str, comparison: Comparison
+) -> pl.DataFrame:
     """Which sides are compared: the keys, `left` and `right`.
 
     Raises:
         ParameterError: There are fewer than two sides, or the baseline is none of them.
     """
-    if sides.known is not None:
+    if comparison.sides is not None:
         named = [
             pl.lit(name).alias(column)
-            for name, column in zip(sides.known, ("left", "right"), strict=True)
+            for name, column in zip(comparison.sides, ("left", "right"), strict=True)
         ]
         return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
     left = groups.rename({side: "left"}).with_row_index(":left")
     right = groups.rename({side: "right"}).with_row_index(":right")
     crossed = left.join(right, on=by, nulls_equal=True) if by else left.join(right, how="cross")
-    if sides.baseline is None:
+    if comparison.baseline is None:
         wanted = pl.col(":left") < pl.col(":right")
     else:
-        wanted = _is(sides.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
+        wanted = _is(comparison.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
     pairs = crossed.filter(wanted).sort(":left", ":right").drop(":left", ":right")
     if not len(pairs):
         found = groups[side].unique().sort().to_list()
@@ -177,7 +172,8 @@ def pairs_of(groups: pl.DataFrame, by: list[str], side: str, sides: Sides) -> pl
         raise ParameterError(f"a comparison needs two systems{where}, found {found}")
     if by and len(alone := groups.join(pairs, on=by, how="anti", nulls_equal=True)):
         told = ", ".join(map(str, alone.select(by).row(0)))
-        why = "hold a single system" if sides.baseline is None else "lack the baseline or all else"
+        alone_why = "hold a single system", "lack the baseline or all else"
+        why = alone_why[comparison.baseline is not None]
         warnings.warn(
             f"groups that {why} are not compared: {len(alone):,}, such as {told}",
             stacklevel=5,
@@ -245,15 +241,16 @@ def _contents(
     return contents
 
 
-def _distinct(pool: Pool, content: Ints) -> tuple[list[pl.DataFrame], Ints]:
+def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
     """The states of a pool's distinct groups, and which of them each group is."""
     _, first, which = np.unique(content, return_index=True, return_inverse=True)
     renumber = pl.DataFrame({GROUP: first, ":new": np.arange(len(first))})
     renumber = renumber.with_columns(pl.col(GROUP).cast(pl.UInt32))
     tables = [
-        table.join(renumber, on=GROUP).drop(GROUP).rename({":new": GROUP}) for table in pool.tables
+        table.join(renumber, on=GROUP).drop(GROUP).rename({":new": GROUP})
+        for table in pool.states.tables
     ]
-    return tables, which
+    return pool.states.with_tables(tables), which
 
 
 def _nothing_shared(
@@ -277,16 +274,11 @@ def _nothing_shared(
 
 
 def _of_pool(
-    method: Bootstrap,
-    pool: Pool,
-    content: Ints,
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-    test: str,
+    method: Bootstrap, pool: Pool, content: Ints, test: str
 ) -> Iterator[dict[str, Floats]]:
     """Columns of the result for each metric, one number for each pair."""
-    tables, which = _distinct(pool, content)
-    contraction = Contraction(blocks, tables, bounds, int(which.max()) + 1, pool.clusters)
+    states, which = _distinct(pool, content)
+    contraction = Contraction(states, int(which.max()) + 1, pool.clusters)
     points = contraction.values(np.ones((1, pool.clusters)))[:, 0]
     progress = method.progress or reporter("bootstrap of differences")
     drawn = replicates(contraction, pool.drawn, progress)
@@ -294,11 +286,11 @@ def _of_pool(
     if method.leaves_out:
         weights = draws.left_out(method, pool.clusters)
         left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
-    swapped = _permuted(method, pool, blocks, bounds) if test == "permutation" else None
+    swapped = _permuted(method, pool) if test == "permutation" else None
     counts, varying = (np.minimum(n[0::2], n[1::2]) for n in (pool.counts, pool.varying))
     left, right = which[0::2], which[1::2]
     chunk = max(1, BATCH // len(drawn[0]))
-    for number, bound in enumerate(bounds):
+    for number, bound in enumerate(states.metrics):
         least = rounding(bound)
         parts: list[dict[str, Floats]] = []
         for first in range(0, len(left), chunk):
@@ -355,9 +347,7 @@ def delta_of(left: Floats, right: Floats, least: float) -> Floats:
     return np.where(np.abs(gap) <= least, 0.0, gap)
 
 
-def _permuted(
-    method: Bootstrap, pool: Pool, blocks: Sequence[Block], bounds: Sequence[Bound]
-) -> Floats:
+def _permuted(method: Bootstrap, pool: Pool) -> Floats:
     """Differences after swapping the sides of random clusters.
 
     Each pair is one group in which every cluster stands twice, as its left and as its right self;
@@ -369,10 +359,10 @@ def _permuted(
             (pl.col(CLUSTER) + clusters * (pl.col(GROUP) % 2).cast(pl.Int64)).alias(CLUSTER),
             (pl.col(GROUP) // 2).alias(GROUP),
         )
-        for table in pool.tables
+        for table in pool.states.tables
     ]
     pairs = len(pool.groups) // 2
-    contraction = Contraction(blocks, doubled, bounds, pairs, 2 * clusters)
+    contraction = Contraction(pool.states.with_tables(doubled), pairs, 2 * clusters)
     progress = method.progress or reporter("permutation")
     left, right = (
         replicates(contraction, draws.swaps(method, clusters, side), progress) for side in (0, 1)

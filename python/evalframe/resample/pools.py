@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws
 from evalframe.resample.checks import check_enough, check_known
-from evalframe.resample.contraction import CLUSTER, GROUP
+from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import Weights
 from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.strata import (
@@ -61,7 +62,7 @@ class Pool:
         groups: Numbers of the groups, board by board.
         counts: How many clusters each group has.
         varying: How many of them could have been others: all, or at most one.
-        tables: Cluster states of those groups, groups and clusters numbered from 0.
+        states: States of clusters of those groups, groups and clusters numbered from 0.
         clusters: Number of clusters.
         weights: How often each of them is drawn; of a bootstrap.
         owned: Which of them each group has, clusters by groups; None where each has all.
@@ -70,7 +71,7 @@ class Pool:
     groups: pl.Series
     counts: Ints
     varying: Ints
-    tables: list[pl.DataFrame]
+    states: States[pl.DataFrame]
     clusters: int
     weights: Weights | None
     owned: Floats | None
@@ -111,7 +112,7 @@ def _is_stratified(table: pl.DataFrame) -> bool:
 
 def pools(
     method: Method,
-    tables: Sequence[pl.DataFrame],
+    states: States[pl.DataFrame],
     boards: Boards | None = None,
     counted: pl.Expr | None = None,
 ) -> Iterator[Pool]:
@@ -119,14 +120,15 @@ def pools(
 
     Args:
         method: What the pools are for.
-        tables: For each block its cluster states, with `:group` and the cluster.
+        states: States of clusters, with `:group` for the keys.
         boards: Which groups see the same draws.
         counted: Which states of the first table count as a cluster of their group; by default all.
 
     Raises:
         ParameterError: No board has two clusters, or one of them is null.
     """
-    tables, on = flat(tables)
+    tables, on = flat(states.tables)
+    states = states.with_tables(tables)
     cells = pl.concat([table.select(GROUP, *on) for table in tables]).unique()
     check_known(cells[on[-1]])
     if boards is None:
@@ -153,7 +155,7 @@ def pools(
             limit = min(limit, MIXED)
         batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
         for _, part in mine.group_by(batch.alias(":batch"), maintain_order=True):
-            yield _pool(run, tables, cells.join(part.select(BOARD), on=BOARD), on)
+            yield _pool(run, states, cells.join(part.select(BOARD), on=BOARD), on)
 
 
 class _Run(NamedTuple):
@@ -221,7 +223,7 @@ def _chosen(weights: Weights, places: Ints) -> Weights:
     return Weights(weights.total, weights.held, chunks)
 
 
-def _pool(run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, on: list[str]) -> Pool:
+def _pool(run: _Run, states: States[pl.DataFrame], cells: pl.DataFrame, on: list[str]) -> Pool:
     groups = cells.select(BOARD, GROUP).unique().sort(BOARD, GROUP).with_row_index(_NEW)
     placed = cells.join(run.clusters, on=[BOARD, *on]).join(groups.drop(BOARD), on=GROUP)
     places, total = np.arange(run.total), run.total
@@ -233,7 +235,7 @@ def _pool(run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, on: list[s
         table.join(placed.select(GROUP, *on, _NEW, _PLACE), on=[GROUP, *on])
         .drop(GROUP, *on)
         .rename({_NEW: GROUP, _PLACE: CLUSTER})
-        for table in tables
+        for table in states.tables
     ]
     new, place = placed[_NEW].to_numpy(), placed[_PLACE].to_numpy()
     owned = None
@@ -247,12 +249,16 @@ def _pool(run: _Run, tables: list[pl.DataFrame], cells: pl.DataFrame, on: list[s
     varies = np.bincount(alternatives, minlength=len(groups)) > 0
     varying = np.where(varies, counts, np.minimum(counts, 1))
     weights = None if run.weights is None else run.weights(places)
-    return Pool(groups[GROUP], counts, varying, chosen, total, weights, owned)
+    return Pool(groups[GROUP], counts, varying, states.with_tables(chosen), total, weights, owned)
 
 
-def number_groups(table: pl.DataFrame, groups: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The table with the number of its group instead of the keys."""
-    if not keys:
-        return table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
-    numbered = groups.with_row_index(GROUP)
-    return table.join(numbered, on=list(keys), nulls_equal=True).drop(keys)
+def number_groups(states: States[pl.DataFrame], groups: pl.DataFrame) -> States[pl.DataFrame]:
+    """The states with the number of the group in place of the keys."""
+    keys = states.keys.inner
+    if keys:
+        numbered = groups.with_row_index(GROUP)
+        tables = [t.join(numbered, on=keys, nulls_equal=True).drop(keys) for t in states.tables]
+    else:
+        number = pl.lit(0, dtype=pl.UInt32).alias(GROUP)
+        tables = [table.with_columns(number) for table in states.tables]
+    return states.with_tables(tables)

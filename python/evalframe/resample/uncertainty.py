@@ -11,20 +11,19 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.sharing import share
+from evalframe.core.states import CLUSTER
 from evalframe.resample import draws, intervals
-from evalframe.resample.contraction import CLUSTER, Contraction
+from evalframe.resample.contraction import Contraction
 from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
 from evalframe.resample.pools import Pool, number_groups, pools
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from evalframe.core.blocks import Block
-    from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.states import States
     from evalframe.resample.draws import Chunk, Weights
 
 CELLS = 1 << 19
@@ -42,57 +41,40 @@ HOPELESS = 1 << 35
 _NUDGE = 1e-4
 
 
-def spread(
-    method: Method,
-    groups: pl.DataFrame,
-    tables: Sequence[pl.DataFrame],
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-    keys: Sequence[str],
-) -> pl.DataFrame:
-    """The long result with uncertainty.
-
-    Args:
-        method: What uncertainty to give.
-        groups: All groups, one row each, sorted by the keys.
-        tables: For each block its cluster states, with the keys and `:cluster`.
-        blocks: What the metrics share.
-        bounds: The metrics.
-        keys: Names of the key columns.
-    """
-    numbered = [number_groups(table, groups, keys) for table in tables]
-    if not any(len(table) for table in tables):
-        return _without_rows(method, groups, numbered, blocks, bounds)
+def spread(method: Method, states: States[pl.DataFrame]) -> pl.DataFrame:
+    """The long result with uncertainty, from states by cluster."""
+    groups = states.groups()
+    numbered = number_groups(states, groups)
+    if not any(len(table) for table in states.tables):
+        return _without_rows(method, groups, numbered)
     parts = []
     for pool in pools(method, numbered):
-        made = estimated(method, pool, blocks, bounds)
-        named_values = {"estimate": made.points, **made.spread._asdict(), **made.counts}
-        chosen = groups[pool.groups]
-        for number, bound in enumerate(bounds):
-            columns = [pl.Series(name, values[number]) for name, values in named_values.items()]
-            named = chosen.with_columns(pl.lit(bound.name).alias("metric"))
+        result = estimated(method, pool)
+        values = {"estimate": result.points, **result.spread._asdict(), **result.counts}
+        keys = groups[pool.groups]
+        for number, metric in enumerate(states.metrics):
+            columns = [pl.Series(name, rows[number]) for name, rows in values.items()]
+            named = keys.with_columns(pl.lit(metric.name).alias("metric"))
             parts.append(named.with_columns(pool.n_clusters, *columns))
     return pl.concat(parts)
 
 
 def _without_rows(
-    method: Method,
-    groups: pl.DataFrame,
-    tables: Sequence[pl.DataFrame],
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
+    method: Method, groups: pl.DataFrame, states: States[pl.DataFrame]
 ) -> pl.DataFrame:
     """Result for an empty table: no rows if grouped, otherwise one row without clusters.
 
     The original's bootstrap of no items has no estimate, and an interval from 0 to 0.
     """
-    named_by_number = [table.with_columns(pl.lit(0).alias(CLUSTER)) for table in tables]
-    contraction = Contraction(blocks, named_by_number, bounds, len(groups), 1)
+    tables = [table.with_columns(pl.lit(0).alias(CLUSTER)) for table in states.tables]
+    contraction = Contraction(states.with_tables(tables), len(groups), 1)
     points = contraction.points()
     fallback = 0.0 if method.lenient else None
     if method.lenient:
         points = np.full_like(points, np.nan)
-    named = groups.join(pl.DataFrame({"metric": [b.name for b in bounds]}), how="cross")
+    named = groups.join(
+        pl.DataFrame({"metric": [metric.name for metric in states.metrics]}), how="cross"
+    )
     columns = {"estimate": points, **contraction.counts()}
     return named.with_columns(
         *(pl.Series(name, values.ravel()) for name, values in columns.items()),
@@ -160,28 +142,14 @@ class Estimated(NamedTuple):
     counts: Mapping[str, Ints]
 
 
-def estimated(
-    method: Method,
-    pool: Pool,
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-    points: Floats | None = None,
-) -> Estimated:
-    """The estimates of a pool.
-
-    Args:
-        method: What uncertainty to give.
-        pool: Groups that share their draws.
-        blocks: What the metrics share.
-        bounds: The metrics.
-        points: The estimates, where they are known, metrics by groups.
-    """
-    groups = len(pool.groups)
-    contraction = Contraction(blocks, pool.tables, bounds, groups, pool.clusters)
+def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estimated:
+    """The estimates of a pool; `points` (metrics by groups) if they are known already."""
+    metrics, groups = pool.states.metrics, len(pool.groups)
+    contraction = Contraction(pool.states, groups, pool.clusters)
     points = contraction.points() if points is None else points
     flat = points.ravel()
     progress = method.progress or reporter(type(method).__name__.lower())
-    sizes, varying = (np.tile(each, len(bounds)) for each in (pool.counts, pool.varying))
+    sizes, varying = (np.tile(each, len(metrics)) for each in (pool.counts, pool.varying))
 
     def all_of(weights: Weights) -> Floats:
         return replicates(contraction, weights, progress)
@@ -199,37 +167,30 @@ def estimated(
         without = flattened(all_of(draws.leave_one_out(pool.clusters)))
         made = intervals.jackknife_spread(flat, without, method.level)
     else:
-        influence = _influence(contraction, pool, bounds, points, progress)
+        influence = _influence(contraction, pool, points, progress)
         made = intervals.linear_spread(flat, flattened(influence), method.level)
     made = intervals.without_lone(method, made, varying)
-    ends = np.repeat([bound.metric.range for bound in bounds], groups, axis=0).T
+    ends = np.repeat([metric.metric.range for metric in metrics], groups, axis=0).T
     made = intervals.within_range(method, made, flat, *ends)
     spread = intervals.Spread(*(values.reshape(points.shape) for values in made))
     return Estimated(points, spread, drawn, left_out, contraction.counts())
 
 
-def _influence(
-    contraction: Contraction,
-    pool: Pool,
-    bounds: Sequence[Bound],
-    points: Floats,
-    progress: Progress,
-) -> Floats:
+def _influence(contraction: Contraction, pool: Pool, points: Floats, progress: Progress) -> Floats:
     """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups.
 
     Metrics of levels that form new ones, as those of a hull do, are computed anew for each cluster.
     """
-    anew = [
-        number for number, bound in enumerate(bounds) if not all(map(is_carried, bound.state.axes))
-    ]
-    made = np.full((len(bounds), pool.clusters, len(pool.groups)), np.nan)
+    metrics, groups = pool.states.metrics, len(pool.groups)
+    has_derivative = [all(map(is_carried, metric.state.axes)) for metric in metrics]
+    made = np.full((len(metrics), pool.clusters, groups), np.nan)
     for carried in (True, False):
-        chosen = [n for n in range(len(bounds)) if (n not in anew) == carried]
+        chosen = [number for number, each in enumerate(has_derivative) if each == carried]
         if not chosen:
             continue
         part = contraction
-        if len(chosen) < len(bounds):
-            part = _contraction_of(chosen, contraction.blocks, pool, bounds)
+        if len(chosen) < len(metrics):
+            part = Contraction(pool.states.of_metrics(chosen), groups, pool.clusters)
         if carried:
             made[chosen] = influences(part)
         else:
@@ -240,21 +201,6 @@ def _influence(
             here = points[chosen][:, None]
             made[chosen] = intervals.nudged_influence(here, up, down, _NUDGE)
     return made
-
-
-def _contraction_of(
-    chosen: Sequence[int], blocks: Sequence[Block], pool: Pool, bounds: Sequence[Bound]
-) -> Contraction:
-    """That of some of the metrics, whose sums stand in the tables of all."""
-    mine = [bounds[number] for number in chosen]
-    shared = share(mine)
-    tables = []
-    for block in shared:
-        number, axis_number = block.uses[0]
-        use = (chosen[number], axis_number)
-        place = next(i for i, other in enumerate(blocks) if use in other.uses)
-        tables.append(pool.tables[place])
-    return Contraction(shared, tables, mine, len(pool.groups), pool.clusters)
 
 
 def only_touched(values: Floats, pool: Pool, left_out: Weights) -> Floats:

@@ -15,7 +15,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Bootstrap
 from evalframe.resample.paired import (
     DIFFERENCE,
-    Sides,
+    Comparison,
     delta_of,
     one_family,
     pairs_of,
@@ -29,9 +29,9 @@ from evalframe.resample.uncertainty import estimated
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evalframe.core.blocks import Block
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
+    from evalframe.core.states import States
     from evalframe.resample.intervals import Spread
     from evalframe.resample.methods import Method
 
@@ -39,24 +39,14 @@ UNPAIRED_RESULT = [*DIFFERENCE, "n_clusters_left", "n_clusters_right", "drop_rat
 
 
 def unpaired_spread(
-    method: Method,
-    tables: Sequence[pl.DataFrame],
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-    keys: Sequence[str],
-    correction: str,
-    sides: Sides,
+    method: Method, states: States[pl.DataFrame], comparison: Comparison
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides within each group.
 
     Args:
         method: What uncertainty to give.
-        tables: For each block its cluster states; the last key is the side.
-        blocks: What the metrics share.
-        bounds: The metrics.
-        keys: Names of the key columns.
-        correction: `holm`, `bonferroni` or `none`.
-        sides: Which pairs there are.
+        states: States by cluster; the last key is the side.
+        comparison: What is compared, and how.
 
     Raises:
         ParameterError: There are fewer than two sides, the baseline is none of them, a cluster is
@@ -64,12 +54,13 @@ def unpaired_spread(
     """
     if isinstance(method, Bootstrap):
         method = method.of_differences
+    keys, metrics = states.keys.inner, states.metrics
     *by, side = keys
-    named, on = flat(tables)
+    named, on = flat(states.tables)
     present = pl.concat([table.select(*keys, *on) for table in named]).unique()
     check_known(present[on[-1]])
     groups = present.select(keys).unique().sort(keys)
-    pairs = pairs_of(groups, by, side, sides)
+    pairs = pairs_of(groups, by, side, comparison)
     if method.cluster is not None:
         _check_apart(present, pairs, by, side, on)
     numbers = groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.Int64))
@@ -81,15 +72,15 @@ def unpaired_spread(
     if len(whole):
         least = np.minimum(sizes[whole[":left"]], sizes[whole[":right"]])
         check_enough(method, pl.Series(least), present[on[-1]])
-    numbered = [number_groups(table, groups, keys) for table in tables]
-    parts = [_one_sided(pairs, bounds)]
+    numbered = number_groups(states, groups)
+    parts = [_one_sided(pairs, metrics)]
     replicates = method.n if isinstance(method, Bootstrap) else 1
-    for some in whole.iter_slices(max(1, BATCH // replicates // len(bounds))):
+    for some in whole.iter_slices(max(1, BATCH // replicates // len(metrics))):
         left, right = (
-            _side(_of_side(method, place), numbered, some[f":{name}"], blocks, bounds)
+            _side(_of_side(method, place), numbered, some[f":{name}"])
             for place, name in enumerate(("left", "right"))
         )
-        for bound, columns in zip(bounds, _differences(method, left, right, bounds), strict=True):
+        for bound, columns in zip(metrics, _differences(method, left, right, metrics), strict=True):
             metric = pl.lit(bound.name).alias("metric")
             made = [pl.Series(name, values) for name, values in columns.items()]
             counts = [
@@ -98,7 +89,7 @@ def unpaired_spread(
             ]
             parts.append(some.with_columns(metric, *made, *counts))
     result = pl.concat(parts, how="diagonal_relaxed")
-    return one_family(result, bounds, by, correction).select(*by, *UNPAIRED_RESULT)
+    return one_family(result, metrics, by, comparison.correction).select(*by, *UNPAIRED_RESULT)
 
 
 class _Side(NamedTuple):
@@ -146,26 +137,22 @@ def _of_side(method: Method, place: int) -> Method:
     return replace(method, seed=int(seed[0]))
 
 
-def _side(
-    method: Method,
-    tables: Sequence[pl.DataFrame],
-    groups: pl.Series,
-    blocks: Sequence[Block],
-    bounds: Sequence[Bound],
-) -> _Side:
+def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _Side:
     """One side of pairs, by the number of its group in each."""
     own = groups.unique().sort()
     renumber = pl.DataFrame({GROUP: own.cast(pl.UInt32)}).with_row_index(":own")
-    mine = [table.join(renumber, on=GROUP).drop(GROUP).rename({":own": GROUP}) for table in tables]
+    mine = states.with_tables(
+        [t.join(renumber, on=GROUP).drop(GROUP).rename({":own": GROUP}) for t in states.tables]
+    )
     boards = Boards(pl.int_range(len(own), dtype=pl.Int64, eager=True), enough=True)
-    shape = len(bounds), len(own)
+    shape = len(states.metrics), len(own)
     points, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     counts, varying = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
     drawn: list[tuple[Ints, Floats | None]] = []
     left_out: list[tuple[Ints, Floats | None]] = []
     for pool in pools(method, mine, boards):
         here = pool.groups.to_numpy()
-        made = estimated(method, pool, blocks, bounds)
+        made = estimated(method, pool)
         points[:, here], errors[:, here] = made.points, made.spread.std_error
         counts[here], varying[here] = pool.counts, pool.varying
         drawn.append((here, made.drawn))

@@ -100,8 +100,8 @@ def reliability_table(
         │ 9   ┆ 2   ┆ 0.9             ┆ 1.0      ┆ 0.1  │
         └─────┴─────┴─────────────────┴──────────┴──────┘
     """
-    from evalframe.core import partial, tables
-    from evalframe.core.sharing import share
+    from evalframe.core import tables
+    from evalframe.core.states import States
 
     check_binning(bins, binning, closed)
     lazy, keys = tables.lazy(frame), tables.Keys.of(by, taken=RELIABILITY)
@@ -110,7 +110,7 @@ def reliability_table(
     params = {"bins": bins, "binning": binning, "closed": closed}
     made = _TABLE.bind((confidence, correct), weight=weight, params=params)
     tables.check_columns(lazy, [made], *keys.exprs)
-    (levels,) = partial.block_tables(lazy, share([made.bound]), keys, None)
+    (levels,) = States.of(lazy, [made.bound], keys).tables
     what = "confidence lies outside [0, 1]"
     levels = refusing(levels, "outside", "reliability_table", what, TO_UNIT)
     filled = levels.filter(pl.col(LEVEL).is_not_null() & (pl.col("mass") > 0))

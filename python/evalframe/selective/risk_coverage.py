@@ -77,8 +77,8 @@ def rc_curve(
         │ 0.8      ┆ 0.5            ┆ 0.4       ┆ 1     │
         └──────────┴────────────────┴───────────┴───────┘
     """
-    from evalframe.core import partial, tables
-    from evalframe.core.sharing import share
+    from evalframe.core import tables
+    from evalframe.core.states import States
 
     lazy, keys = tables.lazy(frame), tables.Keys.of(by)
     clash = sorted(set(keys.names) & set(CURVE))
@@ -89,7 +89,7 @@ def rc_curve(
     # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
     area = _CURVE.bind((loss, confidence), weight=weight)
     tables.check_columns(lazy, [area], *keys.exprs)
-    (levels,) = partial.block_tables(lazy, share([area.bound]), keys, None)
+    (levels,) = States.of(lazy, [area.bound], keys).tables
     plateaus = refusing(levels, "negative", "rc_curve")
     order = [False] * len(keys.inner) + [True]
     # By a constant column Polars divides through its reciprocal, and 3 / 10 would not be 0.3: the

@@ -15,7 +15,8 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.rows import as_expr
-from evalframe.core.tables import Keys, Plan
+from evalframe.core.states import Plan
+from evalframe.core.tables import Keys
 from evalframe.evaluation import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
 from evalframe.resample.methods import Bootstrap
 

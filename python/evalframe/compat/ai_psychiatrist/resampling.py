@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.comparison import Correction, Test
-    from evalframe.core.tables import Plan
+    from evalframe.core.states import Plan
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import AnyMetric, By
     from evalframe.resample.methods import Method

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.partial import block_tables
-from evalframe.core.sharing import share
+from evalframe.core.states import States
 from evalframe.replication.uncertainty.sampling import drawn_within, rows_to_draw
 from evalframe.replication.uncertainty.score_states import (
     KNOWN,
@@ -18,7 +17,7 @@ from evalframe.replication.uncertainty.score_states import (
 )
 from evalframe.replication.uncertainty.scores import drawn_rows, drawn_scores
 from evalframe.replication.uncertainty.spreads import ENTRY, with_entries
-from evalframe.resample.paired import Matching, Sides, paired_spread
+from evalframe.resample.paired import Comparison, Matching, paired_spread
 from evalframe.resample.strata import MEMBER, STRATUM
 
 if TYPE_CHECKING:
@@ -73,17 +72,14 @@ def _differences(
     cluster: Cluster,
 ) -> pl.DataFrame:
     bounds = [metric.bound for metric in metrics]
-    blocks = share(bounds)
     inner = type(keys)(tuple(keys.inner), tuple(map(pl.col, keys.inner)))
-    tables = pl.collect_all(block_tables(rows, blocks, inner, drawn))
+    states = States.of(rows, bounds, inner, drawn).collected()
     *by, model = keys.inner
-    entries = tables[0].select(keys.inner).unique()
+    entries = states.groups()
     if entries.select(by).is_unique().all() if by else len(entries) < 2:
         where = " in a group of the keys" if by else ""
         models = entries[model].unique().sort().to_list()
         raise ParameterError(f"a comparison needs two models{where}, found {models}")
     shared = MEMBER if cluster == "study_id" else STRATUM
     matching = Matching(shared, pl.col(KNOWN) > 0)
-    return paired_spread(
-        method, tables, blocks, bounds, keys.inner, "bootstrap", "none", Sides(), matching
-    )
+    return paired_spread(method, states, Comparison(correction="none", matching=matching))

@@ -65,7 +65,8 @@ def bootstrap_moments(
     """
     import numpy as np
 
-    from evalframe.resample.contraction import CLUSTER, GROUP
+    from evalframe.core.states import CLUSTER
+    from evalframe.resample.contraction import GROUP
     from evalframe.resample.join import replicates
     from evalframe.resample.methods import Bootstrap
 

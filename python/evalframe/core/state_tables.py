@@ -1,0 +1,260 @@
+"""States as plain tables that survive Parquet: written by `partial`, added up by `merge`.
+
+A state table has the group keys, perhaps a cluster, then `:block` (the block of the row), `:level`
+(null for sums without one) and the sums, such as `:mass`.
+
+What the table is a state of is said once, in the type of `:block`: an `Enum` whose categories are
+texts of JSON, the same for all blocks but for their number. Rows store the number alone. A type
+survives `select`, `filter`, `concat` and Parquet, also in a shard without rows. Where a program
+has made strings of it, each row says so itself, as states of version 2 did.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core import cells, tables
+from evalframe.core.cells import Sums
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import Bound, lookup
+from evalframe.core.state import LEVEL, WEIGHT
+from evalframe.core.states import CLUSTER, Block, States, Use
+from evalframe.core.tables import Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.typing import Frame
+
+BLOCK = ":block"
+_VERSION = 3
+_READABLE = (2, 3)
+"""States of version 2 are read for one release."""
+
+_WAITING = 1 << 22
+"""Rows of states that are in memory beside their sum, about."""
+
+
+def state_table(states: States[pl.LazyFrame]) -> pl.LazyFrame:
+    """The public form of states of rows, computed when it is collected."""
+    keys, cluster = states.keys, states.cluster
+    if cluster in keys.names:
+        raise ParameterError(f"{cluster!r} is both a group key and the cluster; it can be only one")
+    header = _header(states)
+    public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
+    inner = states.tables[0].collect_schema()
+    groups = {name: inner[key] for key, name in public.items()}
+    sums = {f":{name}": pl.Float64() for block in states.blocks for name in block.all_sums}
+
+    def compute() -> pl.DataFrame:
+        named = [
+            rows.rename(public | {name: f":{name}" for name in block.all_sums})
+            for rows, block in zip(states.collected().tables, states.blocks, strict=True)
+        ]
+        return _one_table(named, header, [*groups], [*sums])
+
+    schema = {**groups, BLOCK: _type_of(header), LEVEL: pl.Float64(), **sums}
+    return pl.defer(compute, schema=pl.Schema(schema))
+
+
+def _one_table(
+    parts: Sequence[pl.DataFrame], header: dict[str, Any], groups: list[str], sums: list[str]
+) -> pl.DataFrame:
+    """The tables of all blocks in turn, each sorted by groups and level."""
+    marks = _type_of(header)
+    marked = [
+        part.sort([*groups, LEVEL] if LEVEL in part.columns else groups).with_columns(
+            pl.lit(mark, dtype=marks).alias(BLOCK)
+        )
+        for part, mark in zip(parts, marks.categories, strict=True)
+    ]
+    numbers = pl.DataFrame(schema=dict.fromkeys([LEVEL, *sums], pl.Float64()))
+    return pl.concat([*marked, numbers], how="diagonal").select(*groups, BLOCK, LEVEL, *sums)
+
+
+def merged(shards: Sequence[Frame]) -> pl.LazyFrame:
+    """The sum of several state tables of the same metrics and keys.
+
+    Raises:
+        ParameterError: There are no states, or they hold different metrics, keys or clusters.
+    """
+    if not shards:
+        raise ParameterError("there are no states to merge")
+    total = _Sum()
+    for number, shard in enumerate(shards):
+        total.add(number, tables.lazy(shard).collect())
+    return total.table().lazy()
+
+
+class _Sum:
+    """A running sum of states, of which a few wait to be added up together."""
+
+    def __init__(self) -> None:
+        self._header: dict[str, Any] | None = None
+        self._first = 0
+        self._least = 0
+        self._waiting: list[pl.DataFrame] = []
+
+    def add(self, number: int, state: pl.DataFrame) -> None:
+        """Add a state, which must have the metrics, keys and cluster of the others."""
+        header = _read_header(state)
+        # A shard of version 2 that has no rows has no header.
+        if header is not None and self._header is None:
+            self._header, self._first = header, number
+        elif header is not None and header != self._header:
+            raise ParameterError(
+                f"state {number} holds other metrics, keys or clusters than state "
+                f"{self._first}; merge states that were made by the same partial(...)"
+            )
+        self._waiting.append(state.with_columns(_number(state.schema[BLOCK])))
+        if sum(map(len, self._waiting)) > max(_WAITING, 2 * self._least):
+            total = self.table()
+            self._waiting = [total.with_columns(_number(total.schema[BLOCK]))]
+            self._least = len(total)
+
+    def table(self) -> pl.DataFrame:
+        """The sum of all states."""
+        _check_alike(self._waiting, self._header)
+        rows = pl.concat(self._waiting, how="diagonal_relaxed")
+        if self._header is None:
+            return rows.with_columns(pl.col(BLOCK).cast(pl.String))
+        names = rows.columns
+        groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
+        count = len(self._header["blocks"])
+        blocks = [rows.lazy().filter(pl.col(BLOCK) == place) for place in range(count)]
+        return _one_table(_added_up(blocks, groups, sums), self._header, groups, sums)
+
+
+def _added_up(
+    blocks: Sequence[pl.LazyFrame], groups: Sequence[str], sums: Sequence[str]
+) -> list[pl.DataFrame]:
+    """Rows of the states of blocks, added up by groups and level."""
+    filled = [
+        rows.select(pl.col(LEVEL, *sums).is_not_null().any(), rows=pl.len()) for rows in blocks
+    ]
+    plans: list[pl.LazyFrame] = []
+    for rows, columns in zip(blocks, pl.collect_all(filled), strict=True):
+        has_values = columns.row(0, named=True)
+        used = [name for name in sums if has_values[name]]
+        by_cell = None
+        if has_values[LEVEL] and has_values["rows"] >= cells.HEAD:
+            by_level = {name: pl.col(name).fill_null(0.0) for name in used}
+            keys = {name: pl.col(name) for name in groups}
+            by_cell = cells.added_up(rows, keys, [Sums(pl.col(LEVEL), {}, by_level)])
+        summed = rows.group_by(*groups, LEVEL).agg(pl.col(used).sum())
+        plans.append(summed if by_cell is None else by_cell[0].lazy())
+    return pl.collect_all(plans)
+
+
+def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:
+    """Raise if a key or the cluster is text in one state and something else in another."""
+    names = [] if header is None else [*header["by"], header["cluster"]]
+    schemas = [state.schema for state in states]
+    for name in names:
+        dtypes = {schema[name] for schema in schemas if name in schema}
+        text = {dtype for dtype in dtypes if dtype in (pl.String, pl.Categorical, pl.Enum)}
+        if text and text != dtypes:
+            raise ParameterError(
+                f"{name!r} is {' and '.join(sorted(map(str, dtypes)))} in different states; "
+                "cast it to one type before partial(...)"
+            )
+
+
+def read_states(table: Frame) -> States[pl.DataFrame]:
+    """Split a state table into blocks; ParameterError if it is no state of a known version."""
+    state = tables.lazy(table).collect()
+    header = _read_header(state)
+    if header is None:
+        raise ParameterError("the state has no rows, and so does not say what it is a state of")
+    metrics = [_bound(spec) for spec in header["metrics"]]
+    keys = Keys.of(header["by"])
+    cluster = header["cluster"]
+    blocks = [_block(metrics, uses) for uses in header["blocks"]]
+    numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
+    parts = []
+    for place, block in enumerate(blocks):
+        public = {name: inner for inner, name in keys.restore().items()}
+        if cluster is not None:
+            public[cluster] = CLUSTER
+        public |= {f":{name}": name for name in block.all_sums}
+        rows = numbered.filter(pl.col(BLOCK) == place).rename(public)
+        parts.append(rows.select(*public.values(), LEVEL))
+    return States(keys, cluster, metrics, blocks, pl.collect_all(parts))
+
+
+def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
+    """What the table is a state of."""
+    metrics = [
+        {
+            "metric": metric.metric.name,
+            "name": metric.name,
+            "params": dict(metric.params),
+            "columns": list(metric.columns),
+        }
+        for metric in states.metrics
+    ]
+    uses = [[[use.number, use.axis_number] for use in block.uses] for block in states.blocks]
+    return {
+        "version": _VERSION,
+        "by": list(states.keys.names),
+        "cluster": states.cluster,
+        "metrics": metrics,
+        "blocks": uses,
+    }
+
+
+_PLACE = ', "block": '
+"""Between what all blocks have in common and the number of the block."""
+
+
+def _type_of(header: dict[str, Any]) -> pl.Enum:
+    """The type of `:block`, whose categories say what the table is a state of."""
+    common = json.dumps(header)[:-1]
+    return pl.Enum([f"{common}{_PLACE}{place}}}" for place in range(len(header["blocks"]))])
+
+
+def _number(dtype: pl.DataType) -> pl.Expr:
+    """The number of the block of each row."""
+    if isinstance(dtype, pl.Enum):
+        return pl.col(BLOCK).to_physical().cast(pl.Int64)
+    number = pl.col(BLOCK).cast(pl.String).str.extract(r"(\d+)\}$")
+    return number.cast(pl.Int64).alias(BLOCK)
+
+
+def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
+    """What the table is a state of; None if it has no rows and their type does not say so."""
+    if BLOCK not in state.columns:
+        raise ParameterError(
+            f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"
+        )
+    dtype = state.schema[BLOCK]
+    marks = dtype.categories if isinstance(dtype, pl.Enum) else state[BLOCK].unique()
+    common = {str(mark).rpartition(_PLACE)[0] for mark in marks}
+    if len(common) > 1:
+        raise ParameterError("the table mixes states of different metrics, keys or clusters")
+    for text in common:
+        try:
+            header: dict[str, Any] = json.loads(text + "}")
+        except json.JSONDecodeError:
+            raise ParameterError(f"{BLOCK!r} does not say what the table is a state of") from None
+        if header.get("version") not in _READABLE:
+            raise ParameterError(
+                f"the state has version {header.get('version')}, this program reads "
+                f"{' and '.join(map(str, _READABLE))}; make it anew with partial(...)"
+            )
+        return header | {"version": _VERSION}
+    return None
+
+
+def _bound(spec: dict[str, Any]) -> Bound:
+    roles = {name: pl.col(name) for name in spec["columns"] if name != WEIGHT}
+    weight = pl.col(WEIGHT) if WEIGHT in spec["columns"] else None
+    return Bound(lookup(spec["metric"]), roles, weight, spec["params"], spec["name"])
+
+
+def _block(metrics: Sequence[Bound], numbers: Sequence[Sequence[int]]) -> Block:
+    uses = [Use(number, axis_number, metrics[number]) for number, axis_number in numbers]
+    return Block(uses[0].metric.columns, uses[0].axis, uses)

@@ -1,0 +1,359 @@
+"""States: the sums of several metrics, by groups, perhaps clusters, and ordered levels.
+
+One value travels through the engine. `evaluate`, `compare` and `partial` make it from rows,
+`merge` adds it up, and `finish`, the bootstrap, the jackknife and linearised errors consume it.
+
+Its tables are additive: rows of equal keys, cluster and level add up. Metrics over the same columns
+that order rows by the same level share one table, a *block*, so that one pass and one sort serve
+them all.
+
+Rows become totals in one of two plans. *Sorted* sorts the rows once by group and level and walks
+them in chunks; it is best if levels are nearly unique. *Levels* adds up rows of equal level first,
+which streams and is best under ties. Of many rows whose levels are short decimals, `cells` adds up
+those of all blocks in one pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+
+import polars as pl
+
+from evalframe.core import cells, kernel
+from evalframe.core.cells import Sums
+from evalframe.core.state import LEVEL, N_MISSING, N, Totals
+from evalframe.core.tables import Keys, starts_of_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evalframe.core.metric import Bound
+    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.state import Axis, State
+
+Plan: TypeAlias = Literal["auto", "sorted", "levels"]
+FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
+
+CLUSTER = ":cluster"
+
+_PEEK = 1 << 15
+"""First rows, which tell if levels are nearly unique."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A metric's use of a block: the number of the metric, and of one of its axes."""
+
+    number: int
+    axis_number: int
+    metric: Bound
+
+    @property
+    def axis(self) -> Axis | None:
+        """The axis, None for plain sums."""
+        axes = self.metric.state.axes
+        return axes[self.axis_number] if axes else None
+
+    @property
+    def sums(self) -> dict[str, pl.Expr]:
+        """Plain sums and sums per level, over the canonical columns."""
+        return {**self.metric.state.sums, **(self.axis.sums if self.axis else {})}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One additive table: sums shared by metrics.
+
+    Attributes:
+        columns: Role expressions over the user's columns, by canonical name.
+        axis: Level, direction and condition of its rows; None for plain sums.
+        uses: The metrics that use it.
+    """
+
+    columns: Mapping[str, pl.Expr]
+    axis: Axis | None
+    uses: list[Use] = field(default_factory=list)
+
+    @property
+    def plain(self) -> dict[str, pl.Expr]:
+        """Sums without a level, over the canonical columns."""
+        return {name: expr for use in self.uses for name, expr in use.metric.state.sums.items()}
+
+    @property
+    def sums(self) -> dict[str, pl.Expr]:
+        """Sums per level, over the canonical columns."""
+        return {name: expr for _, axis in self.terms for name, expr in axis.sums.items()}
+
+    @property
+    def all_sums(self) -> dict[str, pl.Expr]:
+        """Plain sums and sums per level."""
+        return self.plain | self.sums
+
+    @property
+    def terms(self) -> list[tuple[str, Axis]]:
+        """The axes of its metrics, with the prefix of their terms."""
+        return [(f"{use.number}.", use.axis) for use in self.uses if use.axis is not None]
+
+    def admits(self, use: Use) -> bool:
+        """Return True if another metric's sums on an axis fit into the block."""
+        mine, other = self.axis, use.axis
+        if (mine is None) != (other is None):
+            return False
+        if self.columns.keys() != use.metric.columns.keys():
+            return False
+        if not _agree(self.columns, use.metric.columns) or not _agree(self.all_sums, use.sums):
+            return False
+        if mine is None or other is None:
+            return True
+        same = mine.level.meta.eq(other.level) and mine.where.meta.eq(other.where)
+        return same and mine.descending == other.descending
+
+    def of_rows(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+        """The additive table of rows that have the canonical columns."""
+        level = [] if self.axis is None else [kernel.level_of(self.axis).alias(LEVEL)]
+        return self.added_up(rows.select(*keys, *level, **self.all_sums), keys)
+
+    def added_up(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+        """Rows of additive tables, added up by keys and level."""
+        by = [*keys] + [LEVEL] * (self.axis is not None)
+        sums = pl.col(*self.all_sums).sum()
+        return rows.group_by(by).agg(sums) if by else rows.select(sums)
+
+    def over_rows(self) -> Sums:
+        """Level and sums over the user's columns, for `cells`."""
+        level: pl.Expr | None = None
+        plain: dict[str, pl.Expr] = {}
+        sums: dict[str, pl.Expr] = {}
+        for use in self.uses:
+            metric = use.metric
+            state = metric.metric.state(metric.columns, metric.params)
+            plain |= _counts(state.sums, state)
+            if state.axes:
+                axis = state.axes[use.axis_number]
+                level, sums = kernel.level_of(axis), sums | _counts(axis.sums, state)
+        plain.pop(N_MISSING)
+        return Sums(level, plain, sums, others=(N_MISSING, N))
+
+    def over_sums(self) -> Sums:
+        """Level and sums over the additive table itself, for `cells`."""
+        level = None if self.axis is None else pl.col(LEVEL)
+        plain = {name: pl.col(name) for name in self.plain}
+        return Sums(level, plain, {name: pl.col(name) for name in self.sums})
+
+    def totals_of_rows(self, rows: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
+        """Totals and terms per group, by sorting the rows."""
+        assert self.axis is not None
+        level = self.axis.level
+        order = level.meta.output_name() if level.meta.is_column() else ":order"
+        if order == ":order":
+            rows = rows.with_columns(level.alias(order))
+        flags = [False] * len(keys) + [self.axis.descending]
+        # The eager sort: on rows in memory it is twice as fast as the streaming one.
+        ordered = rows.collect(engine="in-memory").sort([*keys, order], descending=flags)
+        starts = starts_of_groups(ordered, keys)
+        values = kernel.summary_of_rows(ordered, starts, self.plain, self.terms)
+        return _per_group(ordered, keys, starts, values)
+
+    def totals_of_levels(self, levels: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+        """Totals and terms per group, from the additive table."""
+        order = [*keys] + [LEVEL] * (self.axis is not None)
+        flags = [False] * len(order)
+        if self.axis is not None:
+            flags[-1] = self.axis.descending
+        ordered = levels.sort(order, descending=flags) if order else levels
+        starts = starts_of_groups(ordered, keys)
+        values = kernel.summary_of_levels(ordered, starts, self.plain, self.terms)
+        return _per_group(ordered, keys, starts, values)
+
+
+@dataclass(frozen=True)
+class States(Generic[FrameT]):
+    """Additive sums of metrics: lazy plans over rows, or collected tables.
+
+    Attributes:
+        keys: The group keys.
+        cluster: Public name of the cluster, None if the sums are not kept by cluster.
+        metrics: The metrics.
+        blocks: The sums that they share.
+        tables: The additive table of each block, keys and cluster under internal names.
+        source: The rows, if the tables are plans over rows.
+    """
+
+    keys: Keys
+    cluster: str | None
+    metrics: Sequence[Bound]
+    blocks: Sequence[Block]
+    tables: Sequence[FrameT]
+    source: pl.LazyFrame | None = None
+
+    @staticmethod
+    def of(
+        frame: pl.LazyFrame, metrics: Sequence[Bound], keys: Keys, cluster: pl.Expr | None = None
+    ) -> States[pl.LazyFrame]:
+        """States of rows, not yet computed."""
+        blocks = share(metrics)
+        extra = [] if cluster is None else [cluster.alias(CLUSTER)]
+        inner = keys.inner + [CLUSTER] * len(extra)
+        tables = [
+            block.of_rows(frame.select(*keys.select(), *extra, **block.columns), inner)
+            for block in blocks
+        ]
+        name = None if cluster is None else cluster.meta.output_name()
+        return States(keys, name, metrics, blocks, tables, frame)
+
+    def collected(self) -> States[pl.DataFrame]:
+        """The same, computed. All tables are computed together, so that a scan is read once."""
+        return self.with_tables(self._collected(range(len(self.blocks))))
+
+    def _collected(self, places: Sequence[int]) -> list[pl.DataFrame]:
+        """The tables of some blocks."""
+        tables = None
+        if self.source is not None and self.cluster is None:
+            keys = dict(zip(self.keys.inner, self.keys.exprs, strict=True))
+            sums = [self.blocks[place].over_rows() for place in places]
+            tables = cells.added_up(self.source, keys, sums)
+        return tables or pl.collect_all([self.tables[place].lazy() for place in places])
+
+    def with_tables(self, tables: Sequence[pl.DataFrame]) -> States[pl.DataFrame]:
+        """States of the same metrics with other tables."""
+        return States(self.keys, self.cluster, self.metrics, self.blocks, tables)
+
+    def of_metrics(self, numbers: Sequence[int]) -> States[FrameT]:
+        """States of some of the metrics, whose sums the tables contain."""
+        metrics = [self.metrics[number] for number in numbers]
+        blocks = share(metrics)
+        tables = []
+        for block in blocks:
+            use = (numbers[block.uses[0].number], block.uses[0].axis_number)
+            tables.append(
+                next(
+                    table
+                    for table, other in zip(self.tables, self.blocks, strict=True)
+                    if use in [(each.number, each.axis_number) for each in other.uses]
+                )
+            )
+        return replace(self, metrics=metrics, blocks=blocks, tables=tables)
+
+    def groups(self) -> pl.DataFrame:
+        """All groups, sorted by the keys; one row without columns if there are no keys."""
+        if not self.keys.inner:
+            return pl.DataFrame(height=1)
+        keys = self.tables[0].lazy().select(self.keys.inner)
+        return keys.unique().sort(self.keys.inner).collect()
+
+    def finishes(self) -> list[tuple[pl.Expr, pl.Expr, pl.Expr]]:
+        """For each metric its value, n and n_missing over the columns `<block>:<name>`."""
+        named: list[dict[str, pl.Expr]] = [{} for _ in self.metrics]
+        for place, block in enumerate(self.blocks):
+            for use in block.uses:
+                mine = named[use.number]
+                for term in use.axis.results if use.axis else ():
+                    mine[term] = pl.col(f"{place}:{use.number}.{term}")
+                for name in use.sums:
+                    mine.setdefault(name, pl.col(f"{place}:{name}"))
+        return [
+            (metric.state.finish(Totals(columns)), columns[N], columns[N_MISSING])
+            for metric, columns in zip(self.metrics, named, strict=True)
+        ]
+
+    def totals(self, plan: Plan = "auto") -> pl.DataFrame:
+        """Totals and terms, one row per group, as columns `<block>:<name>`."""
+        parts = self._totals_of_tables() if self.source is None else self._totals_of_rows(plan)
+        return _side_by_side(parts, self.keys.inner)
+
+    def _totals_of_rows(self, plan: Plan) -> list[pl.DataFrame]:
+        assert self.source is not None
+        keys = self.keys.inner
+        totals: dict[int, pl.DataFrame] = {}
+        for place, block in enumerate(self.blocks):
+            rows = self.source.select(*self.keys.select(), **block.columns)
+            if block.axis is not None and _sorts(rows, block.axis, plan):
+                totals[place] = block.totals_of_rows(rows, keys)
+        rest = [place for place in range(len(self.blocks)) if place not in totals]
+        for place, table in zip(rest, self._collected(rest), strict=True):
+            totals[place] = self.blocks[place].totals_of_levels(table, keys)
+        return [totals[place] for place in range(len(self.blocks))]
+
+    def _totals_of_tables(self) -> list[pl.DataFrame]:
+        inner = self.keys.inner
+        keys = {key: pl.col(key) for key in inner}
+        parts = []
+        for block, table in zip(self.blocks, self.tables, strict=True):
+            sums = cells.added_up(table.lazy(), keys, [block.over_sums()])
+            levels = block.added_up(table.lazy(), inner).collect() if sums is None else sums[0]
+            parts.append(block.totals_of_levels(levels, inner))
+        return parts
+
+    def estimates(self, totals: pl.DataFrame) -> pl.DataFrame:
+        """The long result without uncertainty, from totals and terms per group."""
+        rows = [
+            pl.struct(
+                pl.lit(metric.name).alias("metric"),
+                value.alias("estimate"),
+                n.round().cast(pl.Int64).alias("n"),
+                n_missing.round().cast(pl.Int64).alias("n_missing"),
+            )
+            for metric, (value, n, n_missing) in zip(self.metrics, self.finishes(), strict=True)
+        ]
+        long = totals.select(*self.keys.inner, pl.concat_list(rows).alias(":rows"))
+        return long.explode(":rows", empty_as_null=False).unnest(":rows")
+
+
+def stacked(states: Sequence[States[pl.LazyFrame]]) -> States[pl.LazyFrame]:
+    """States of the rows of several tables, for the same metrics, keys and cluster."""
+    tables = [
+        pl.concat(parts, how="vertical_relaxed")
+        for parts in zip(*(each.tables for each in states), strict=True)
+    ]
+    return replace(states[0], tables=tables, source=None)
+
+
+def share(metrics: Sequence[Bound]) -> list[Block]:
+    """The fewest blocks for the states of all metrics."""
+    blocks: list[Block] = []
+    for number, metric in enumerate(metrics):
+        for axis_number in range(len(metric.state.axes) or 1):
+            use = Use(number, axis_number, metric)
+            block = next((block for block in blocks if block.admits(use)), None)
+            if block is None:
+                block = Block(metric.columns, use.axis)
+                blocks.append(block)
+            block.uses.append(use)
+    return blocks
+
+
+def _agree(mine: Mapping[str, pl.Expr], others: Mapping[str, pl.Expr]) -> bool:
+    """Return True if expressions of the same name are equal."""
+    return all(mine[name].meta.eq(others[name]) for name in mine.keys() & others.keys())
+
+
+def _counts(sums: Mapping[str, pl.Expr], state: State) -> dict[str, pl.Expr]:
+    """The sums; masses without weights become the number of rows, which is read once."""
+    valid = pl.lit(value=True) if state.valid is None else state.valid
+    ones = pl.when(valid).then(pl.lit(1.0).cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
+    return {n: state.sums[N] if expr.meta.eq(ones) else expr for n, expr in sums.items()}
+
+
+def _sorts(rows: pl.LazyFrame, axis: Axis, plan: Plan) -> bool:
+    """Return True if the sorted plan suits: levels are nearly unique in the first rows."""
+    if plan != "auto":
+        return plan == "sorted"
+    head = rows.head(_PEEK).select(axis.level.alias(LEVEL)).drop_nulls().collect()
+    return head[LEVEL].n_unique() * 2 > len(head)
+
+
+def _per_group(
+    ordered: pl.DataFrame, keys: list[str], starts: Ints, values: dict[str, Floats]
+) -> pl.DataFrame:
+    groups = ordered.select(keys)[starts[:-1]].to_dict() if keys else {}
+    return pl.DataFrame(groups | values)
+
+
+def _side_by_side(totals: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
+    """Totals of all blocks, whose groups are the same and sorted, as columns `<block>:<name>`."""
+    named = [
+        part.rename({name: f"{place}:{name}" for name in part.columns if name not in keys})
+        for place, part in enumerate(totals)
+    ]
+    return pl.concat([named[0], *(part.drop(keys) for part in named[1:])], how="horizontal")

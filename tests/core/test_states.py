@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pickle
+
+import polars as pl
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.states import States
+from evalframe.core.tables import Keys
+
+ITEMS = pl.DataFrame(
+    {
+        "model": ["a", "a", "b", "b"],
+        "person": [1, 2, 1, 2],
+        "loss": [0.0, 1.0, None, 0.5],
+        "confidence": [0.9, 0.9, 0.1, 0.7],
+    }
+)
+METRICS = [metric.bound for metric in (ef.aurc(), ef.selective_risk(), ef.risk_at(0.5), ef.augrc())]
+
+
+def states(cluster: pl.Expr | None = None) -> States[pl.LazyFrame]:
+    return States.of(ITEMS.lazy(), METRICS, Keys.of("model"), cluster)
+
+
+def test_metrics_of_the_same_columns_and_order_share_a_block():
+    assert [[use.number for use in block.uses] for block in states().blocks] == [[0, 2, 3], [1]]
+
+
+def test_rows_and_their_sums_give_the_same_estimates():
+    expected = states().estimates(states().totals("sorted"))
+    for other in (states(), states().collected(), states(pl.col("person")).collected()):
+        assert_frame_equal(other.estimates(other.totals()), expected)
+
+
+def test_some_of_the_metrics_use_the_tables_of_all():
+    collected = states().collected()
+    totals = collected.estimates(collected.totals()).filter(pl.col("metric").is_in(["augrc"]))
+    one = collected.of_metrics([3])
+    assert one.tables[0] is collected.tables[0]
+    assert_frame_equal(one.estimates(one.totals()), totals)
+
+
+def test_states_survive_pickling():
+    collected = states(pl.col("person")).collected()
+    again = pickle.loads(pickle.dumps(collected))
+    assert again.cluster == "person"
+    assert_frame_equal(again.estimates(again.totals()), collected.estimates(collected.totals()))
