@@ -44,7 +44,9 @@ FEW = {"n": "0 1 2 7 -1 x", "permutations": "0 1 2 x", "participants": "0 1 2 -1
 
 def leaves(command, path=()):
     """All commands that do something; demo runs others of them."""
-    for name, inner in getattr(command, "commands", {}).items():
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
         if isinstance(inner, click.Group):
             yield from leaves(inner, (*path, name))
         elif name not in ("demo", "run"):

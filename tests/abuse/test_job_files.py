@@ -17,7 +17,8 @@ from click.testing import CliRunner
 from abuse.mutations import TEXT
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.cli import cli
-from evalframe.jobs.parsing import FAMILIES, load
+from evalframe.jobs.family import family
+from evalframe.jobs.parsing import load
 from evalframe.jobs.samples import write_samples
 
 N = int(os.environ.get("EVALFRAME_ABUSE", "500"))
@@ -87,7 +88,12 @@ def damaged(text, draw):
         alike = VALUES.get(value[0], VALUES["1"]) if draw.random() < 0.8 else ALL
         lines[place] = f"{entry} = {draw.choice(alike)}"
     elif how < 0.99:
-        fields = [*FAMILIES[draw.choice([*JOBS])].__struct_fields__, "bootstrap.seed", '""', "a.b"]
+        fields = [
+            *family(draw.choice([*JOBS])).job.value.__struct_fields__,
+            "bootstrap.seed",
+            '""',
+            "a.b",
+        ]
         lines.insert(place, f"{draw.choice(fields)} = {draw.choice(ALL)}")
     else:
         long = draw.choice(("x" * 10_000_000, "x.y" * 9_000))

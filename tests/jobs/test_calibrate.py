@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.help import CALIBRATE_EPILOG
+from evalframe.jobs.family import help_texts
 from evalframe.selective.calibrators import read_calibration
 from evalframe.selective.sample import sample_document, sample_signals
 
@@ -271,7 +271,9 @@ def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
 
 def test_the_examples_of_the_help_run(call: Any, runs: Path) -> None:
     Path("other.json").write_bytes(Path("run.json").read_bytes())
-    commands = re.findall(r"evalframe (.*)", CALIBRATE_EPILOG.replace("\\\n", " "))
+    commands = re.findall(
+        r"evalframe (.*)", help_texts("selective")["calibrate: examples"].replace("\\\n", " ")
+    )
     assert [command.split()[0] for command in commands] == [*["calibrate"] * 3, *["selective"] * 2]
     Path("other.parquet").write_bytes(Path("items.parquet").read_bytes())
     for command in commands:

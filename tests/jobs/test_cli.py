@@ -15,11 +15,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.help import EPILOG, SELECTIVE_EPILOG
-from evalframe.jobs.options import given
+from evalframe.jobs.cli import job_command, job_of
+from evalframe.jobs.family import family, help_texts
+from evalframe.jobs.flags import given
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
-from evalframe.jobs.selective.commands import _job, selective
 
 BY_MODE = ("--by", "mode")
 RATED = ("--loss", "abs_norm")
@@ -347,7 +347,9 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
 
 def test_the_examples_of_the_help_run(call: Any, folder: Path) -> None:
     Path("report.toml").write_text(JOB)
-    commands = re.findall(r"  evalframe (.*)", EPILOG.replace("\\\n", " "))
+    commands = re.findall(
+        r"  evalframe (.*)", help_texts()["evalframe: examples"].replace("\\\n", " ")
+    )
     assert len(commands) == 11
     for command in commands:
         faster = ["--bootstrap", "10"] if command.startswith("selective") else []
@@ -364,13 +366,14 @@ def test_help_teaches(call: Any) -> None:
 
 
 def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
-    *_, command = SELECTIVE_EPILOG.partition("\n\n")[0].split("evalframe selective ")
-    job = SELECTIVE_EPILOG.partition("`evalframe run`:\n")[2].partition("\n\n")[0]
-    context = selective.commands["evaluate"].make_context(
+    text = help_texts("selective")["evaluate: examples"]
+    *_, command = text.partition("\n\n")[0].split("evalframe selective ")
+    job = text.partition("`evalframe run`:\n")[2].partition("\n\n")[0]
+    context = job_command(family("selective"), "evaluate").make_context(
         "evaluate", shlex.split(command.replace("\\\n", " "))
     )
-    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "from_run")}
-    assert _job(given(flags)) == parse(tomllib.loads(job))
+    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "read")}
+    assert job_of(family("selective"), given(flags)) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs import families
+from evalframe.jobs import run
 
 COMMAND = "selective items.parquet -o out.parquet --by mode --loss abs"
 PROGRAM = f'{sys.executable} -c "from evalframe.jobs.cli import main; main()"'
@@ -70,7 +70,7 @@ def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPa
     def fail(*args: object, **flags: object) -> None:
         raise ZeroDivisionError("division by\nzero")
 
-    monkeypatch.setattr(families, "run_job", fail)
+    monkeypatch.setattr(run, "run_job", fail)
     done = call(*COMMAND.split(), exit_code=1)
     told = "error: internal: ZeroDivisionError: division by; please report it\n"
     assert done.stderr == told

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.jobs.family import FAMILIES
+from evalframe.jobs.family import family as family_named
 from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import FAMILIES
-from evalframe.jobs.run import family_of
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
 WORDS = {
@@ -35,9 +35,8 @@ def test_a_folder_holds_all_tables_and_a_file_the_main_one(
 ) -> None:
     shown = call(family, *WORDS[family], "-o", "all/").stdout
     assert shown == call(family, *WORDS[family], "-o", "one.parquet").stdout
-    job = FAMILIES[family](items=("a",))
     tables = {path.stem for path in (samples / "all").iterdir()}
-    assert tables == {*family_of(job).tables}
+    assert tables == {*family_named(family).tables.value}
     whole = samples / "all" / f"{MAIN[family]}.parquet"
     assert_frame_equal(pl.read_parquet(whole), pl.read_parquet("one.parquet"))
     assert read_provenance(whole)["job"]["family"] == family

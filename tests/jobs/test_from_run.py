@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.help import SELECTIVE_EPILOG
+from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.selective.commands import selective
 from evalframe.selective.sample import sample_document
 
 QUICK = ("--confidence", "token_msp", "--bootstrap", "10")
@@ -385,10 +384,13 @@ def test_a_readable_report(call: Any, runs: Path) -> None:
 def test_the_examples_of_the_help_run(call: Any, runs: Path, sample: dict[str, Any]) -> None:
     for name in ("a.json", "b.json"):
         write(name, sample)
-    text = SELECTIVE_EPILOG.partition("Run documents")[2].replace("\\\n", " ")
+    text = (
+        help_texts("selective")["evaluate: examples"]
+        .partition("Run documents")[2]
+        .replace("\\\n", " ")
+    )
     commands = re.findall(r"evalframe (selective .*)", text)
     assert len(commands) == 2
     for command in commands:
         call(*command.split(), "--bootstrap", "10", "-q")
     assert {"out.json", "report.md", "paired.json"} <= names(runs)
-    assert selective.commands["evaluate"].epilog == SELECTIVE_EPILOG

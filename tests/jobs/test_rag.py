@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.help import RAG_EPILOG
+from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.rag.job import KEYS, RagJob
@@ -113,10 +113,13 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
 
 
 def test_flags_say_what_the_job_file_in_the_help_says(rag: Any) -> None:
-    job = RAG_EPILOG.split("`evalframe run`:\n")[1].split("\n\n")[0]
+    job = help_texts("rag")["rates: examples"].split("`evalframe run`:\n")[1].split("\n\n")[0]
     told = parse(tomllib.loads("\n".join(line.strip() for line in job.splitlines())))
     assert told == RagJob(
-        items=("result-en/",), rgb=True, output="rates.md", by=("model", "dataset", "noise_rate")
+        items=("result-en/",),
+        reader="rgb",
+        output="rates.md",
+        by=("model", "dataset", "noise_rate"),
     )
 
 

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.samples import content_hash
-from evalframe.jobs.help import REPLICATION_EPILOG
+from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.replication import job as jobs
@@ -305,10 +305,14 @@ def test_a_job_file_runs(replication: Any, call: Any) -> None:
 
 
 def test_flags_say_what_the_job_file_in_the_help_says() -> None:
-    told = REPLICATION_EPILOG.split("`evalframe run`:\n")[1].split("\n\n")[0]
+    told = (
+        help_texts("replication")["scores: examples"]
+        .split("`evalframe run`:\n")[1]
+        .split("\n\n")[0]
+    )
     job = parse(tomllib.loads("\n".join(line.strip() for line in told.splitlines())))
     assert job == ReplicationJob(
-        items=("results/",), results=True, rules="reference", output="scores"
+        items=("results/",), reader="results", rules="reference", output="scores"
     )
 
 

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.jobs.help import SURVEY_EPILOG
+from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.survey.job import BASELINES, METRIC_NAMES, USUAL, SurveyJob
@@ -368,10 +368,14 @@ def test_a_job_file_runs(survey: Any, call: Any) -> None:
 
 
 def test_flags_say_what_the_job_file_in_the_help_says() -> None:
-    job = SURVEY_EPILOG.split("`evalframe run`:\n")[1].split("\n\n")[0]
+    job = (
+        help_texts("survey")["leaderboards: examples"]
+        .split("`evalframe run`:\n")[1]
+        .split("\n\n")[0]
+    )
     told = parse(tomllib.loads("\n".join(line.strip() for line in job.splitlines())))
     assert told == SurveyJob(
-        items=("results/",), runs=True, versions="latest", rules="reference", output="tables"
+        items=("results/",), reader="runs", versions="latest", rules="reference", output="tables"
     )
 
 

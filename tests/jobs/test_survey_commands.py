@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,8 +12,9 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import dtef
+from evalframe.jobs.flags import fields_of, members
 from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.survey import survey_commands
+from evalframe.jobs.survey.commands import Prompts
 from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, ContextFormat, EvalType, Reasoning
 from evalframe.survey.prompting.tokens import BUDGET
 from evalframe.survey.sample import sample_survey
@@ -203,11 +204,12 @@ def test_refused_prompts(survey: Any, flags: str, exit_code: int, message: str) 
 
 
 def test_options_of_prompts_are_those_of_the_library() -> None:
-    assert get_args(ContextFormat) == survey_commands.CONTEXT_FORMATS
-    assert get_args(EvalType) == survey_commands.EVAL_TYPES
-    assert get_args(Reasoning) == survey_commands.REASONING
-    defaults = {option.name: option.default for option in survey_commands.prompts.params}
-    assert (defaults["token_budget"], defaults["n_individuals"]) == (BUDGET, N_INDIVIDUALS)
+    flags = {each.name: each for each in fields_of(Prompts)}
+    choices = {"context_format": ContextFormat, "eval_type": EvalType, "reasoning": Reasoning}
+    for name, library in choices.items():
+        assert library in members(flags[name].type)
+    assert flags["token_budget"].default == BUDGET
+    assert flags["n_individuals"].default == N_INDIVIDUALS
 
 
 def test_baselines_are_those_of_the_library(survey: Any) -> None:

@@ -1,21 +1,22 @@
-"""The command line. It only builds a job; polars is loaded by the commands, not by `--help`."""
+"""The command line. It only builds a job; Polars is loaded by the commands, not by `--help`."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, say, silence
-from evalframe.jobs.demo import demo
-from evalframe.jobs.families import run_job
-from evalframe.jobs.help import EPILOG
-from evalframe.jobs.parsing import load
-from evalframe.jobs.rag.commands import rag
-from evalframe.jobs.replication.commands import replication
-from evalframe.jobs.selective.commands import selective
-from evalframe.jobs.survey.commands import survey
+from evalframe.jobs.family import FAMILIES, Family, family, help_texts
+from evalframe.jobs.flags import document_of, given, options, quiet_option
+from evalframe.jobs.parsing import load, parse
+from evalframe.jobs.readers import READERS
+
+if TYPE_CHECKING:
+    from evalframe.jobs.settings import TableJob
 
 
 def main() -> None:
@@ -32,23 +33,135 @@ def main() -> None:
         sys.exit(f"error: cannot print ({error.strerror})")
 
 
-@click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class FamilyGroup(click.Group):
+    """Commands of a family, built when they are used; the main one needs no name."""
+
+    def __init__(self, family: Family) -> None:
+        super().__init__(family.name, help=family.title)
+        self.family = family
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the main command where none is given."""
+        is_named = bool(args) and args[0] in self.list_commands(ctx)
+        return super().parse_args(ctx, args if is_named else [self.family.main, *args])
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return sorted([self.family.main, "validate", *self.family.commands])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Build a command."""
+        if cmd_name in (self.family.main, "validate"):
+            return job_command(self.family, cmd_name)
+        lazy = self.family.commands.get(cmd_name)
+        return None if lazy is None else lazy.value
+
+
+def job_command(family: Family, name: str) -> click.Command:
+    """The command that runs the jobs of a family, or that validates their records."""
+    job, is_main = family.job.value, name == family.main
+    documents = family.documents and family.documents.value
+    parameters: list[click.Parameter] = [
+        click.Argument(["items"], nargs=-1, metavar=f"[{family.items}]...")
+    ]
+    if is_main or documents is None:
+        parameters += _reader_options(family)
+    parameters += options(job, checks_only=not is_main)
+    if is_main:
+        parameters += options(documents.flags) if documents else []
+        parameters.append(quiet_option("Print neither result nor progress."))
+    texts = help_texts(family.name)
+    return click.Command(
+        name,
+        callback=partial(_run_flags if is_main else _check_flags, family),
+        params=parameters,
+        help=texts[name],
+        epilog=texts.get(f"{name}: examples"),
+    )
+
+
+def _reader_options(family: Family) -> list[click.Parameter]:
+    if family.reader is None:
+        return []
+    reader = READERS[family.reader]
+    return [
+        click.Option([reader.flag, "read"], multiple=True, metavar=reader.metavar, help=reader.help)
+    ]
+
+
+def _run_flags(family: Family, quiet: bool, read: tuple[str, ...] = (), **flags: Any) -> None:
+    from evalframe.jobs.run import run_job
+
+    entries = given(flags)
+    if family.documents is not None:
+        documents = family.documents.value
+        if read:
+            documents.run([*read, *entries.pop("items", ())], entries, quiet)
+            return
+        names = [option.opts[-1] for option in options(documents.flags) if option.name in entries]
+        if names:
+            raise click.UsageError(f"{', '.join(names)} without {_reader_usage(family)}")
+    run_job(job_of(family, entries, read), Path(), quiet=quiet)
+
+
+def _check_flags(family: Family, read: tuple[str, ...] = (), **flags: Any) -> None:
+    entries = given(flags)
+    if not read and family.validate is not None and family.validate.value(entries):
+        return
+    job = job_of(family, entries, read)
+    from evalframe.jobs.run import check
+
+    say(check(job))
+
+
+def job_of(family: Family, flags: dict[str, Any], read: tuple[str, ...] = ()) -> TableJob:
+    """The job of the flags that are set.
+
+    Raises:
+        click.UsageError: No items.
+    """
+    document = {"family": family.name, **document_of(family.job.value, flags)}
+    if read:
+        document |= {"items": [*read, *flags.get("items", ())], "reader": family.reader}
+    if "items" not in document:
+        raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")
+    return parse(document)
+
+
+def _reader_usage(family: Family) -> str:
+    reader = READERS[str(family.reader)]
+    return f"{reader.flag} {reader.metavar}"
+
+
+class Commands(Program):
+    """The commands of the program, among them the families."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return sorted([*FAMILIES, *self._shortcuts(), *self.commands])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Build the group of a family, or a command that has a shortcut."""
+        if cmd_name in FAMILIES:
+            return FamilyGroup(family(cmd_name))
+        if (owner := self._shortcuts().get(cmd_name)) is not None:
+            return FamilyGroup(owner).get_command(ctx, cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def _shortcuts(self) -> dict[str, Family]:
+        families = map(family, FAMILIES)
+        return {name: each for each in families for name in each.shortcuts}
+
+
+@click.group(
+    cls=Commands,
+    help=help_texts()["evalframe"],
+    epilog=help_texts()["evalframe: examples"],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="evalframe", message="evalframe %(version)s")
 def cli() -> None:
-    """Evaluation metrics over tables of per-item records.
-
-    Reads Parquet, CSV, JSON lines and Arrow files, computes the metrics of a family per group, with
-    cluster bootstrap intervals if asked for, and writes tables. Reads run documents of
-    ai-psychiatrist, prediction files of RGB, surveys and run results of DTEF, and evaluation
-    results of HumanStudy-Bench, too, and writes the artifacts of the first.
-    """
-
-
-for family in (selective, rag, survey, replication):
-    cli.add_command(family)
-cli.add_command(demo)
-for name in ("calibrate", "validate"):  # once there was one family only
-    cli.add_command(selective.commands[name], name)
+    """Group of all commands."""
 
 
 @cli.command("run")
@@ -58,16 +171,18 @@ for name in ("calibrate", "validate"):  # once there was one family only
     "--output-folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="For what the job writes.  [default: the folder of JOB]",
+    help="For the files that the job writes.  [default: the folder of JOB]",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
 def run_file(job: Path, output_folder: Path | None, quiet: bool) -> None:
-    """Run a job from a TOML file, which says what the flags of its family's command say.
+    """Run a job from a TOML file, whose entries are those of the flags of its family's command.
 
     Relative paths in the file are relative to its folder. What the job writes must lie in that
     folder, or below it, or in DIR, to which the names of its outputs are relative then: whoever
     runs a job decides where it may write.
     """
+    from evalframe.jobs.run import run_job
+
     run_job(load(job), job.parent, into=output_folder or job.parent, quiet=quiet)
 
 
@@ -96,8 +211,28 @@ def explain(topic: str | None) -> None:
 
 
 @cli.command()
+@click.argument("samples", type=click.Path(path_type=Path), default="data")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default="results",
+    show_default=True,
+    help="The folder for the tables.",
+)
+def demo(samples: Path, output: Path) -> None:
+    """Run the main command of each family on the samples in SAMPLES, by default data.
+
+    Shows each command, how to read what it prints, a table of it, and where the rest is written.
+    """
+    from evalframe.jobs.demo import show
+
+    show(samples, output, cli)
+
+
+@cli.command("metrics")
 @click.option("--family", help="Only those of one family.")
-def metrics(family: str | None) -> None:
+def list_metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
     from evalframe.jobs.selective.metrics import catalogue
 

@@ -86,19 +86,6 @@ class Program(click.Group):
             ctx.exit(1)
 
 
-class Family(click.Group):
-    """A family's main command, with others beneath it: what names none of these is meant for it."""
-
-    def __init__(self, *args: Any, main: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._main = main
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the main command where none is given."""
-        named = bool(args) and args[0] in self.commands
-        return super().parse_args(ctx, args if named else [self._main, *args])
-
-
 def prepare() -> None:
     """Make SIGTERM an interrupt, and standard streams that take whatever is printed."""
     signal.signal(signal.SIGTERM, _interrupt)
@@ -124,6 +111,14 @@ def say(text: object, *, err: bool = False) -> None:
         if not err and not isinstance(error, BrokenPipeError):
             told = f"cannot print ({error.strerror}); a file named by --output is written"
             raise OutputError(told) from None
+
+
+def refuse_silence(quiet: bool, *outputs: str | None) -> None:
+    """Raise click.UsageError if a command neither prints nor writes."""
+    if quiet and not any(outputs):
+        raise click.UsageError(
+            "--quiet prints nothing, so name the result: -o OUT (output = in a job file)"
+        )
 
 
 def terminal_width() -> int | None:

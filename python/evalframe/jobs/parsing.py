@@ -2,59 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
-from typing import TYPE_CHECKING, Any, TypeAlias
+import types
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-import msgspec
+from msgspec import NODEFAULT
 
-from evalframe.core.errors import EvalframeError, InputError, UnknownNameError
-from evalframe.jobs.rag.job import (
-    ANSWER_TEXTS,
-    DROPPED,
-    FLAT_ANSWERS,
-    MODES,
-    RATE_INTERVALS,
-    RagJob,
-)
-from evalframe.jobs.replication.job import (
-    FINDING_KEYS,
-    FINDING_RULES,
-    MISSING_AGENT,
-    STUDY_RULES,
-    ReplicationJob,
-)
-from evalframe.jobs.selective.job import LOSSES, Loss, SelectiveJob
-from evalframe.jobs.settings import DRAWS, INTERVALS, ON_INVALID, Bootstrap
-from evalframe.jobs.survey.job import (
-    AMOUNTS,
-    BASELINES,
-    METRIC_NAMES,
-    RULES,
-    VERSIONS,
-    WEIGHTINGS,
-    SurveyJob,
-)
+from evalframe.core.errors import InputError, UnknownNameError
+from evalframe.jobs.family import FAMILIES, family
+from evalframe.jobs.flags import fields_of, is_struct, members
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-Job: TypeAlias = SelectiveJob | RagJob | SurveyJob | ReplicationJob
-
-FAMILIES: dict[str, type[Job]] = {
-    "selective": SelectiveJob,
-    "rag": RagJob,
-    "survey": SurveyJob,
-    "replication": ReplicationJob,
-}
+    from evalframe.jobs.settings import TableJob
 
 
-def load(path: Path) -> Job:
-    """The job of a TOML file.
+def load(path: Path) -> TableJob:
+    """Read the job of a TOML file.
 
     Raises:
-        InputError: The file is missing, not TOML, or says something that a job does not know.
+        InputError: The file is missing, not TOML, or has an entry or value that is not valid.
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -67,14 +36,14 @@ def load(path: Path) -> Job:
     return parse(document)
 
 
-def parse(document: Mapping[str, Any]) -> Job:
-    """The job that a document describes: what a TOML file holds, or flags amount to.
+def parse(document: Mapping[str, Any]) -> TableJob:
+    """Make a job of the entries of a TOML file, or of the flags of a command.
 
     `bootstrap = 200` is short for `bootstrap = { n = 200 }`.
 
     Raises:
-        InputError: A name that a job does not know, or a value of the wrong type.
-        UnknownNameError: A choice that does not exist.
+        InputError: A value has the wrong type, or an entry is missing.
+        UnknownNameError: An entry or a choice does not exist.
 
     Example:
         >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
@@ -84,79 +53,99 @@ def parse(document: Mapping[str, Any]) -> Job:
         Traceback (most recent call last):
         evalframe.core.errors.InputError: bootstrap.n must be a whole number, got a text
     """
-    if "family" not in document:
+    entries = dict(document)
+    if "family" not in entries:
         raise InputError(f"a job names its family, one of: {', '.join(FAMILIES)}")
-    if type(n := document.get("bootstrap")) is int:
-        document = {**document, "bootstrap": {"n": n}}
-    try:
-        job: Job = msgspec.convert(document, SelectiveJob | RagJob | SurveyJob | ReplicationJob)
-        return job
-    except msgspec.ValidationError as error:
-        if isinstance(error.__cause__, EvalframeError):
-            raise error.__cause__ from None
-        raise _explained(str(error), document["family"]) from None
-
-
-_TABLES = {"$.loss": Loss, "$.bootstrap": Bootstrap}
-_CHOICES = {
-    "$.family": tuple(FAMILIES),
-    "$.loss.name": LOSSES,
-    "$.bootstrap.interval": INTERVALS,
-    "$.bootstrap.draws": DRAWS,
-    "$.on_invalid": ON_INVALID,
-    "$.mode": MODES,
-    "$.dropped": DROPPED,
-    "$.intervals": RATE_INTERVALS,
-    "$.answers": ANSWER_TEXTS,
-    "$.flat_answers": FLAT_ANSWERS,
-    "$.metric": METRIC_NAMES,
-    "$.rules": RULES,
-    "$.weighting": WEIGHTINGS,
-    "$.baselines": BASELINES,
-    "$.versions": VERSIONS,
-    "$.context": AMOUNTS,
-    "$.finding_rule": FINDING_RULES,
-    "$.study_rule": STUDY_RULES,
-    "$.finding_key": FINDING_KEYS,
-    "$.missing_agent": MISSING_AGENT,
-}
+    name = _converted(entries.pop("family"), str, "family")
+    if type(n := entries.get("bootstrap")) is int:
+        entries["bootstrap"] = {"n": n}
+    owner = family(name)
+    kind = str(owner.reader)  # rgb = true is an older form of reader = "rgb"
+    if kind in entries and _converted(entries.pop(kind), bool, kind):
+        entries["reader"] = kind
+    job: TableJob = _struct(entries, owner.job.value, "")
+    return job
 
 
 _WORDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "str": "a text",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "datetime": "a date with a time",
-    "date": "a date",
-    "time": "a time",
-    "list": "a list",
-    "dict": "a table",
-    "NoneType": "nothing",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    tuple: "a list",
+    list: "a list",
+    dict: "a table",
+    types.NoneType: "nothing",
 }
-"""What msgspec calls the kinds of values, in words."""
 
 
-def _explained(message: str, family: str) -> EvalframeError:
-    """What msgspec found, with the names that would have been allowed."""
-    what, _, place = message.partition(" - at ")
-    place = place.strip("`") or "$"
-    table = place.removeprefix("$").removeprefix(".") or "job"
-    if found := re.fullmatch(r"(?s)Object contains unknown field `(.*)`", what):
-        fields = _TABLES.get(place, FAMILIES[family]).__struct_fields__
-        return UnknownNameError.of(f"entry of {table}", found[1], fields)
-    if found := re.fullmatch(r"Object missing required field `(.*)`", what):
-        return InputError(f"{table} lacks its entry {found[1]!r}")
-    if found := re.fullmatch(r"(?s)Invalid (?:enum )?value '(.*)'", what):
-        entry = re.sub(r"\[.*\]$", "", place)
-        return UnknownNameError.of(entry.removeprefix("$."), found[1], _CHOICES[entry])
-    if found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", what):
-        wanted = [_WORDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null"]
-        entry = table.replace("[...]", ": each")
-        if entry == "bootstrap":
-            wanted.insert(0, "a number of resamples")
-        got = _WORDS.get(found[2], found[2])
-        return InputError(f"{entry} must be {' or '.join(wanted)}, got {got}")
-    return InputError(f"{table}: {what}")
+def _struct(entries: Mapping[str, Any], struct: Any, entry: str) -> Any:
+    """Make a struct of its entries; `entry` is its place in the document."""
+    known = {field.name: field for field in fields_of(struct)}
+    called = entry or "job"
+    for name in entries:
+        if name not in known:
+            raise UnknownNameError.of(f"entry of {called}", name, known)
+    place = f"{entry}." if entry else ""
+    values = {
+        name: _converted(value, known[name].type, f"{place}{name}")
+        for name, value in entries.items()
+    }
+    for name, field in known.items():
+        if field.default is NODEFAULT and name not in entries:
+            raise InputError(f"{called} lacks its entry {name!r}")
+    return struct(**values)
+
+
+def _converted(value: Any, hint: Any, entry: str) -> Any:
+    """A value as its type wants it: lists as tuples, whole numbers as numbers."""
+    hints = members(hint)
+    for kind in hints:
+        if _fits(value, kind):
+            return _of_kind(value, kind, entry)
+    choices = [kind for kind in hints if get_origin(kind) is Literal]
+    if choices and isinstance(value, str):
+        raise UnknownNameError.of(entry.replace(": each", ""), value, get_args(choices[0]))
+    words = dict.fromkeys(_word(kind) for kind in hints if kind is not types.NoneType)
+    wanted = ["a number of resamples"] * (entry == "bootstrap") + [*words]
+    got = _WORDS.get(type(value)) or f"a {type(value).__name__}".replace(
+        "datetime", "date and time"
+    )
+    raise InputError(f"{entry} must be {' or '.join(wanted)}, got {got}")
+
+
+def _word(kind: Any) -> str:
+    if is_struct(kind):
+        return _WORDS[dict]
+    return _WORDS[str] if get_origin(kind) is Literal else _WORDS[get_origin(kind) or kind]
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Return True if the value itself, apart from what it contains, is of this kind."""
+    if kind is Any:
+        return True
+    if get_origin(kind) is Literal:
+        return value in get_args(kind) if isinstance(value, str) else False
+    if kind is float:
+        return type(value) in (int, float)
+    if get_origin(kind) is tuple:
+        return isinstance(value, list | tuple)
+    if is_struct(kind) or get_origin(kind) is dict:
+        return isinstance(value, dict)
+    return type(value) is kind
+
+
+def _of_kind(value: Any, kind: Any, entry: str) -> Any:
+    if is_struct(kind):
+        return _struct(value, kind, entry)
+    if get_origin(kind) is tuple:
+        return tuple(_converted(each, get_args(kind)[0], f"{entry}: each") for each in value)
+    if get_origin(kind) is dict:
+        inner = get_args(kind)[1]
+        return {key: _converted(each, inner, f"{entry}: each") for key, each in value.items()}
+    if kind is float:
+        try:
+            return float(value)
+        except OverflowError:
+            raise InputError(f"{entry} is beyond the range of numbers") from None
+    return value

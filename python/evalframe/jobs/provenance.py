@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.metric import MetricExpr
-    from evalframe.jobs.parsing import Job
+    from evalframe.jobs.settings import TableJob
 
 
 def versions() -> dict[str, str]:
@@ -20,7 +20,7 @@ def versions() -> dict[str, str]:
 
 
 def provenance(
-    job: Job,
+    job: TableJob,
     metrics: Sequence[MetricExpr],
     inputs: Sequence[dict[str, Any]],
     records: dict[str, Any],

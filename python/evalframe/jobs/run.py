@@ -2,103 +2,54 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalframe.core.files import check_within, together
 from evalframe.jobs.columns import check_columns, naming_columns
+from evalframe.jobs.console import refuse_silence, say, terminal_width
+from evalframe.jobs.family import Place, family_of
 from evalframe.jobs.outputs import check_holds, write_result, write_tables
 from evalframe.jobs.targets import check_targets, path_of, target_of, targets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
-    import polars as pl
-
-    from evalframe.core.contract import Report
-    from evalframe.jobs.parsing import Job
-    from evalframe.jobs.selective.records import Records
+    from evalframe.jobs.family import Family, Outcome
+    from evalframe.jobs.settings import TableJob
     from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a job reads and writes.
+def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> None:
+    """Run a job and print its result.
 
-    Attributes:
-        folder: What relative names of inputs are relative to.
-        targets: The files that will be written, which must not be among the inputs.
-        rejects: Where rows go that break the contract; None where they are an error.
-        all_tables: Whether all tables are wanted, not the main one alone.
-        summary: Where the files go that some families write beside their output.
-    """
-
-    folder: Path = Path()
-    targets: Sequence[Path] = ()
-    rejects: Path | None = None
-    all_tables: bool = False
-    summary: Path | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to.
-
-    Attributes:
+    Args:
         job: The job.
-        keys: What its result is grouped by.
-        result: Its main table, which a file as output holds.
-        report: What the validation found.
-        provenance: What a Parquet output carries in its metadata.
-        tables: All tables by name, which a folder as output holds.
-        notes: What a reader should know beside the numbers.
-        warnings: What was asked for and could not be done.
-        beside: Writes what the job writes beside its output.
+        folder: Folder that relative names in it are relative to.
+        into: The only folder that the job may write to.
+        quiet: Print nothing.
+
+    Raises:
+        click.UsageError: Quiet, and without an output.
     """
-
-    job: Job
-    keys: Sequence[str]
-    result: pl.DataFrame
-    report: Report | Records
-    provenance: dict[str, Any]
-    tables: Callable[[], Mapping[str, pl.DataFrame]]
-    notes: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    beside: Callable[[], object] | None = None
+    refuse_silence(quiet, job.output, getattr(job, "summary", None))
+    outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
+    for warning in outcome.warnings:
+        say(warning, err=True)
+    if outcome.report.rejected:
+        say(outcome.report, err=True)
+    if not quiet:
+        say(family_of(job).report.value(outcome, width=terminal_width()))
 
 
-@dataclass(frozen=True)
-class Family:
-    """What a family does with its jobs.
-
-    Attributes:
-        tables: The names of all tables.
-        compute: Opens, validates and computes: of a job, its place and its progress.
-        check: What is found in records that keep their contract.
-        written: The main table for a reader, in Markdown or for a terminal of some width.
-        roles: The columns that a job may name, of it and of the folder of its modules.
-    """
-
-    tables: Sequence[str]
-    compute: Callable[[Any, Place, Progress | None], Outcome]
-    check: Callable[[Any, Place], str]
-    written: Callable[..., str]
-    roles: Callable[[Any, Path], Collection[str]]
-
-
-def family_of(job: Job) -> Family:
-    """What does jobs of this family."""
-    tag = job.__struct_config__.tag
-    family: Family = importlib.import_module(f"evalframe.jobs.{tag}.run").FAMILY
-    return family
+def silent(done: int, total: int) -> None:
+    """Replaces the progress that long resampling reports on a terminal."""
 
 
 def run(
-    job: Job,
+    job: TableJob,
     *,
     folder: Path = Path(),
     into: Path | None = None,
@@ -108,9 +59,8 @@ def run(
 
     Args:
         job: What to run.
-        folder: What relative names in the job are relative to.
-        into: The folder that all must lie in that is written, and to which names of outputs are
-            relative then; by default it may lie anywhere.
+        folder: Folder that relative names in the job are relative to.
+        into: The only folder that the job may write to; names of outputs are relative to it.
         progress: Called as replicates are done; by default long runs report on a terminal.
 
     Raises:
@@ -135,10 +85,11 @@ def run(
     with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)
         all_tables = target is not None and target.is_folder
-        rejects = check_targets(target, family.tables, job.on_invalid)
-        targets = [*targets_of(target, family.tables), *([] if rejects is None else [rejects])]
+        tables = family.tables.value
+        rejects = check_targets(target, tables, job.on_invalid)
+        targets = [*targets_of(target, tables), *([] if rejects is None else [rejects])]
         place = Place(folder, targets, rejects, all_tables, _summary(job, into or folder))
-        outcome = family.compute(job, place, progress)
+        outcome = family.compute.value(job, place, progress)
         if outcome.beside is not None:
             outcome.beside()
         if target is not None:
@@ -146,28 +97,29 @@ def run(
     return outcome
 
 
-def check(job: Job) -> str:
-    """What is found in the records of a job that keep their contract.
+def check(job: TableJob) -> str:
+    """Validate the records of a job and return a report.
 
     Raises:
-        EvalframeError: They do not, or cannot be read.
+        EvalframeError: They break their contract, or cannot be read.
     """
     family = family_of(job)
     with _columns(job, family, Path()):
-        return family.check(job, Place())
+        return family.check.value(job, Place())
 
 
 @contextmanager
-def _columns(job: Job, family: Family, folder: Path) -> Iterator[None]:
-    """Check the columns that a job names; errors then speak of them."""
-    roles = family.roles(job, folder)
+def _columns(job: TableJob, family: Family, folder: Path) -> Iterator[None]:
+    """Check the columns that a job names, and name them in errors."""
+    known = family.roles.value
+    roles = known(job, folder) if callable(known) else known
     check_columns(job.columns, roles)
     with naming_columns(job.columns, roles):
         yield
 
 
-def _summary(job: Job, folder: Path) -> Path | None:
-    """What some families write beside their output, if the job wants it."""
+def _summary(job: TableJob, folder: Path) -> Path | None:
+    """Path of the files that some families write in addition, if the job asks for them."""
     name: str | None = getattr(job, "summary", None)
     if name is None:
         return None
@@ -185,5 +137,5 @@ def _write(outcome: Outcome, target: Target, family: Family) -> None:
         outcome.result,
         target.path,
         outcome.provenance,
-        readable=lambda: family.written(outcome, markdown=True),
+        readable=lambda: family.report.value(outcome, markdown=True),
     )

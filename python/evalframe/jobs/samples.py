@@ -7,10 +7,7 @@ from pathlib import Path
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing_all
-from evalframe.rag.sample import sample_files as rag_files
-from evalframe.replication.sample import sample_files as replication_files
-from evalframe.selective.sample import sample_files as selective_files
-from evalframe.survey.sample import sample_files as survey_files
+from evalframe.jobs.family import FAMILIES, family
 
 MANIFEST = "manifest.json"
 
@@ -42,11 +39,11 @@ def write_samples(
         ['items.parquet', 'participants.parquet', 'run.json']
     """
     folder = Path(folder)
+    sizes = {"selective": {"participants": participants}}
     files = [
-        *selective_files(participants=participants, seed=seed),
-        *rag_files(seed=seed),
-        *survey_files(seed=seed),
-        *replication_files(seed=seed),
+        file
+        for name in FAMILIES
+        for file in family(name).sample.value(seed=seed, **sizes.get(name, {}))
     ]
     manifest = {Path(file.name).stem: file.entry() for file in files}
     contents = {folder / file.name: file.encoded() for file in files}

@@ -1,12 +1,14 @@
-"""What jobs of every family say in the same way: inputs, output, resampling, bad rows."""
+"""Settings of the jobs of every family: inputs, output, resampling, invalid rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.flags import Flag
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,62 +19,95 @@ if TYPE_CHECKING:
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 OnInvalid: TypeAlias = Literal["raise", "quarantine"]
-
-INTERVALS: tuple[str, ...] = get_args(Interval)
-DRAWS: tuple[str, ...] = get_args(Draws)
-ON_INVALID: tuple[str, ...] = get_args(OnInvalid)
+Rules: TypeAlias = Literal["documented", "reference"]
 
 
 class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Resampling of clusters; without a cluster column, of those of the family.
+    """Resampling of clusters; by default those of the family.
 
-    Without an interval it is `expanded_bca`, or `percentile` in a job by the original's rules.
+    Without an interval it is `expanded_bca`, or `percentile` by `rules = "reference"`.
     """
 
-    n: int
-    seed: int = 42
-    interval: Interval | None = None
-    level: float = 0.95
-    cluster: str | None = None
-    draws: Draws = "reference"
+    n: Annotated[int, Flag("Number of cluster resamples.", default="none", name="bootstrap")]
+    seed: Annotated[int, Flag("Of the resamples.")] = 42
+    interval: Annotated[
+        Interval | None,
+        Flag(
+            "With few clusters most others are too short; percentile is that of published results.",
+            default="expanded_bca; by --rules reference percentile",
+        ),
+    ] = None
+    level: Annotated[float, Flag("Confidence level of the intervals.")] = 0.95
+    cluster: Annotated[str | None, Flag("Resampled together.", "COLUMN")] = None
+    draws: Annotated[Draws, Flag("The generator.")] = "reference"
 
     def __post_init__(self) -> None:
         if self.cluster == "":
             raise ParameterError("cluster is empty; name a column, or leave it out")
 
     def method(self, cluster: str | pl.Expr, progress: Progress | None) -> ef.Bootstrap:
-        """What the library is asked for.
-
-        Args:
-            cluster: What is resampled together.
-            progress: Called as replicates are done.
-        """
+        """The resampling of the library, of this cluster."""
         import evalframe as ef
 
-        asked = msgspec.structs.asdict(self) | {"cluster": cluster, "progress": progress}
-        return ef.Bootstrap(**asked)
+        settings = msgspec.structs.asdict(self) | {"cluster": cluster, "progress": progress}
+        return ef.Bootstrap(**settings)
+
+
+Columns: TypeAlias = Annotated[
+    dict[str, str | tuple[str, ...]],
+    Flag(
+        "Read column NAME where ROLE is meant, such as label=truth; once for each. For a role that "
+        "two tables call differently, once for either.",
+        "ROLE=NAME",
+        name="column",
+    ),
+]
 
 
 class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a job of any family says.
+    """A job of any family.
+
+    The fields with a `Flag` are also the options of its command.
 
     Attributes:
-        items: Files, globs or folders, as given.
-        output: A file for the main table, whose extension decides the format, or a folder for all.
+        items: Files, globs or folders.
+        output: A file for the main table, whose extension sets the format, or a folder for all.
         key: Columns that identify a row; by default those of the family.
-        bootstrap: Resampling, or none.
-        columns: Which columns play which roles, where they are not called so.
-        on_invalid: What happens to rows that break the contract.
-        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
+        bootstrap: Resampling.
+        columns: Columns that are not called as their role.
+        on_invalid: Raise an error for rows that break the contract, or write them to a file.
+        hash_inputs: Write SHA-256 sums of the inputs into the provenance.
     """
 
+    column_flags: ClassVar[Mapping[str, str]] = {}
+    """Roles that have a flag, with its help."""
+
+    defaults: ClassVar[Mapping[str, str]] = {}
+    """Defaults in the help of flags whose default depends on the family."""
+
     items: tuple[str, ...]
-    output: str | None = None
-    key: tuple[str, ...] | None = None
-    bootstrap: Bootstrap | None = None
-    columns: dict[str, str | tuple[str, ...]] = {}
-    on_invalid: OnInvalid = "raise"
-    hash_inputs: bool = False
+    output: Annotated[
+        str | None,
+        Flag(
+            "The main table (.parquet, .csv, .json, .jsonl, .md), or a folder for all tables.",
+            "OUT",
+            default="only printed",
+            checks=False,
+        ),
+    ] = None
+    key: Annotated[
+        tuple[str, ...] | None,
+        Flag("Columns that identify a row, '' for no check of duplicates."),
+    ] = None
+    bootstrap: Annotated[Bootstrap | None, Flag("", checks=False)] = None
+    columns: Columns = {}
+    on_invalid: Annotated[
+        OnInvalid,
+        Flag("quarantine sets bad rows apart, in OUT.rejected.parquet.", checks=False),
+    ] = "raise"
+    hash_inputs: Annotated[bool, Flag("Put SHA-256 sums into the provenance.", checks=False)] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         if not self.items:

@@ -1,10 +1,11 @@
-"""A job of the rag family as data: what to read, what to compute, where to write."""
+"""A job of the rag family."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.flags import Flag
 from evalframe.jobs.settings import TableJob
 
 Mode: TypeAlias = Literal["strict", "lenient"]
@@ -13,57 +14,87 @@ AnswerText: TypeAlias = Literal["text", "json"]
 FlatAnswers: TypeAlias = Literal["parts", "aliases"]
 RateIntervals: TypeAlias = Literal["wilson", "none"]
 
-MODES: tuple[str, ...] = get_args(Mode)
-DROPPED: tuple[str, ...] = get_args(Dropped)
-ANSWER_TEXTS: tuple[str, ...] = get_args(AnswerText)
-FLAT_ANSWERS: tuple[str, ...] = get_args(FlatAnswers)
-RATE_INTERVALS: tuple[str, ...] = get_args(RateIntervals)
-
 KEYS = ("model", "dataset", "noise_rate", "passage_num", "correct_passage_rate")
-"""What responses are grouped by unless a job says otherwise, as far as the table has it."""
+"""Columns to group by, those in the table, if a job does not name others."""
 
 LEVEL = 0.95
-"""The confidence level of intervals unless a job names one."""
+"""Confidence level of intervals if a job does not set it."""
+
+Answers: TypeAlias = Annotated[
+    AnswerText | None,
+    Flag(
+        "What answers in text are: one alias, or JSON.",
+        default="JSON where all of a text is an answer in JSON, else one alias",
+    ),
+]
+Flat: TypeAlias = Annotated[
+    FlatAnswers | None,
+    Flag(
+        "What a flat list of texts as answer is: parts, all of them required, or aliases, any of "
+        "which suffices.",
+        default="parts",
+    ),
+]
+LANGUAGE = Flag(
+    "A TOML file with the phrases of a language beside English and Chinese: rejections, errors, "
+    "and perhaps inability, absence, other_errors, negations, template, system.",
+    "FILE",
+)
 
 
 class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag"):
-    """One run of the rag family: everything that decides the numbers, and the output.
+    """A job of the rag family.
 
     Attributes:
-        items: Tables of responses, as files, globs or folders; with `rgb` prediction files.
-        rgb: Whether the items are prediction files of RGB.
+        items: Tables of responses, as files, globs or folders; with `reader` files of another
+            program.
+        reader: The format of the files, if they are no tables: `rgb`.
         instances: A table of instances, to take the answers from.
-        prompts: The prompts that the responses answer, as `evalframe rag documents` wrote them, to
-            take all from but the response and who gave it.
-        output: A file for the table of rates, or a folder for all tables.
-        by: Columns to group by; by default `KEYS`, as far as the table has them.
-        mode: How responses are labelled; by default strictly, unless the table has labels.
-        dropped: What becomes of responses without a label.
+        prompts: The prompts that the responses answer, written by `evalframe rag documents`; all
+            but the response and its author is taken from them.
+        by: Columns to group by; by default those of `KEYS` that the table has.
         answers: What answers in text are: `text`, each the one alias of one group, or `json`; by
             default JSON where a whole value is an answer in JSON, else text.
         flat_answers: What a flat list of texts as answer is: `parts`, all of them required, or
             `aliases`, any of which suffices; by default parts, as in RGB.
-        language: The phrases of a language beside English and Chinese: the entries of
+        language: The phrases of a language other than English and Chinese: the entries of
             `evalframe.rag.Language` as a table, or the TOML file that holds them.
-        intervals: Of rates where nothing is resampled; by default `wilson`.
+        mode: How responses are labelled; by default strictly, if the table has no labels.
+        dropped: What responses without a label are.
+        intervals: Intervals of rates without resampling; by default `wilson`.
         level: Confidence level of these intervals, by default 0.95.
-        key: Columns that identify a row; by default `by` and `id`.
-        bootstrap: Resampling of questions, or none.
-        columns: Which columns play which roles, where they are not called so.
-        on_invalid: What happens to rows that break the contract.
-        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    rgb: bool = False
-    instances: str | None = None
-    prompts: str | None = None
-    by: tuple[str, ...] | None = None
-    answers: AnswerText | None = None
-    flat_answers: FlatAnswers | None = None
-    language: str | dict[str, Any] | None = None
-    mode: Mode | None = None
-    dropped: Dropped = "excluded"
-    intervals: RateIntervals | None = None
+    column_flags: ClassVar = {"weight": "Of each row.  [default: 1]"}
+    defaults: ClassVar = {"cluster": "the question: dataset and id", "key": "--by and id"}
+
+    reader: Literal["rgb"] | None = None
+    instances: Annotated[
+        str | None, Flag("Where the answers are, if not in RESPONSES.", "FILE")
+    ] = None
+    prompts: Annotated[
+        str | None,
+        Flag(
+            "The prompts that RESPONSES answer, from `evalframe rag documents`; RESPONSES then "
+            "need no more than id (of the prompt) and response, and model if there are several.",
+            "FILE",
+        ),
+    ] = None
+    answers: Answers = None
+    flat_answers: Flat = None
+    language: Annotated[str | dict[str, Any] | None, LANGUAGE] = None
+    by: Annotated[
+        tuple[str, ...] | None,
+        Flag("Columns to group by.", default=f"{', '.join(KEYS)}, those in the table"),
+    ] = None
+    mode: Annotated[
+        Mode | None,
+        Flag("How to label.", default="strict, or the labels that the table has"),
+    ] = None
+    dropped: Annotated[Dropped, Flag("What responses without a label are.")] = "excluded"
+    intervals: Annotated[
+        RateIntervals | None, Flag("Of the rates, without --bootstrap.", default="wilson")
+    ] = None
     level: float | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +111,11 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
                 raise ParameterError(f"prediction files hold their answers; leave out {name}")
         if self.prompts and self.instances:
             raise ParameterError("the answers come with the prompts; leave out the instances")
+
+    @property
+    def rgb(self) -> bool:
+        """True if the items are prediction files of RGB."""
+        return self.reader == "rgb"
 
     @property
     def shown_level(self) -> float | None:

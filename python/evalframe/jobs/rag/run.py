@@ -13,13 +13,13 @@ from evalframe.compat import rgb
 from evalframe.compat.rgb.rates import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.rag.inputs import ROLES, Opened, language_of, open_responses
+from evalframe.jobs.rag.inputs import Opened, language_of, open_responses
 from evalframe.jobs.rag.job import KEYS, LEVEL
-from evalframe.jobs.rag.outputs import TABLES, tables_of
+from evalframe.jobs.rag.outputs import tables_of
 from evalframe.jobs.rag.report import rates_report
-from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.rag.contract import responses_contract
 
 if TYPE_CHECKING:
@@ -149,6 +149,3 @@ def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.B
         return None
     question = pl.struct(_question(schema))
     return job.bootstrap.method(job.bootstrap.cluster or question, progress)
-
-
-FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)

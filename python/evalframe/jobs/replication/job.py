@@ -1,26 +1,19 @@
-"""A job of the replication family as data: what to read, what to compute, where to write."""
+"""A job of the replication family."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.rules import Rules
-from evalframe.jobs.settings import TableJob
+from evalframe.jobs.flags import Flag
+from evalframe.jobs.settings import Rules, TableJob
 
 FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
 StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
 FindingKey: TypeAlias = Literal["composite", "finding_id"]
 Missing: TypeAlias = Literal["skip", "chance"]
 MissingAgent: TypeAlias = Literal["skip", "null_finding", "uniform", "half_null"]
-
-RULES: tuple[str, ...] = get_args(Rules)
-FINDING_RULES: tuple[str, ...] = get_args(FindingRule)
-STUDY_RULES: tuple[str, ...] = get_args(StudyRule)
-FINDING_KEYS: tuple[str, ...] = get_args(FindingKey)
-MISSING: tuple[str, ...] = get_args(Missing)
-MISSING_AGENT: tuple[str, ...] = get_args(MissingAgent)
 
 PARTICIPANT = "participant"
 """The cluster that is drawn from the responses of participants."""
@@ -30,46 +23,77 @@ CLUSTERS = {"study": "study_id", "finding": "finding_id", PARTICIPANT: "particip
 
 
 class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="replication"):
-    """One run of the replication family: everything that decides the numbers, and the output.
+    """A job of the replication family.
 
     Attributes:
-        items: Tables of tests, as files, globs or folders; with `results` evaluation results.
-        results: Whether the items are evaluation results of the original, in JSON.
+        items: Tables of tests, as files, globs or folders; with `reader` files of another program.
+        reader: The format of the files, if they are no tables: `results`.
         participants: Responses, from which the statistics of the agents are computed.
         design: How these become statistics: a table with a row per test.
-        output: A file for the table of models, or a folder for all tables.
         rules: `documented`, or `reference` for the original's numbers.
         finding_rule: How tests become findings; by default that of the rules.
         study_rule: How findings become studies; by default that of the rules.
-        finding_key: Whether findings are told apart by sub-study too.
-        missing: What findings and studies without a usable test have: nothing, or 0.5; by default
-            that of the rules.
-        human_prior_odds: Prior odds of an effect in humans, where the table has none.
+        finding_key: What identifies a finding: also its sub-study, or its id alone.
+        missing: Findings and studies without a usable test: left out, or 0.5; by default that of
+            the rules.
+        human_prior_odds: Prior odds of an effect in humans, for tests without theirs.
         agent_prior_odds: The same of agents.
-        missing_agent: What stands for an agent without a Bayes factor.
+        missing_agent: Replaces the statistic of an agent that has no Bayes factor.
         by: Columns to group by; by default `model`, if the table has it.
-        key: Columns that identify a row; by default `by` and those that name a test.
-        columns: Which columns play which roles, where they are not called so.
         summary: A folder for the files that the original would write.
-        bootstrap: Resampling of studies, findings, participants or a column, or none.
-        on_invalid: What happens to tests that break the contract. Faults of the responses and of
-            their design are errors always.
-        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    results: bool = False
-    participants: str | None = None
-    design: str | None = None
-    rules: Rules = "documented"
-    finding_rule: FindingRule | None = None
-    study_rule: StudyRule | None = None
-    finding_key: FindingKey = "composite"
-    missing: Missing | None = None
-    human_prior_odds: float = 10.0
-    agent_prior_odds: float = 1.0
-    missing_agent: MissingAgent = "skip"
-    by: tuple[str, ...] | None = None
-    summary: str | None = None
+    defaults: ClassVar = {
+        "cluster": "study; or finding (within its study), or participant",
+        "key": "--by, study_id, sub_study_id, finding_id and test_id, those in the table",
+    }
+
+    reader: Literal["results"] | None = None
+    participants: Annotated[
+        str | None,
+        Flag(
+            "Compute the agent side from responses of participants: files, globs or folders.",
+            "RESPONSES",
+        ),
+    ] = None
+    design: Annotated[
+        str | None, Flag("How responses become statistics; a row per test.", "DESIGN")
+    ] = None
+    rules: Annotated[Rules, Flag("What is sound, or what the original computes.")] = "documented"
+    finding_rule: Annotated[
+        FindingRule | None,
+        Flag("From tests to findings.", default="fisher_z; mean_z by the original's rules"),
+    ] = None
+    study_rule: Annotated[
+        StudyRule | None,
+        Flag("From findings to studies.", default="mean; mean_z by the original's rules"),
+    ] = None
+    finding_key: Annotated[
+        FindingKey, Flag("Whether findings are told apart by sub-study, too.")
+    ] = "composite"
+    missing: Annotated[
+        Missing | None,
+        Flag(
+            "Findings and studies without a usable test: left out, or 0.5.",
+            default="skip; chance by the original's rules",
+        ),
+    ] = None
+    human_prior_odds: Annotated[
+        float, Flag("Of an effect, where a test has no prior_odds_human.", "ODDS")
+    ] = 10.0
+    agent_prior_odds: Annotated[float, Flag("Likewise, prior_odds_agent.", "ODDS")] = 1.0
+    missing_agent: Annotated[
+        MissingAgent,
+        Flag("What stands for an agent without a statistic; the last three are the original's."),
+    ] = "skip"
+    by: Annotated[
+        tuple[str, ...] | None,
+        Flag("Columns to group by.", default="model, if the table has it"),
+    ] = None
+    summary: Annotated[
+        str | None,
+        Flag("Write the files that the original writes, too.", "FOLDER", checks=False),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,6 +124,11 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
                 f"missing_agent = {self.missing_agent!r} does not go with the cluster participant, "
                 "which draws agents that have responses; leave one of them out"
             )
+
+    @property
+    def results(self) -> bool:
+        """True if the items are evaluation results of the original."""
+        return self.reader == "results"
 
     @property
     def cluster(self) -> str | None:

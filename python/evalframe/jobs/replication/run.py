@@ -9,12 +9,13 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Report, validate
+from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.replication.evidence import as_original, with_evidence
-from evalframe.jobs.replication.inputs import ROLES, groups_of, open_tests
+from evalframe.jobs.replication.inputs import groups_of, open_tests
 from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
-from evalframe.jobs.replication.outputs import TABLES, Scores, absent_tests
+from evalframe.jobs.replication.outputs import Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
 from evalframe.jobs.replication.report import (
     as_given,
@@ -25,7 +26,6 @@ from evalframe.jobs.replication.report import (
 )
 from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
 from evalframe.jobs.replication.summary import check_summary, write_summary
-from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.replication.agreement.directions import agents_where_humans_tell
 
 if TYPE_CHECKING:
@@ -160,6 +160,3 @@ def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | 
     if job.bootstrap is None:
         return None
     return job.bootstrap.method(CLUSTERS[str(job.cluster)], progress)
-
-
-FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)

@@ -1,20 +1,21 @@
-"""A job of the selective family as data: what to read, what to compute, where to write."""
+"""A job of the selective family."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 import msgspec
 
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.flags import Flag
 from evalframe.jobs.settings import TableJob
 
 LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
 
 LOSSES: tuple[str, ...] = get_args(LossName)
 RUN_FLAGS = ("mode", "intersection_only", "artifact", "rules")
-"""What the command line has for run documents only."""
+"""Flags for run documents only."""
 
 METRICS = (
     "coverage",
@@ -30,8 +31,7 @@ METRICS = (
     "aurc_achievable",
     "risk_at",
 )
-"""What is computed unless a job says otherwise: every quantity of a selective report."""
-
+"""Metrics of a job that names none: every quantity of a selective report."""
 
 PREDICTION, LABEL, PARTICIPANT, ITEM = "prediction", "label", "participant_id", "item"
 
@@ -39,10 +39,10 @@ ROLES = (
     *(PREDICTION, LABEL, PARTICIPANT, ITEM, "weight", "confidence", "loss", "correct", "score"),
     "mode",
 )
-"""Columns that a job may name, beside what the metrics of others are computed from."""
+"""Columns that a job may name, besides the roles of its metrics."""
 
 _PARTICIPANT = "participant"
-"""How the column of participants may be called, too."""
+"""Another name of the role of participants."""
 
 
 class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +50,9 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: LossName | None = None
     column: str | None = None
-    scale: float | None = None
+    scale: Annotated[float | None, Flag("Divisor of abs_norm.", default="3", name="loss-scale")] = (
+        None
+    )
 
     def __post_init__(self) -> None:
         if (self.name is None) == (self.column is None):
@@ -67,40 +69,93 @@ class Loss(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def divisor(self) -> float:
-        """What abs_norm divides by; the default is the range of PHQ-8 items."""
+        """Divisor of abs_norm; the default is the range of PHQ-8 items."""
         return 3.0 if self.scale is None else self.scale
 
 
+def loss_entry(text: str | None) -> dict[str, str]:
+    """The loss of a flag as an entry of a job file: its name, or column:NAME."""
+    kind, _, column = (text or "abs_norm").partition(":")
+    return {"column": column} if kind == "column" and column else {"name": text or "abs_norm"}
+
+
 class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="selective"):
-    """One run of the selective family: everything that decides the numbers, and the output.
+    """A job of the selective family.
 
     Attributes:
-        items: Files, globs or folders, as given.
-        output: Where the result goes; its extension decides the format.
         by: Columns to group by.
         confidence: Confidence columns; the result has rows for each.
+        loss: Named loss or column; by default `choosing` infers it from the table.
         calibration: A calibration artifact, whose confidence is evaluated as `calibrated`.
-        loss: Named loss or column; by default what the table tells, see `choosing`.
         metrics: Names, or tables with `name`, optional `alias` and the metric's arguments; by
-            default `METRICS`, as far as the convention defines them.
+            default those of `METRICS` that the convention defines.
         coverage_grid: Coverages of a `risk_at` that names none.
         area_coverage: Coverage of an `aurc_at` or `augrc_at` that names none.
-        convention: Convention of the metrics that have one and do not name their own.
-        columns: Which columns play which roles; `participant` stands for `participant_id`.
+        convention: Convention of the metrics that have one and do not name theirs.
+        columns: Columns by role; `participant` stands for `participant_id`.
         key: Columns that identify a row; by default `by`, participant and item, as present.
-        bootstrap: Resampling, or none.
-        on_invalid: What happens to rows that break the contract.
-        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    by: tuple[str, ...] = ()
-    confidence: tuple[str, ...] = ("confidence",)
-    calibration: str | None = None
-    loss: Loss | None = None
-    metrics: tuple[str | dict[str, Any], ...] | None = None
-    coverage_grid: tuple[float, ...] = tuple(k / 10 for k in range(1, 10))
-    area_coverage: float = 0.5
-    convention: str | None = None
+    column_flags: ClassVar = {
+        "prediction": "Null abstains.  [default: prediction]",
+        "label": "The truth.  [default: label]",
+        "participant": "[default: participant_id]",
+        "item": "[default: item]",
+        "weight": "Of each row.  [default: 1]",
+    }
+    defaults: ClassVar = {
+        "cluster": "the participant",
+        "key": "--by, participant and item, the last two as far as the table has them",
+    }
+
+    by: Annotated[tuple[str, ...], Flag("Columns to group by.")] = ()
+    confidence: Annotated[tuple[str, ...], Flag("Confidence columns, each evaluated.")] = (
+        "confidence",
+    )
+    loss: Annotated[
+        Loss | None,
+        Flag(
+            f"{', '.join(LOSSES)}, or column:NAME for a column. abs_norm divides |prediction - "
+            "label| by 3, for items rated 0 to 3 (PHQ-8); zero_one is for answers that are right "
+            "or wrong.",
+            "NAME",
+            default="a column loss, else 1 minus a column correct, else zero_one for answers that "
+            "are text, Boolean or only 0 and 1; with --from-run abs_norm",
+            parse=loss_entry,
+        ),
+    ] = None
+    metrics: Annotated[
+        tuple[str | dict[str, Any], ...] | None,
+        Flag(
+            "What to compute; see `evalframe metrics`. module:name is a metric of your own, from "
+            "where you are or installed; naming a module runs it.",
+            default=", ".join(METRICS),
+            checks=False,
+        ),
+    ] = None
+    coverage_grid: Annotated[
+        tuple[float, ...], Flag("Coverages of risk_at.", default="0.1,...,0.9", checks=False)
+    ] = tuple(k / 10 for k in range(1, 10))
+    area_coverage: Annotated[float, Flag("Of aurc_at and augrc_at.", checks=False)] = 0.5
+    convention: Annotated[
+        str | None,
+        Flag(
+            "Of every metric that has one; of the default metrics those it does not define are "
+            "left out.",
+            "NAME",
+            default="trapezoid_total",
+            checks=False,
+        ),
+    ] = None
+    calibration: Annotated[
+        str | None,
+        Flag(
+            "Artifact of `evalframe calibrate`: evaluate the confidence `calibrated`, too; of run "
+            "documents the variants that are calibrated.",
+            "C.json",
+            checks=False,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

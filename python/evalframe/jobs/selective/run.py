@@ -8,10 +8,10 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.jobs.columns import check_found
+from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Source, open_files
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.jobs.selective.calibrated import with_calibration
 from evalframe.jobs.selective.choosing import LOSS, choose
 from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob
@@ -175,11 +175,8 @@ def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -
     return result.sort(order).select(*keys, pl.exclude(keys))
 
 
-def _roles(job: SelectiveJob, folder: Path) -> set[str]:
+def roles(job: SelectiveJob, folder: Path) -> set[str]:
     """What a job may name columns for: what it computes from, and the usual ones."""
     own = (metric.metric.roles.items() for metric in resolve(job, {}, folder))
     features = read_calibration(folder / job.calibration).features if job.calibration else ()
     return {*ROLES, *features, *(name for items in own for pair in items for name in pair if name)}
-
-
-FAMILY = Family(TABLES, compute, check, written, _roles)

@@ -1,12 +1,12 @@
-"""A job of the survey family as data: what to read, what to compute, where to write."""
+"""A job of the survey family."""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import Rules
-from evalframe.jobs.settings import TableJob
+from evalframe.jobs.flags import Flag
+from evalframe.jobs.settings import Rules, TableJob
 
 MetricName: TypeAlias = Literal[
     "jensen_shannon_similarity",
@@ -25,72 +25,125 @@ Baseline: TypeAlias = Literal[
 Amount: TypeAlias = Literal["highest", "lowest", "all"]
 Versions: TypeAlias = Literal["all", "latest"]
 
-METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
-RULES: tuple[str, ...] = get_args(Rules)
-WEIGHTINGS: tuple[str, ...] = get_args(Weighting)
-BASELINES: tuple[Baseline, ...] = get_args(Baseline)
-AMOUNTS: tuple[str, ...] = get_args(Amount)
-VERSIONS: tuple[str, ...] = get_args(Versions)
-
 METRIC: MetricName = "jensen_shannon_similarity"
-"""How answers are scored unless a job says otherwise, or a table has scores."""
+"""How answers are scored if neither the job nor the table says it."""
 
+METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
 USUAL: tuple[Baseline, ...] = ("uniform", "marginal", "cross_segment")
-"""Baselines beside the models unless a job says otherwise."""
+"""Baselines beside the models if a job does not name others."""
 
 KEYS = ("model", "round", "segment_id", "question_id", "context_count")
-"""What identifies an answer, with `by` and `RUNS`, unless a job says otherwise."""
+"""Columns that identify an answer, with `by` and `RUNS`, if a job does not name others."""
 
 RUNS = ("temperature", "run_id")
-"""Further columns that tell runs apart, as far as a table has them."""
+"""Further columns that identify a run, those in the table."""
+
+ANSWERS: TypeAlias = Annotated[
+    tuple[str, ...],
+    Flag(
+        "Columns that hold answers: with question_id one for each option, in order; without it one "
+        "for each question, in a table of respondents (respondent_id and weight if there are; "
+        "segments are segment_id, or the values of all other columns)."
+    ),
+]
 
 
 class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="survey"):
-    """One run of the survey family: everything that decides the numbers, and the output.
+    """A job of the survey family.
 
     Attributes:
-        items: Tables of predictions, as files, globs or folders; with `runs` run results.
-        runs: Whether the items are run results of the original, in JSON.
+        items: Tables of predictions, as files, globs or folders; with `reader` files of another
+            program.
+        reader: The format of the files, if they are no tables: `runs`.
         truth: The survey: a file, glob or folder of tables or of the original's JSON documents.
             Not needed for run results, tables of scores, or predictions with `actual`.
-        answers: Columns of the tables that hold answers: one for each option where there is
+        answers: Columns of the tables that hold answers: one for each option if there is
             `question_id`, else one for each question that a respondent was asked.
-        prompts: The prompts that the items answer, as `evalframe survey prompts` wrote them, to
-            take all from but the response and who gave it.
-        output: A file for the overall leaderboard, or a folder for all tables.
-        metric: How answers are scored; by default by the scores that the table has, or else
-            `METRIC`.
+        prompts: The prompts that the items answer, written by `evalframe survey prompts`; all but
+            the response and its author is taken from them.
+        metric: How answers are scored; by default the scores that the table has, else `METRIC`.
         rules: `documented`, or `reference` for the original's numbers.
-        weighting: What counts alike in the overall and the category leaderboards.
-        context: Which amount of context counts where segments were asked with several: `highest`,
-            `lowest`, a number of answers shown, or `all` of them, pooled.
-        by: Columns to group by; each group has leaderboards of its own.
+        weighting: What has equal weight in the overall and the category leaderboards.
+        context: Amount of context whose items count, if segments were asked with several:
+            `highest`, `lowest`, a number of answers shown, or `all` of them, pooled.
+        by: Columns to group by; each group has separate leaderboards.
         baselines: Scored beside the models, if there is a survey; by default `USUAL`.
-        key: Columns that identify a row; by default `by`, `KEYS` and `RUNS`, as far as the table
-            has them.
-        columns: Which columns play which roles, where they are not called so.
         versions: Of run results, `all` or the `latest` of each config.
-        experiments: Whether run results of experiments count.
+        experiments: Count run results of experiments.
         summary: A file for the summary of run results that the original would write, in JSON.
-        bootstrap: Resampling of segments, or none.
-        on_invalid: What happens to predictions that break the contract. Faults of the survey are
-            errors always.
-        hash_inputs: Whether the provenance holds SHA-256 sums of the inputs.
     """
 
-    runs: bool = False
-    truth: str | None = None
-    answers: tuple[str, ...] = ()
-    prompts: str | None = None
-    metric: MetricName | None = None
-    rules: Rules = "documented"
-    weighting: Weighting = "segment"
-    context: Amount | int = "highest"
-    by: tuple[str, ...] = ()
-    baselines: tuple[Baseline, ...] | None = None
-    versions: Versions = "all"
-    experiments: bool = False
-    summary: str | None = None
+    defaults: ClassVar = {
+        "cluster": "segment_id",
+        "key": "model, round, segment_id, question_id, context_count, temperature, run_id and "
+        "--by, those in the table",
+    }
+
+    reader: Literal["runs"] | None = None
+    truth: Annotated[
+        str | None,
+        Flag(
+            "The survey: a file, glob or folder of tables or of the original's JSON documents.",
+            "SURVEY",
+            default="the column 'actual' of the predictions",
+        ),
+    ] = None
+    answers: ANSWERS = ()
+    prompts: Annotated[
+        str | None,
+        Flag(
+            "The prompts that PREDICTIONS answer, from `evalframe survey prompts`; PREDICTIONS "
+            "then need no more than id (of the prompt) and response, and model if there are "
+            "several.",
+            "FILE",
+        ),
+    ] = None
+    versions: Annotated[Versions, Flag("Of run results, all or the latest of each config.")] = "all"
+    experiments: Annotated[bool, Flag("Count run results of experiments, too.")] = False
+    metric: Annotated[
+        MetricName | None,
+        Flag(
+            f"{', '.join(METRIC_NAMES[:5])}; or js-divergence, cosine, earth-mover.",
+            "NAME",
+            default=f"the scores that the table has, else {METRIC}",
+        ),
+    ] = None
+    rules: Annotated[
+        Rules,
+        Flag("Of reading, scoring and ranking: what is sound, or what the original computes."),
+    ] = "documented"
+    weighting: Annotated[
+        Weighting,
+        Flag("What counts alike, or by its respondents, overall and in categories."),
+    ] = "segment"
+    context: Annotated[
+        Amount | int,
+        Flag(
+            "Which context_count counts where segments were asked with several: "
+            f"{', '.join(get_args(Amount))}, or a number. --by context_count has a leaderboard "
+            "for each.",
+            "AMOUNT",
+        ),
+    ] = "highest"
+    by: Annotated[
+        tuple[str, ...],
+        Flag(
+            "Columns to group by; each group has leaderboards of its own. Results have columns "
+            "like round themselves, so that a group by round is called by_round."
+        ),
+    ] = ()
+    baselines: Annotated[
+        tuple[Baseline, ...] | None,
+        Flag(
+            f"Scored beside the models: {', '.join(BASELINES)}; '' for none.",
+            default=f"{','.join(USUAL)}, if there is a survey",
+        ),
+    ] = None
+    summary: Annotated[
+        str | None,
+        Flag("Write the summary of run results as the original.", "OUT.json", checks=False),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,3 +161,8 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
             raise ParameterError(
                 "answers are columns of tables, not of run results; leave them out"
             )
+
+    @property
+    def runs(self) -> bool:
+        """True if the items are run results of the original."""
+        return self.reader == "runs"

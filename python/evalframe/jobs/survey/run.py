@@ -9,17 +9,16 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.contract import validate
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.run import Family, Outcome, Place
 from evalframe.jobs.survey.inputs import open_predictions
 from evalframe.jobs.survey.job import METRIC, RUNS
-from evalframe.jobs.survey.outputs import TABLES, group_names, overall, tables_of
+from evalframe.jobs.survey.outputs import group_names, overall, tables_of
 from evalframe.jobs.survey.report import leaderboard_report
 from evalframe.jobs.survey.rules import contract_of
 from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
-from evalframe.jobs.survey.surveys import ROLES
 from evalframe.jobs.survey.truth import Truth
 
 if TYPE_CHECKING:
@@ -223,6 +222,3 @@ def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Ite
     elif not known.all():
         lacking = f"{(~known).sum():,} of {len(known):,} segments have"
         yield f"{lacking} no category, and are in no table of categories."
-
-
-FAMILY = Family(TABLES, compute, check, written, lambda job, folder: ROLES)
