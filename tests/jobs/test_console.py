@@ -82,7 +82,8 @@ def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPa
 LOCKED = """
 import os, sys
 from evalframe.jobs.cli import main
-import difflib, evalframe.jobs.selective.run, evalframe.report.table
+import difflib, unicodedata
+import evalframe.jobs.run, evalframe.jobs.selective.run, evalframe.jobs.selective.commands
 os.chdir(sys.argv.pop(1))
 if os.getuid() == 0:  # who may look anywhere
     os.setuid(65534)
