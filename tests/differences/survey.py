@@ -42,8 +42,8 @@ def ceilings(shared: Path) -> str:
 
 def rounds(shared: Path) -> str:
     sound, original = (
-        ef.survey.leaderboard(marginal(shared), rules=rules).collect().row(0, named=True)
-        for rules in RULES
+        leaderboard(marginal(shared)).collect().row(0, named=True)
+        for leaderboard in (ef.survey.leaderboard, dtef.leaderboard)
     )
     return (
         f"{original['n_segments']} of {sound['n_segments']} segments count; marginal baseline "

@@ -126,7 +126,7 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
     found = pl.read_parquet("tables/scores.parquet")
     assert found["score"].head(900).to_list() == models["score"].to_list()
     only = models.select("model", *KEYS, "context_count", "score")
-    expected = ef.survey.leaderboard(only, rules="reference").collect()
+    expected = dtef.leaderboard(only).collect()
     board = pl.read_parquet("tables/overall.parquet").filter(~ef.survey.is_baseline())
     assert board["score"].to_list() == pytest.approx(expected["score"].to_list())
     assert pl.read_parquet("tables/attribute_breakdown.parquet").is_empty()

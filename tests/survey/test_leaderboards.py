@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.leaderboards import (
     attribute_breakdown,
-    category_leaders,
     consistency,
     leaderboard,
     leaderboards,
-    segment_overview,
     segment_scores,
 )
 
@@ -90,7 +90,7 @@ def naive(table):
 
 def test_golden_leaderboard(golden):
     expected = golden("survey/aggregation")["expected"]["summary_gd8"]["topModels"]
-    found = leaderboard(records(golden), rules="reference").collect()
+    found = dtef.leaderboard(records(golden)).collect()
     assert found["model"].to_list() == [row["modelId"] for row in expected]
     assert found["score"].to_list() == pytest.approx(
         [row["overallScore"] for row in expected], abs=1e-12
@@ -115,12 +115,12 @@ ROWS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(ROWS)
-def test_the_original_rules_are_those_of_a_naive_program(rows):
+def test_original_leaderboards_equal_those_of_a_naive_program(rows):
     # A run has one amount of context.
     table = frame([(run + 10 * (context or 0), *rest[:3], context, *rest[4:])
                    for run, *rest in rows for context in [rest[3]]])  # fmt: skip
     table = table.sort("run_id", maintain_order=True)
-    found = leaderboard(table, rules="reference").collect()
+    found = dtef.leaderboard(table).collect()
     shown = found.select(
         "score", "sd_segments", "n_segments", "n_items", "best_segment", "worst_segment", "gap"
     )
@@ -143,17 +143,17 @@ def test_no_documented_table_depends_on_the_order_of_rows(rows, random):
         assert_frame_equal(table, others[name], abs_tol=1e-12)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_all_at_once_are_those_one_by_one(golden, rules):
+@pytest.mark.parametrize("room", [survey, dtef])
+def test_all_at_once_are_those_one_by_one(golden, room):
     table = records(golden)
-    tables = leaderboards(table, rules=rules)
+    tables = room.leaderboards(table)
     for level in ("overall", "segment", "category", "question"):
-        alone = leaderboard(table, level, rules=rules).collect()
+        alone = room.leaderboard(table, level).collect()
         assert_frame_equal(tables[level], alone, abs_tol=1e-12)
-    assert_frame_equal(tables["consistency"], consistency(table, rules=rules).collect())
-    leading = category_leaders(table, rules=rules).collect()
+    assert_frame_equal(tables["consistency"], room.consistency(table).collect())
+    leading = room.category_leaders(table).collect()
     assert_frame_equal(tables["category_leaders"], leading, abs_tol=1e-12)
-    rows = segment_overview(table, rules=rules).collect()
+    rows = room.segment_overview(table).collect()
     assert_frame_equal(tables["segment_overview"], rows, abs_tol=1e-12)
 
 
@@ -169,12 +169,12 @@ ROUNDS = frame(
 
 def test_rounds_overwrite_each_other_in_the_original_alone():
     assert segment_scores(ROUNDS).collect()["score"].to_list() == pytest.approx([0.2, 0.9, 0.7])
-    kept = segment_scores(ROUNDS, rules="reference").collect()
+    kept = dtef.segment_scores(ROUNDS).collect()
     assert kept["score"].to_list() == pytest.approx([0.2, 0.9])
     found = leaderboard(ROUNDS).collect().row(0, named=True)
     assert found["score"] == pytest.approx(0.6)
     assert (found["best_round"], found["worst_round"]) == ("gd2", "gd1")
-    old = leaderboard(ROUNDS, rules="reference").collect().row(0, named=True)
+    old = dtef.leaderboard(ROUNDS).collect().row(0, named=True)
     assert old["score"] == pytest.approx(0.55)
 
 
@@ -200,11 +200,11 @@ def test_runs_of_most_context_are_pooled():
     table = frame([*rows, (2, "gd1", "a", "odd", None, "q1", 1.0)])
     kept = segment_scores(table).select("score", "n_items", "context_count").collect()
     assert kept.rows() == [(0.5, 2, 5)]
-    old = segment_scores(table, rules="reference").collect()
+    old = dtef.segment_scores(table).collect()
     assert old["score"].to_list() == [0.2]
     every = segment_scores(table, runs="all").select("context_count", "score").collect()
     assert every.rows() == [(0, 1.0), (5, 0.5)]
-    assert len(segment_scores(table, runs="all", rules="reference").collect()) == 3
+    assert len(dtef.segment_scores(table, runs="all").collect()) == 3
 
 
 def test_a_run_without_scores_is_no_run_but_counts_as_attempted():
@@ -214,7 +214,7 @@ def test_a_run_without_scores_is_no_run_but_counts_as_attempted():
     assert segment_scores(table).collect()["score"].to_list() == [0.4]
     lost = leaderboard(table.filter(pl.col("score").is_null())).collect()
     assert lost.select("rank", "score", "n_segments", "parse_rate").row(0) == (None, None, 0, 0.0)
-    none = leaderboard(table.filter(pl.col("score").is_null()), rules="reference").collect()
+    none = dtef.leaderboard(table.filter(pl.col("score").is_null())).collect()
     assert none.is_empty()
 
 
@@ -224,7 +224,7 @@ def test_ties_share_a_rank():
     table = frame(rows)
     found = leaderboard(table, baselines=False).select("rank", "model").collect().rows()
     assert found == [(1, "a"), (1, "b"), (3, "c")]
-    old = leaderboard(table, rules="reference").select("rank", "model").collect().rows()
+    old = dtef.leaderboard(table).select("rank", "model").collect().rows()
     assert old == [(1, "baseline:uniform"), (2, "b"), (3, "a"), (4, "c")]
 
 
@@ -240,7 +240,7 @@ def test_consistency_asks_for_two_segments_unless_the_original_does():
     )
     found = consistency(table).select("rank", "model").collect().rows()
     assert found == [(1, "b"), (None, "a"), (None, "baseline:uniform")]
-    old = consistency(table, rules="reference").select("rank", "model").collect().rows()
+    old = dtef.consistency(table).select("rank", "model").collect().rows()
     # Equal ones stand as in the leaderboard, where the baseline is first.
     assert old == [(1, "baseline:uniform"), (2, "a"), (3, "b")]
 
@@ -289,7 +289,6 @@ def test_it_stays_lazy(tmp_path):
     [
         ({"level": "overal"}, ParameterError, "level must be one of .* Did you mean 'overall'"),
         ({"weighting": "n"}, ParameterError, "weighting must be one of"),
-        ({"rules": "old"}, ParameterError, "rules must be one of .* got 'old'"),
         ({"weighting": "sample_size"}, MissingColumnsError, "needs column 'sample_size'"),
         ({"by": pl.col("round").alias("rank")}, ParameterError, "a column 'rank' of its own"),
     ],

@@ -1,4 +1,4 @@
-"""Disparities, context responsiveness and stereotyping: by hand, golden, and by both rules."""
+"""Disparities, context responsiveness and stereotyping: by hand, golden, and of dtef-app."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import partial
 import polars as pl
 import pytest
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.compat.dtef import read_runs
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.leaderboards import (
@@ -45,16 +47,18 @@ FAIR = scored(
 )
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_gaps_within_categories(rules):
-    found = disparity(FAIR, rules=rules).collect()
+@pytest.mark.parametrize(
+    ("room", "ends_of_b"),
+    [(survey, ["gender:female"] * 2), (dtef, ["gender:male", "gender:female"])],
+)
+def test_gaps_within_categories(room, ends_of_b):
+    found = room.disparity(FAIR).collect()
     assert found.select("model", "category", "best_segment", "worst_segment").rows() == [
         ("baseline:uniform", "gender", "gender:female", "gender:male"),
         ("a", "country", "country:chad", "country:peru"),
         ("a", "gender", "gender:male", "gender:female"),
-        ("b", "gender", *{"documented": ["gender:female"] * 2}.get(
-            rules, ["gender:male", "gender:female"])),
-    ]  # fmt: skip
+        ("b", "gender", *ends_of_b),
+    ]
     assert found["gap"].to_list() == pytest.approx([0.8, 0.4, 0.1, 0.0])
     # 0.9 - 0.8 is a little below 0.10; a baseline is no concern.
     assert found["concern"].to_list() == [False, True, False, False]
@@ -71,16 +75,16 @@ def test_the_original_keeps_old_prefixes_apart():
         ("a", "O1:french", "q1", 0.0),
         ("a", "O1:dutch", "q1", 1.0),
     )
-    found = disparity(rows, rules="reference").collect()
+    found = dtef.disparity(rows).collect()
     assert found.select("category", "category_label", "gap", "best_segment").rows() == [
         ("O3", "Gender", 0.5, "O3:male"),
         ("gender", "Gender", 0.125, "gender:male"),
     ]
-    largest = model_disparity(rows, rules="reference").collect()
+    largest = dtef.model_disparity(rows).collect()
     assert largest.select("overall_gap", "category", "n_categories").row(0) == (0.5, "O3", 2)
-    leading = category_leaders(rows, rules="reference").collect()
+    leading = dtef.category_leaders(rows).collect()
     assert leading.select("category", "score").rows() == [("O3", 0.5), ("gender", 0.5625)]
-    board = leaderboard(rows, "category", rules="reference").collect()
+    board = dtef.leaderboard(rows, "category").collect()
     assert board.select("category", "n_segments").rows() == [("O3", 2), ("gender", 2)]
     # What is sound is one category for both prefixes, and none for an id without a colon.
     assert disparity(rows).collect().select("category", "n_segments").rows() == [
@@ -97,7 +101,7 @@ def test_the_original_orders_questions_by_gaps_as_they_are():
         ("a", "gender:female", "q2", 0.3),
     )
     assert 0.75 - 0.65 < 0.4 - 0.3
-    found = question_disparity(rows, rules="reference").collect()
+    found = dtef.question_disparity(rows).collect()
     assert found["question_id"].to_list() == ["q2", "q1"]
     assert question_disparity(rows).collect()["question_id"].to_list() == ["q1", "q2"]
 
@@ -114,10 +118,10 @@ def test_categories_are_what_stands_before_the_colon():
     )
     found = disparity(own).select("category", "category_label", pl.col("gap").round(9)).collect()
     assert found.rows() == [("Age", "Age", 0.5), ("sex", "sex", 0.2), ("gender", "Gender", 0.1)]
-    old = disparity(own, rules="reference").collect()
+    old = dtef.disparity(own).collect()
     assert old["category"].to_list() == ["gender"]
     stated = own.with_columns(segment_attribute=pl.col("segment_id").str.extract(r"^(\w+):"))
-    assert disparity(stated, rules="reference").collect().equals(old)
+    assert dtef.disparity(stated).collect().equals(old)
     assert disparity(stated).collect().equals(disparity(own).collect())
     assert leaderboard(own, "category").collect()["category"].to_list() == ["Age", "gender", "sex"]
     leading = category_leaders(own).collect()
@@ -125,28 +129,29 @@ def test_categories_are_what_stands_before_the_colon():
 
 
 NAMELESS = {
-    "disparity": disparity,
-    "model_disparity": model_disparity,
-    "category_leaders": category_leaders,
-    "leaderboard": partial(leaderboard, level="category"),
+    "disparity": {},
+    "model_disparity": {},
+    "category_leaders": {},
+    "leaderboard": {"level": "category"},
 }
 
 
 @pytest.mark.parametrize("name", NAMELESS)
 def test_no_category_is_an_error_that_says_what_was_looked_for(name):
     rows = scored(("a", "young", "q1", 0.9), ("a", "old", "q1", 0.4))
+    table = partial(getattr(survey, name), **NAMELESS[name])
     looked = f"{name}: no segment has a category; looked for what stands before a ':' in segment_id"
     for given_as in (rows, rows.lazy()):
         with pytest.raises(ParameterError, match=f"{looked}.* found 2 segments, such as 'old'"):
-            NAMELESS[name](given_as).collect()
+            table(given_as).collect()
     unknown = rows.with_columns(segment_attribute=pl.lit(None, pl.String))
     with pytest.raises(ParameterError, match="segment_attribute, which is null for all"):
-        NAMELESS[name](unknown).collect()
+        table(unknown).collect()
     others = pl.DataFrame({"segment_id": ["gender:male"], "attribute": ["gender"]})
     with pytest.raises(ParameterError, match="in the table of attributes, and found 2"):
-        NAMELESS[name](rows, attributes=others).collect()
-    assert NAMELESS[name](rows, rules="reference").collect().is_empty()
-    assert NAMELESS[name](rows.clear()).collect().is_empty()
+        table(rows, attributes=others).collect()
+    assert getattr(dtef, name)(rows, **NAMELESS[name]).collect().is_empty()
+    assert table(rows.clear()).collect().is_empty()
     assert leaderboards(rows)["disparity"].is_empty()
 
 
@@ -183,7 +188,7 @@ def test_gaps_are_within_rounds_unless_the_original_mixes_them():
     )
     found = disparity(rows).select("round", "gap").collect().rows()
     assert found == [("gd2", pytest.approx(0.3)), ("gd1", pytest.approx(0.1))]
-    assert disparity(rows, rules="reference").collect()["gap"].to_list() == pytest.approx([0.1])
+    assert dtef.disparity(rows).collect()["gap"].to_list() == pytest.approx([0.1])
 
 
 def test_question_gaps_of_all_runs_in_the_original():
@@ -197,7 +202,7 @@ def test_question_gaps_of_all_runs_in_the_original():
     )
     found = question_disparity(rows).select("gap", "best_segment", "n_segments").collect().rows()
     assert found == [(pytest.approx(0.1), "gender:male", 2)]
-    old = question_disparity(rows, rules="reference").collect().row(0, named=True)
+    old = dtef.question_disparity(rows).collect().row(0, named=True)
     assert old["gap"] == pytest.approx(0.8)
     assert (old["best_segment"], old["worst_segment"], old["n_segments"]) == (
         "gender:male",
@@ -208,7 +213,7 @@ def test_question_gaps_of_all_runs_in_the_original():
 
 def test_golden_slopes(golden):
     expected = golden("survey/aggregation")["expected"]["summary_gd8"]["contextResponsiveness"]
-    found = context_responsiveness(records(golden), rules="reference").collect()
+    found = dtef.context_responsiveness(records(golden)).collect()
     assert found["model"].to_list() == [row["modelId"] for row in expected["models"]]
     slopes = [row["slope"] for row in expected["models"]]
     assert found["slope"].to_list() == pytest.approx(slopes, abs=1e-12)
@@ -230,7 +235,7 @@ def test_golden_slopes_of_points(golden):
             score=pl.lit(0.5),
         )
         both = pl.concat([rows, other])
-        found = context_responsiveness(both, rules="reference").collect()
+        found = dtef.context_responsiveness(both).collect()
         mine = found.filter(pl.col("model") == "a")["slope"].to_list()
         assert (mine or [0]) == pytest.approx([case["slope"]], abs=1e-12)
 
@@ -253,7 +258,7 @@ def test_slopes_have_a_standard_error_over_segments():
         ("a", pytest.approx(0.01), pytest.approx(0.01), 2),
         ("b", None, None, 0),
     ]
-    old = context_responsiveness(CONTEXT, rules="reference").collect()
+    old = dtef.context_responsiveness(CONTEXT).collect()
     assert old["slope"].to_list() == pytest.approx([0.01, 0.0])
     segments = context_responsiveness(CONTEXT, level="segment").collect()
     assert segments["slope"].to_list() == pytest.approx([0.0, 0.02])
@@ -267,8 +272,8 @@ def test_slopes_have_a_standard_error_over_segments():
 
 def test_one_amount_of_context_is_nothing_for_the_original():
     rows = CONTEXT.with_columns(context_count=pl.lit(3))
-    assert context_responsiveness(rows, rules="reference").collect().is_empty()
-    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert dtef.context_responsiveness(rows).collect().is_empty()
+    assert dtef.stereotype_score(rows).collect().is_empty()
     assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
     unknown = CONTEXT.with_columns(context_count=pl.lit(None, dtype=pl.Int64))
     assert context_responsiveness(unknown).collect().is_empty()
@@ -278,10 +283,10 @@ def test_an_amount_with_nothing_but_errors_is_one_for_the_original():
     failed = scored(("a", "gender:male", "q1", None), context_count=[9], run_id=[9])
     same = CONTEXT.with_columns(context_count=pl.lit(3, pl.Int64))
     rows = pl.concat([same, failed.select(CONTEXT.columns)])
-    found = context_responsiveness(rows, rules="reference").collect()
+    found = dtef.context_responsiveness(rows).collect()
     assert found.select("model", "slope").rows() == [("a", 0.0), ("b", 0.0)]
     # No model has a score at the highest amount, so that none is compared with the lowest.
-    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert dtef.stereotype_score(rows).collect().is_empty()
     assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
 
 
@@ -304,33 +309,30 @@ def test_stereotypes():
     ]
     nothing = CONTEXT.with_columns(score=pl.col("score") * 0.0)
     assert stereotype_score(nothing).collect()["improvement"].to_list() == [None]
-    old = stereotype_score(nothing, rules="reference").collect()
+    old = dtef.stereotype_score(nothing).collect()
     assert old["improvement"].to_list() == [0.0]
 
 
 def test_an_odd_level_drops_models_in_the_original_alone():
     odd = scored(("b", "gender:male", "q1", 0.5), context_count=[20], run_id=[7])
     rows = pl.concat([CONTEXT, odd.select(CONTEXT.columns)])
-    assert stereotype_score(rows, rules="reference").collect().is_empty()
+    assert dtef.stereotype_score(rows).collect().is_empty()
     assert set(stereotype_score(rows).collect()["model"]) == {"a", "b"}
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_all_at_once_are_those_one_by_one(golden, rules):
+@pytest.mark.parametrize("room", [survey, dtef])
+def test_all_at_once_are_those_one_by_one(golden, room):
     rows = records(golden)
-    tables = leaderboards(rows, rules=rules)
-    alone = {
-        "disparity": disparity,
-        "model_disparity": model_disparity,
-        "question_disparity": question_disparity,
-        "context_responsiveness": context_responsiveness,
-        "stereotype_score": stereotype_score,
-    }
-    for name, function in alone.items():
-        one = function(rows, rules=rules).collect()
-        assert (
-            tables[name].select(pl.exclude(pl.Float64)).equals(one.select(pl.exclude(pl.Float64)))
-        )
+    tables = room.leaderboards(rows)
+    for name in (
+        "disparity",
+        "model_disparity",
+        "question_disparity",
+        "context_responsiveness",
+        "stereotype_score",
+    ):
+        one = getattr(room, name)(rows).collect().select(pl.exclude(pl.Float64))
+        assert tables[name].select(pl.exclude(pl.Float64)).equals(one)
 
 
 def test_refusals():

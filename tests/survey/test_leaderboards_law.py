@@ -11,18 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey.leaderboards import (
-    category_leaders,
-    consistency,
-    context_responsiveness,
-    disparity,
     leaderboard,
     leaderboards,
-    model_disparity,
     question_disparity,
-    segment_overview,
-    stereotype_score,
 )
 
 SCHEMA = {
@@ -36,14 +31,14 @@ SCHEMA = {
     "status": pl.String,
 }
 OTHERS = {
-    "consistency": consistency,
-    "disparity": disparity,
-    "model_disparity": model_disparity,
-    "category_leaders": category_leaders,
-    "segment_overview": segment_overview,
-    "question_disparity": question_disparity,
-    "context_responsiveness": context_responsiveness,
-    "stereotype_score": stereotype_score,
+    "consistency",
+    "disparity",
+    "model_disparity",
+    "category_leaders",
+    "segment_overview",
+    "question_disparity",
+    "context_responsiveness",
+    "stereotype_score",
 }
 ROWS = st.lists(
     st.tuples(
@@ -77,13 +72,13 @@ def frame(rows, lacking=()):
 @example([ALONE], set())
 def test_all_at_once_are_those_one_by_one(rows, lacking):
     scored = frame(rows, lacking)
-    for rules in ("documented", "reference"):
-        for name, table in leaderboards(scored, rules=rules).items():
+    for room in (survey, dtef):
+        for name, table in room.leaderboards(scored).items():
             try:
                 if name in OTHERS:
-                    alone = OTHERS[name](scored, rules=rules).collect()
+                    alone = getattr(room, name)(scored).collect()
                 else:
-                    alone = leaderboard(scored, name, rules=rules).collect()
+                    alone = room.leaderboard(scored, name).collect()
             except ParameterError:  # no segment has a category
                 alone = table.clear()
             assert_frame_equal(table, alone, abs_tol=1e-12)

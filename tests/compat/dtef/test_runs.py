@@ -7,10 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from evalframe.compat.dtef import open_runs, read_runs, summary, write_summary
+from evalframe.compat.dtef import open_runs, question_disparity, read_runs, summary, write_summary
 from evalframe.compat.dtef.run_documents import Result, context_count
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.survey.leaderboards import question_disparity
 
 
 def run(segment="gender:male", cells=None, config_id="dtef-gd1-x", tags=("dtef",), **changes):
@@ -145,7 +144,7 @@ def test_renamed_segments_lose_their_questions_in_the_original_alone():
     assert len(question_disparity(items).collect()) == 1
     old = read_runs([one, two], former_names=False)
     assert old["question_id"].to_list() == [None, "q1"]
-    assert question_disparity(old, rules="reference").collect().is_empty()
+    assert question_disparity(old).collect().is_empty()
 
 
 def test_errors_responses_and_attributes():

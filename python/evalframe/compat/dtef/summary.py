@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.compat.dtef.context_tables import context_responsiveness
+from evalframe.compat.dtef.disparity import disparity
+from evalframe.compat.dtef.leaderboards import leaderboard
 from evalframe.core.files import replacing
-from evalframe.survey.leaderboards.context import context_responsiveness
-from evalframe.survey.leaderboards.disparity import disparity
-from evalframe.survey.leaderboards.leaderboard import leaderboard
 from evalframe.survey.leaderboards.rows import is_baseline
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def summary(results: RunResults) -> dict[str, Any]:
     """
     items, runs = results.items, results.runs.filter(pl.col("use").is_in(_COUNTED))
     counted = runs.filter(pl.col("use") == "counted")
-    overall = leaderboard(items, rules="reference").collect()
+    overall = leaderboard(items).collect()
     labels = dict(results.labels.iter_rows())
     of_survey = runs.filter(pl.col("use") != "experiment")
     made: dict[str, Any] = {
@@ -69,7 +69,7 @@ def summary(results: RunResults) -> dict[str, Any]:
         overallScore="score",
         segmentCount="n_segments",
     ).to_dicts()
-    gaps = disparity(items, rules="reference").filter("concern").head(_LISTED).collect()
+    gaps = disparity(items).filter("concern").head(_LISTED).collect()
     label = [pl.col(f"{end}_segment").replace(labels) for end in ("best", "worst")]
     made["fairnessConcerns"] = gaps.select(
         modelId="model",
@@ -82,7 +82,7 @@ def summary(results: RunResults) -> dict[str, Any]:
     # Runs without any answer have an amount of context, too.
     empty = counted.join(items, on="run_id", how="anti")
     asked = pl.concat([items, empty.select("segment_id", "context_count")], how="diagonal_relaxed")
-    slopes = context_responsiveness(asked, rules="reference").collect()
+    slopes = context_responsiveness(asked).collect()
     levels = counted["context_count"].drop_nulls().unique().sort().to_list()
     if len(levels) > 1:
         shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import dtef
+from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from evalframe.jobs.survey.job import SurveyJob
@@ -50,14 +52,28 @@ def groups_of(job: SurveyJob) -> list[pl.Expr]:
 
 def overall(job: SurveyJob, scores: pl.DataFrame, resample: ef.Bootstrap | None) -> pl.DataFrame:
     """The overall leaderboard, with intervals if they are asked for."""
-    return ef.survey.leaderboard(
-        scores, weighting=job.weighting, resample=resample, **_alike(job)
-    ).collect()
+    board: pl.LazyFrame = _implementation(job).leaderboard(
+        scores, weighting=job.weighting, resample=resample, **_options(job)
+    )
+    return board.collect()
 
 
-def _alike(job: SurveyJob) -> dict[str, Any]:
-    """What all tables of a job are asked alike."""
-    return {"by": groups_of(job), "rules": job.rules, "context": job.context}
+def _implementation(job: SurveyJob) -> Any:
+    """The package with the functions of a job."""
+    return dtef if job.rules == "reference" else ef.survey
+
+
+def _options(job: SurveyJob) -> dict[str, Any]:
+    """Options of all tables of a job.
+
+    Raises:
+        ParameterError: dtef-app has no choice of context.
+    """
+    if job.rules == "documented":
+        return {"by": groups_of(job), "context": job.context}
+    if job.context != "highest":
+        raise ParameterError("the original has no choice of context; leave out rules or context")
+    return {"by": groups_of(job)}
 
 
 def tables_of(
@@ -78,23 +94,24 @@ def tables_of(
         attributes = None
     if attributes is not None and "round" not in scores.columns:
         attributes = attributes.drop("round").unique(maintain_order=True)
+    room = _implementation(job)
     tables = dict.fromkeys(TABLES, pl.DataFrame())
-    tables |= ef.survey.leaderboards(scores, attributes=attributes, **_alike(job))
+    tables |= room.leaderboards(scores, attributes=attributes, **_options(job))
     has_categories = not tables["category"].is_empty()
     tables |= _of_the_best(job, scores, attributes, has_categories=has_categories)
     if has_categories and (job.weighting != "segment" or resample is not None):
-        tables["category"] = ef.survey.leaderboard(
+        tables["category"] = room.leaderboard(
             scores,
             "category",
             weighting=job.weighting,
             attributes=attributes,
             resample=resample,
-            **_alike(job),
+            **_options(job),
         ).collect()
-    tables["segment_scores"] = ef.survey.segment_scores(scores, **_alike(job)).collect()
+    tables["segment_scores"] = room.segment_scores(scores, **_options(job)).collect()
     if attributes is not None:
-        tables["attribute_breakdown"] = ef.survey.attribute_breakdown(
-            scores, attributes, **_alike(job)
+        tables["attribute_breakdown"] = room.attribute_breakdown(
+            scores, attributes, **_options(job)
         ).collect()
     if job.bootstrap is not None and scores["model"].n_unique() > 1:
         named = [name for name in DISTRIBUTION if name in scores.columns]
@@ -119,8 +136,9 @@ def _of_the_best(
     """Tables that name the best model, which a baseline is not, unless there is nothing else."""
     models = scores.filter(~ef.survey.is_baseline())
     rows = models if len(models) else scores
-    best = {"segment_overview": ef.survey.segment_overview(rows, **_alike(job)).collect()}
+    room = _implementation(job)
+    best = {"segment_overview": room.segment_overview(rows, **_options(job)).collect()}
     if has_categories:
-        leaders = ef.survey.category_leaders(rows, attributes=attributes, **_alike(job))
+        leaders = room.category_leaders(rows, attributes=attributes, **_options(job))
         best["category_leaders"] = leaders.collect()
     return best

@@ -16,7 +16,6 @@ from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments, run_scores
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
@@ -26,7 +25,6 @@ def leaderboards(
     scored: Frame,
     *,
     by: By = None,
-    rules: Rules = "documented",
     context: Context = "highest",
     baselines: bool = True,
     attributes: Frame | None = None,
@@ -36,7 +34,6 @@ def leaderboards(
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts, see `at_context`.
         baselines: Whether pseudo-models take part.
         attributes: As of `leaderboard`.
@@ -63,22 +60,16 @@ def leaderboards(
         ['b', 'a']
     """
     taken = ("gap", "slope", "improvement", "overall_gap", "best_score", "worst_score")
-    asked = scored_rows(
-        "leaderboards", scored, by, rules, taken=taken, baselines=baselines
-    ).encoded()
+    asked = scored_rows("leaderboards", scored, by, taken=taken, baselines=baselines).encoded()
     asked = replace(asked, caller=None)
     runs = run_scores(asked, asked.run).collect()
-    segment = [*asked.keys.inner, "model", *asked.segment]
-    alone, once = (
-        not runs.select(*segment, *run).is_duplicated().any()
-        for run in ([], [name for name in asked.run if name == CONTEXT])
-    )
-    # The original leaves out runs without a score.
-    rows = replace(asked.at(context), single=alone and bool((runs["n_items"] > 0).all()))
+    amount = [name for name in asked.run if name == CONTEXT]
+    run = [*asked.keys.inner, "model", *asked.segment, *amount]
+    once = not runs.select(run).is_duplicated().any()
+    rows = asked.at(context)
     if rows.marked:
         rows = replace(rows, frame=rows.frame.collect().lazy())
-    shared = runs.lazy() if once or rules == "reference" else None
-    kept = kept_segments(rows, shared).collect().lazy()
+    kept = kept_segments(rows, runs.lazy() if once else None).collect().lazy()
     gaps = category_gaps(rows, kept, attributes).collect().lazy()
     made = {
         "overall": board(rows, kept, "overall", "segment"),
@@ -86,13 +77,13 @@ def leaderboards(
         "category": board(rows, kept, "category", "segment", attributes),
         "consistency": ranked_by_deviation(rows, kept),
         "disparity": gaps,
-        "model_disparity": largest_gaps(rows, gaps),
+        "model_disparity": largest_gaps(gaps, rows.keys.inner, rows.told),
         "category_leaders": leaders(rows, kept, attributes),
         "segment_overview": overview(rows, kept),
     }
     if "question_id" in rows.columns:
         made["question"] = board(rows, kept, "question", "segment")
-        made["question_disparity"] = question_gaps(rows, kept)
+        made["question_disparity"] = question_gaps(rows)
     if "context_count" in rows.columns:
         unknown = pl.col("context_count").null_count() > 0
         known = not asked.frame.select(unknown).collect().item()

@@ -10,11 +10,10 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.tables import lazy
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import board, named_attributes
-from evalframe.survey.leaderboards.rows import ROW, scored_rows
+from evalframe.survey.leaderboards.rows import scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
@@ -28,20 +27,17 @@ def attribute_breakdown(
     attributes: Frame,
     *,
     by: By = None,
-    rules: Rules = "documented",
     context: Context = "highest",
 ) -> pl.LazyFrame:
     """The mean segment score of each model by the values of each attribute.
 
-    A segment of several attributes counts under each of them. The original declares such a table
-    and leaves it empty.
+    A segment of several attributes counts under each of them.
 
     Args:
         scored: One row per item, see `segment_scores`.
         attributes: A row per attribute of a segment: `segment_id`, `attribute`, `value`, perhaps
             `round`, such as `Survey.segment_attributes`.
         by: Group keys.
-        rules: `documented`, or `reference` for the runs that the original keeps.
         context: Which amount of context counts, see `at_context`.
 
     Returns:
@@ -71,9 +67,9 @@ def attribute_breakdown(
         >>> found.select("attribute", "value", "score", "n_segments").collect().rows()
         [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
     """
-    rows = scored_rows("attribute_breakdown", scored, by, rules, taken=(*_TAKEN, "deviation"))
+    rows = scored_rows("attribute_breakdown", scored, by, taken=(*_TAKEN, "deviation"))
     rows = rows.at(context)
-    named, on = named_attributes(rows, attributes, "value")
+    named, on = named_attributes(attributes, rows.segment, "value")
     _check_rounds(rows, attributes)
     kept = kept_segments(rows).drop("category").filter(pl.col("score").is_not_null())
     group = [*rows.keys.inner, "model", "attribute"]
@@ -116,7 +112,6 @@ def category_leaders(
     scored: Frame,
     *,
     by: By = None,
-    rules: Rules = "documented",
     context: Context = "highest",
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
@@ -125,14 +120,13 @@ def category_leaders(
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts, see `at_context`.
         attributes: As of `leaderboard`.
 
     Returns:
         by..., `category`, `model`, `score` (Float64), `n_segments` (Int64) and as of `leaderboard`
-        `context_count` and `n_other_context`. Tied models each have a row; by the original's rules
-        the first seen has. Sorted by category. Lazy.
+        `context_count` and `n_other_context`.
+        Tied models each have a row. Sorted by category. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -154,7 +148,7 @@ def category_leaders(
         >>> category_leaders(scored).collect().rows()
         [('country', 'b', 0.5, 1), ('gender', 'a', 0.75, 1)]
     """
-    rows = scored_rows("category_leaders", scored, by, rules, taken=("best_score",)).at(context)
+    rows = scored_rows("category_leaders", scored, by, taken=("best_score",)).at(context)
     table = leaders(rows, kept_segments(rows), attributes)
     return table.rename(rows.keys.restore())
 
@@ -165,20 +159,17 @@ def leaders(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = None) -> 
     return best.select(*rows.keys.inner, "category", "model", "score", "n_segments", *rows.told)
 
 
-def segment_overview(
-    scored: Frame, *, by: By = None, rules: Rules = "documented", context: Context = "highest"
-) -> pl.LazyFrame:
+def segment_overview(scored: Frame, *, by: By = None, context: Context = "highest") -> pl.LazyFrame:
     """Each segment with its best model, and the mean over models.
 
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts, see `at_context`.
 
     Returns:
         by..., `round` (if it tells segments apart), `segment_id`, `category`, `best_model` (of tied
-        ones the first by name, or as first seen), `best_score` and `mean_score` (Float64),
+        ones the first by name), `best_score` and `mean_score` (Float64),
         `n_models` (Int64) and as of `leaderboard` `context_count` and `n_other_context`, of all
         models. Sorted by segment. Lazy.
 
@@ -198,7 +189,7 @@ def segment_overview(
         >>> segment_overview(scored).collect().rows()
         [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
-    rows = scored_rows("segment_overview", scored, by, rules, taken=_TAKEN).at(context)
+    rows = scored_rows("segment_overview", scored, by, taken=_TAKEN).at(context)
     table = overview(rows, kept_segments(rows))
     return table.rename(rows.keys.restore())
 
@@ -207,8 +198,7 @@ def overview(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
     """The table of `segment_overview`, under internal names of the keys."""
     score = settled(pl.col("score"))
     group = [*rows.keys.inner, *rows.segment, "category"]
-    seen = ROW if rows.rules == "reference" else "model"
-    model = pl.col("model").sort_by(score, seen, descending=[True, False]).first()
+    model = pl.col("model").sort_by(score, "model", descending=[True, False]).first()
     scored = kept.filter(score.is_not_null())
     return (
         scored.group_by(group)

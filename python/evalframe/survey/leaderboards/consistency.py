@@ -8,42 +8,35 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.resample.settled import settled
-from evalframe.survey.leaderboards.rows import ROW, deviation, is_baseline, scored_rows
+from evalframe.survey.leaderboards.rows import deviation, is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
     from evalframe.survey.leaderboards.rows import Rows
-
-_LEAST = {"documented": 2, "reference": 1}
 
 
 def consistency(
     scored: Frame,
     *,
     by: By = None,
-    rules: Rules = "documented",
     context: Context = "highest",
-    min_segments: int | None = None,
-    baselines: bool | None = None,
+    min_segments: int = 2,
+    baselines: bool = False,
 ) -> pl.LazyFrame:
     """Models by the population standard deviation of their segment scores, the smallest first.
 
-    The original ranks a model of one segment first, with 0, and pseudo-models among the others. By
-    the documented rules both have no rank. A small deviation is no merit of its own: a model that
-    always gives the same answer is consistent, too.
+    Models of a single segment and pseudo-models have no rank. A small deviation is no
+    merit of its own: a model that always gives the same answer is consistent, too.
 
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts, see `at_context`.
-        min_segments: Models with fewer segments have no rank; by default 2, or 1 by the original's
-            rules.
-        baselines: Whether pseudo-models have a rank; by default only by the original's rules.
+        min_segments: Models with fewer segments have no rank.
+        baselines: Whether pseudo-models have a rank.
 
     Returns:
         by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
@@ -70,8 +63,8 @@ def consistency(
         >>> consistency(scored).select("rank", "model", "sd_segments").collect().rows()
         [(1, 'b', 0.0), (2, 'a', 0.25), (None, 'c', 0.0)]
     """
-    rows = scored_rows("consistency", scored, by, rules).at(context)
-    if min_segments is not None and min_segments < 1:
+    rows = scored_rows("consistency", scored, by).at(context)
+    if min_segments < 1:
         raise ParameterError(f"min_segments must be 1 or more, got {min_segments!r}")
     table = ranked_by_deviation(rows, kept_segments(rows), min_segments, baselines=baselines)
     return table.rename(rows.keys.restore())
@@ -80,31 +73,23 @@ def consistency(
 def ranked_by_deviation(
     rows: Rows,
     kept: pl.LazyFrame,
-    min_segments: int | None = None,
+    min_segments: int = 2,
     *,
-    baselines: bool | None = None,
+    baselines: bool = False,
 ) -> pl.LazyFrame:
     """The table of `consistency`, under internal names of the keys."""
-    reference = rows.rules == "reference"
     score, group = pl.col("score"), rows.keys.inner
     table = kept.group_by([*group, "model"]).agg(
         sd_segments=deviation(score),
         score=score.mean(),
         n_segments=score.count().cast(pl.Int64),
-        **({ROW: pl.col(ROW).min()} if reference else {}),
         **rows.summed,
     )
-    least = _LEAST[rows.rules] if min_segments is None else min_segments
-    enters = pl.col("n_segments") >= least
-    if not (reference if baselines is None else baselines):
+    enters = pl.col("n_segments") >= min_segments
+    if not baselines:
         enters &= ~is_baseline()
     rank = pl.when(enters).then(settled(pl.col("sd_segments"))).rank("min").cast(pl.Int64)
-    # The original sorts its leaderboard again, so that ties stand as they do there.
-    last = [-settled(pl.col("score")), pl.col(ROW)] if reference else [pl.col("model")]
     table = table.with_columns(rank=rank.over(group) if group else rank)
-    table = table.sort(*group, "rank", *last, nulls_last=True)
-    if reference:
-        place = pl.when(pl.col("rank").is_not_null()).then(pl.int_range(1, pl.len() + 1))
-        table = table.with_columns(rank=place.over(group) if group else place)
+    table = table.sort(*group, "rank", "model", nulls_last=True)
     shown = [*group, "rank", "model", "sd_segments", "score", "n_segments"]
     return table.select(*shown, **rows.told)

@@ -10,11 +10,10 @@ import polars as pl
 from evalframe.core.rules import check_choice
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
-from evalframe.survey.leaderboards.rows import CONTEXT, ROW, scored_rows
+from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
 from evalframe.survey.leaderboards.segments import run_scores
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.leaderboards.rows import Rows
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 
 _TAKEN = ("slope", "std_error", "n_points", "n_levels")
-_LOWEST, _HIGHEST = ":lowest", ":highest"
 _X, _Y = ":x", ":y"
 
 
@@ -31,23 +29,19 @@ def context_responsiveness(
     *,
     level: ContextLevel = "overall",
     by: By = None,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """How much a model gains from each further answer of its segment that the prompt shows.
 
     A run is a point: its amount of context and its mean item score. Each segment of a model has a
     slope by least squares, and a model the mean of the slopes of its segments, whose spread gives
-    the standard error. Runs of unknown context are left out.
+    the standard error. Runs of unknown context are left out, and a segment with a single amount of
+    context has no slope.
 
     Args:
         scored: One row per item, see `segment_scores`, with `context_count` (null if not known)
             and, if a segment was asked several times with the same context, `run_id`.
         level: `overall`, by `category`, or by `segment`.
         by: Group keys.
-        rules: `documented`: a segment with a single amount of context has no slope. `reference`: a
-            segment with two runs has one, 0 if their context is the same, rounds are not told
-            apart, a model without slopes has 0, and there is nothing at all if the whole table
-            knows one amount only.
 
     Returns:
         by..., `model`, then `category`, or `round` and `segment_id`; `slope` (Float64, score per
@@ -78,57 +72,50 @@ def context_responsiveness(
         [('a', 0.025, 0.025, 2)]
     """
     check_choice("level", level, ContextLevel)
-    rows = scored_rows(
-        "context_responsiveness", scored, by, rules, needs=["context_count"], taken=_TAKEN
-    )
+    rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=_TAKEN)
     return slopes(rows, run_points(rows), level).rename(rows.keys.restore())
 
 
 def slopes(rows: Rows, points: pl.LazyFrame, level: ContextLevel = "overall") -> pl.LazyFrame:
     """The table of `context_responsiveness`, under internal names of the keys."""
-    segments = _segment_slopes(rows, points)
+    shown = [*rows.keys.inner, "model", *rows.segment]
+    segments = segment_slopes(points, shown)
     if level == "segment":
-        shown = [*rows.keys.inner, "model", *rows.segment]
         table = segments.filter(pl.col("n_points") > 1).sort(shown)
         return table.select(*shown, "slope", "std_error", "n_points")
     entry = [*rows.keys.inner, "model", *(["category"] if level == "category" else [])]
     if level == "category":
-        segments = with_category(rows, segments, None)
+        return mean_slopes(with_category(rows, segments, None), entry).sort(entry)
+    order = [*rows.keys.inner, -settled(pl.col("slope")), pl.col("model")]
+    return mean_slopes(segments, entry).sort(order, nulls_last=True)
+
+
+def mean_slopes(segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
+    """Mean slope of the segments of each entry, whose spread gives the standard error."""
     slope = pl.col("slope")
-    count = slope.count()
-    mean = slope.mean().fill_null(0.0) if rows.rules == "reference" else slope.mean()
-    table = segments.group_by(entry).agg(
-        slope=mean,
-        std_error=slope.std() / count.cast(pl.Float64).sqrt(),
-        n_segments=count.cast(pl.Int64),
+    return segments.group_by(entry).agg(
+        slope=slope.mean(),
+        std_error=slope.std() / slope.count().cast(pl.Float64).sqrt(),
+        n_segments=slope.count().cast(pl.Int64),
         n_points=pl.col("n_points").filter(slope.is_not_null()).sum(),
-        **({ROW: pl.col(ROW).min()} if rows.rules == "reference" else {}),
     )
-    if level == "category":
-        ordered = table.sort(entry)
-    else:
-        last = ROW if rows.rules == "reference" else "model"
-        first = -settled(slope)
-        ordered = table.sort(*rows.keys.inner, first, last, nulls_last=True)
-    return ordered.select(*entry, "slope", "std_error", "n_segments", "n_points")
 
 
-def stereotype_score(scored: Frame, *, by: By = None, rules: Rules = "documented") -> pl.LazyFrame:
+def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """How little a model gains from context: good without it and no better with it.
+
+    Each segment's run with least context is compared with its run with most, so that both means
+    are over the same segments.
 
     Args:
         scored: As for `context_responsiveness`.
         by: Group keys.
-        rules: `documented`: each segment's run with least context against its run with most, so
-            that both means are over the same segments. `reference`: all runs at the least and at
-            the most context of the whole table, of segments with two runs; a model that lacks
-            either is left out.
 
     Returns:
         by..., `model`, `lowest_context` and `highest_context` (Int64, the smallest and largest of
         the model), `lowest_score` and `highest_score` (Float64, mean run scores there),
-        `improvement` (Float64: the difference in parts of the highest score; null where that is 0,
-        0 by the original's rules) and `n_segments` (Int64). The smallest improvement first. Lazy.
+        `improvement` (Float64: the difference in parts of the highest score; null where that is 0)
+        and `n_segments` (Int64). The smallest improvement first. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -155,7 +142,6 @@ def stereotype_score(scored: Frame, *, by: By = None, rules: Rules = "documented
         "stereotype_score",
         scored,
         by,
-        rules,
         needs=["context_count"],
         taken=("lowest_context", "highest_context", "improvement"),
     )
@@ -167,35 +153,27 @@ def stereotypes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
     group = rows.keys.inner
     segment = [*group, "model", *rows.segment]
     context, score = pl.col(CONTEXT), pl.col("score")
-    if rows.rules == "reference":
-        points = points.filter(pl.len().over(segment) > 1)
-        low, high = pl.col(_LOWEST), pl.col(_HIGHEST)
-    else:
-        points = points.filter(context.min().over(segment) < context.max().over(segment))
-        low, high = context.min().over(segment), context.max().over(segment)
-    ends = points.with_columns(low=low, high=high)
-    if rows.rules == "documented":
-        # Repeated runs are averaged within their segment first.
-        ends = ends.filter((context == pl.col("low")) | (context == pl.col("high")))
-        ends = ends.group_by([*segment, CONTEXT, "low", "high"]).agg(score.mean())
+    ends = points.with_columns(low=context.min().over(segment), high=context.max().over(segment))
+    ends = ends.filter(
+        pl.col("low") < pl.col("high"),
+        (context == pl.col("low")) | (context == pl.col("high")),
+    )
+    # Repeated runs are averaged within their segment first.
+    ends = ends.group_by([*segment, CONTEXT, "low", "high"]).agg(score.mean())
     at_low, at_high = context == pl.col("low"), context == pl.col("high")
-    seen = {ROW: pl.col(ROW).min()} if rows.rules == "reference" else {}
     table = ends.group_by([*group, "model"]).agg(
         lowest_context=pl.col("low").min(),
         highest_context=pl.col("high").max(),
         lowest_score=score.filter(at_low).mean(),
         highest_score=score.filter(at_high).mean(),
         n_segments=pl.struct(rows.segment).filter(at_low | at_high).n_unique().cast(pl.Int64),
-        **seen,
     )
     lowest, highest = pl.col("lowest_score"), pl.col("highest_score")
-    nothing = 0.0 if rows.rules == "reference" else None
-    gain = pl.when(highest > 0).then((highest - lowest) / highest).otherwise(nothing)
+    gain = pl.when(highest > 0).then((highest - lowest) / highest)
     table = table.filter(lowest.is_not_null() & highest.is_not_null()).with_columns(
         improvement=gain
     )
-    last = ROW if rows.rules == "reference" else "model"
-    ordered = table.sort(*group, settled(pl.col("improvement")), last, nulls_last=True)
+    ordered = table.sort(*group, settled(pl.col("improvement")), "model", nulls_last=True)
     return ordered.select(
         *group,
         "model",
@@ -211,8 +189,6 @@ def stereotypes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
 def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
     """Runs with a score and a known amount of context.
 
-    By the original's rules there are none if all of them have the same.
-
     Args:
         rows: Scored predictions.
         runs: The `run_scores` of all runs, if it is known that all amounts are known.
@@ -220,22 +196,12 @@ def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
     if runs is None:
         known = rows.frame.filter(pl.col("context_count").is_not_null())
         runs = run_scores(replace(rows, frame=known), rows.run)
-    has_score = pl.col("n_items") > 0
-    if rows.rules == "documented":
-        return runs.filter(has_score)
-    # Amounts of which there are nothing but errors are amounts, too.
-    context, group = pl.col(CONTEXT), rows.keys.inner
-    low, high = context.min(), context.max()
-    levels = (low.over(group), high.over(group)) if group else (low, high)
-    ends = runs.with_columns(levels[0].alias(_LOWEST), levels[1].alias(_HIGHEST))
-    return ends.filter(has_score, pl.col(_LOWEST) < pl.col(_HIGHEST))
+    return runs.filter(pl.col("n_items") > 0)
 
 
-def _segment_slopes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
+def segment_slopes(points: pl.LazyFrame, segment: list[str]) -> pl.LazyFrame:
     """The least squares line of each segment of each model."""
     x, y = pl.col(CONTEXT).cast(pl.Float64), pl.col("score")
-    reference = rows.rules == "reference"
-    segment = [*rows.keys.inner, "model", *rows.segment]
     means = points.group_by(segment).agg(x.mean().alias(_X), y.mean().alias(_Y))
     away = points.join(means, on=segment, nulls_equal=True).with_columns(
         (x - pl.col(_X)).alias(_X), (y - pl.col(_Y)).alias(_Y)
@@ -246,11 +212,9 @@ def _segment_slopes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
         pl.col("category").first(),
         pl.col("xx", "xy", "yy").sum(),
         n_points=pl.len().cast(pl.Int64),
-        **({ROW: pl.col(ROW).min()} if reference else {}),
     )
     xx, xy, yy, count = pl.col("xx"), pl.col("xy"), pl.col("yy"), pl.col("n_points")
-    flat = pl.when(count > 1).then(0.0) if reference else None
-    slope = pl.when(xx > 0).then(xy / xx).otherwise(flat)
+    slope = pl.when(xx > 0).then(xy / xx)
     rest = (yy - xy * xy / xx).clip(0.0, None)
     error = pl.when((count > 2) & (xx > 0)).then((rest / (count - 2) / xx).sqrt())
     return sums.with_columns(slope=slope, std_error=error)

@@ -15,7 +15,6 @@ from evalframe.resample.settled import ranks, settled
 from evalframe.survey.leaderboards.rows import (
     CLUSTER,
     MASS,
-    ROW,
     SIZE,
     category_source,
     check_categories,
@@ -25,13 +24,11 @@ from evalframe.survey.leaderboards.rows import (
 from evalframe.survey.leaderboards.segments import (
     N_ATTEMPTED,
     N_OK,
-    kept_rows,
     kept_segments,
     parse_rate,
 )
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
@@ -62,7 +59,6 @@ def leaderboard(
     *,
     by: By = None,
     weighting: Weighting = "segment",
-    rules: Rules = "documented",
     context: Context = "highest",
     baselines: bool = True,
     attributes: Frame | None = None,
@@ -72,21 +68,18 @@ def leaderboard(
 
     Where a segment was asked with several amounts of context, `context` says which of them counts,
     by default the highest, see `at_context`. Rounds never overwrite each other: a segment counts
-    once for each round that it stands in. By the original's rules it counts once, with the run that
-    was first seen among those with the most context, and ties are ranked in the order in which
-    models were first seen; otherwise tied models share the better rank.
+    once for each round that it stands in. Tied models share the better rank.
 
     Args:
         scored: One row per item, see `segment_scores`; `question_id` too if questions are asked
             for. Prompts about several questions (a null one) are in no table of questions.
         level: `overall`, or a leaderboard for each `segment`, `category` or `question`.
         by: Group keys; each group has leaderboards of its own.
-        weighting: What counts alike overall and in a category: each `segment` (as in the original,
-            where countries thereby dominate), each `question` (items to questions to models), or
+        weighting: What counts alike overall and in a category: each `segment` (where
+            countries thereby dominate), each `question` (items to questions to models), or
             each respondent (`sample_size`: segments weigh by it, and those of unknown size, or of
             none above 0, are left out). Within a segment all items weigh the same; within a
             question, segments.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts: `highest`, `lowest`, a number of answers shown,
             or `all` of them, pooled. For a leaderboard per amount group `by="context_count"`.
         baselines: Whether pseudo-models such as `baseline:uniform` take part.
@@ -107,8 +100,7 @@ def leaderboard(
         overall and in categories `best_segment` and `worst_segment` with their rounds; without
         these in a segment. In a question repeated items of a segment are averaged first. With a
         status there is `parse_rate`; with amounts of context `context_count` (Int64, the one that
-        counts; null for several) and `n_other_context` (Int64, rows of others, which do not count),
-        but not by the original's rules.
+        counts; null for several) and `n_other_context` (Int64, rows of others, which do not count).
 
         With `resample`: `std_error`, `lower`, `upper`, `n_clusters` (those with items of the model)
         and `drop_rate` of the score, `rank_lower` and `rank_upper` (the central ranks of the
@@ -150,18 +142,12 @@ def leaderboard(
     """
     check_choice("level", level, Level)
     check_choice("weighting", weighting, Weighting)
-    of_segments = level in ("overall", "category")
-    needs = (
-        ["question_id"] if level == "question" or (weighting == "question" and of_segments) else []
-    )
-    needs += ["sample_size"] if weighting == "sample_size" and level != "segment" else []
-    extra = {} if resample is None else {CLUSTER: _cluster(resample)}
+    extra = {} if resample is None else {CLUSTER: cluster_of(resample)}
     rows = scored_rows(
         "leaderboard",
         scored,
         by,
-        rules,
-        needs=needs,
+        needs=required_columns(level, weighting),
         taken=(*_SPREAD, *_ENDS),
         baselines=baselines,
         extra=extra,
@@ -178,6 +164,14 @@ def leaderboard(
     group = [*rows.keys.inner, *level_keys(rows, level)]
     spread = with_spread(resample, table.collect(), detail, group, unit_of(rows, level, weighting))
     return spread.lazy().rename(rows.keys.restore())
+
+
+def required_columns(level: Level, weighting: Weighting) -> list[str]:
+    """Columns that a leaderboard needs besides model, segment and score."""
+    if level == "segment":
+        return []
+    by_question = level == "question" or weighting == "question"
+    return ["question_id"] * by_question + ["sample_size"] * (weighting == "sample_size")
 
 
 def level_keys(rows: Rows, level: Level) -> list[str]:
@@ -218,7 +212,7 @@ def board(
     group = [*rows.keys.inner, *level_keys(rows, level)]
     entry = [*group, "model"]
     if level == "question":
-        units = _by_question(rows, kept, weighting)
+        units = _by_question(rows, weighting)
     else:
         units = kept if level != "category" else with_category(rows, kept, attributes)
         size = pl.col("sample_size") if weighting == "sample_size" else pl.lit(1.0)
@@ -242,7 +236,7 @@ def board(
     rate = [parse_rate()] if "status" in rows.columns else []
     named = table.with_columns(*rate, weighting=pl.lit(weighting))
     shown += ["parse_rate"] * len(rate)
-    return _ranked(rows, named, group).select(*group, *shown, **rows.told)
+    return _ranked(named, group).select(*group, *shown, **rows.told)
 
 
 def details(
@@ -256,7 +250,7 @@ def details(
 
     Repeated items of a segment have less mass where questions count alike.
     """
-    items = kept_rows(rows, kept).filter(pl.col("score").is_not_null())
+    items = rows.frame.filter(pl.col("score").is_not_null())
     size, mass = pl.lit(1.0), pl.lit(1.0)
     if weighting == "sample_size" and level != "segment":
         size = pl.col("sample_size")
@@ -280,10 +274,10 @@ def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> p
         MissingColumnsError: Attributes do not say of which segment, or which.
     """
     if attributes is not None:
-        named, on = named_attributes(rows, attributes)
+        named, on = named_attributes(attributes, rows.segment)
         kept = kept.drop("category").join(named, on=on, how="left")
     known = pl.col("category").is_not_null()
-    if rows.caller is not None and rows.rules == "documented":
+    if rows.caller is not None:
         source = "attributes" if attributes is not None else category_source(rows.columns)
         check = partial(check_categories, rows.caller, source)
         known = pl.struct("segment_id", "category").map_batches(check, pl.Boolean)
@@ -291,13 +285,13 @@ def with_category(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None) -> p
 
 
 def named_attributes(
-    rows: Rows, attributes: Frame, *further: str
+    attributes: Frame, segment: list[str], *further: str
 ) -> tuple[pl.LazyFrame, list[str]]:
     """Attributes of segments, each once, as categories; and what names a segment there.
 
     Args:
-        rows: Scored predictions.
         attributes: Their table.
+        segment: Columns that name a segment.
         further: Columns of it that are asked for beside the segment and the attribute.
 
     Raises:
@@ -307,14 +301,14 @@ def named_attributes(
     names = table.collect_schema().names()
     if missing := {"segment_id", "attribute", *further} - {*names}:
         raise MissingColumnsError.of("the table of attributes", missing, names)
-    on = rows.segment if "round" in names else ["segment_id"]
+    on = segment if "round" in names else ["segment_id"]
     texts = pl.col(*on, *further).cast(pl.String)
     return table.select(texts, category=pl.col("attribute").cast(pl.String)).unique(), on
 
 
-def _by_question(rows: Rows, kept: pl.LazyFrame, weighting: Weighting) -> pl.LazyFrame:
+def _by_question(rows: Rows, weighting: Weighting) -> pl.LazyFrame:
     """The score of each question in each segment, repeated ones averaged."""
-    items = kept_rows(rows, kept).filter(pl.col("question_id").is_not_null())
+    items = rows.frame.filter(pl.col("question_id").is_not_null())
     known = pl.col("score").is_not_null()
     size = pl.when(known).then("sample_size") if weighting == "sample_size" else pl.lit(1.0)
     made = {"n_items": known.cast(pl.Int64), SIZE: size}
@@ -326,10 +320,9 @@ def _by_question(rows: Rows, kept: pl.LazyFrame, weighting: Weighting) -> pl.Laz
     if rows.unrepeated:
         return units
     counts = [name for name in (N_OK, N_ATTEMPTED, "n_items") if name in made]
-    first = [pl.col(ROW).min()] if rows.rules == "reference" else []
     sizes = pl.col(SIZE).mean() if weighting == "sample_size" else pl.lit(1.0).alias(SIZE)
     means = [pl.col("score").mean(), sizes]
-    return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), *first, **rows.summed)
+    return units.group_by(rows.asked).agg(*means, pl.col(counts).sum(), **rows.summed)
 
 
 def _summary(rows: Rows) -> dict[str, pl.Expr]:
@@ -347,21 +340,16 @@ def _summary(rows: Rows) -> dict[str, pl.Expr]:
     made["score"] = pl.when(size.sum() > 0).then(made["score"])
     if "status" in rows.columns:
         made |= {name: pl.col(name).sum() for name in (N_OK, N_ATTEMPTED)}
-    if rows.rules == "reference":
-        made[ROW] = pl.col(ROW).min()
     return made | rows.summed
 
 
 def _ends(rows: Rows) -> dict[str, pl.Expr]:
-    """The best and the worst segment, the first by name or, for the original, as it was seen."""
+    """The best and the worst segment, the first of tied ones by name."""
     score = settled(pl.when(pl.col(SIZE).is_not_null()).then("score"))
     known = score.is_not_null()
     made: dict[str, pl.Expr] = {}
     for end, sign in (("best", -1.0), ("worst", 1.0)):
-        if rows.rules == "reference":
-            order = [score * sign, pl.col(ROW).cast(pl.Int64) * int(-sign)]
-        else:
-            order = [score * sign, *map(pl.col, rows.segment)]
+        order = [score * sign, *map(pl.col, rows.segment)]
         for name in rows.segment:
             public = f"{end}_{name.removesuffix('_id')}"
             first = pl.col(name).sort_by(order, nulls_last=True).first()
@@ -375,19 +363,14 @@ def _is_shown(rows: Rows, level: Level, name: str) -> bool:
     return not name.endswith("_round") or "round" in rows.segment
 
 
-def _ranked(rows: Rows, table: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
+def _ranked(table: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
     """Sorted by rank within groups."""
-    score = pl.col("score")
-    if rows.rules == "reference":
-        # Models were seen in one order, whatever the group.
-        ordered = table.sort(*group, -settled(score), ROW, nulls_last=True)
-        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-        return ordered.with_columns(rank=place.over(group) if group else place)
-    ranked = table.with_columns(rank=ranks(score, group))
+    ranked = table.with_columns(rank=ranks(pl.col("score"), group))
     return ranked.sort(*group, "rank", "model", nulls_last=True)
 
 
-def _cluster(resample: Bootstrap) -> pl.Expr:
+def cluster_of(resample: Bootstrap) -> pl.Expr:
+    """The cluster of a bootstrap."""
     from evalframe.resample.methods import Bootstrap
 
     if not isinstance(resample, Bootstrap):

@@ -104,7 +104,7 @@ def _check_clusters(method: Bootstrap, cells: pl.DataFrame) -> None:
             f"{cells[CLUSTER].null_count():,} sums of items; fill it in, or drop these rows"
         )
     sizes = cells.group_by(_GROUP).agg(pl.col(CLUSTER).n_unique())
-    if method.rules == "documented" and not (sizes[CLUSTER] > 1).any():
+    if not (sizes[CLUSTER] > 1).any():
         raise ParameterError(
             "leaderboard: a bootstrap needs two clusters, but no leaderboard has more than one of "
             f"{str(method.cluster)!r}; name another cluster"

@@ -10,21 +10,16 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
 from evalframe.survey import contexts
-from evalframe.survey.surveys.names import category, original_category
+from evalframe.survey.surveys.names import category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
-
-ROW = ":row"
-"""When a row, a run, a segment or a model was first seen; only the original's rules ask."""
 
 CONTEXT = ":context"
 """The amount of context of a row, 0 where it is not known."""
@@ -71,26 +66,22 @@ class Rows:
         frame: The columns that are used, with group keys under internal names and `score` null
             where it is NaN.
         keys: The group keys.
-        rules: Whose rules.
         columns: Names of the columns there are.
         caller: Who asks, for messages; None where a table may lack what makes a part of the answer.
         every: The rows before they were marked by the amount of context that counts, if they are;
             `score` and `status` of others are null in `frame`.
         context: Which amount of context counts.
         coded: Columns of text that stand as categories, which are grouped several times faster.
-        single: Whether it is known that all rows are of the runs that the original keeps.
         unrepeated: Whether it is known that no question of a segment stands in several rows.
     """
 
     frame: pl.LazyFrame
     keys: Keys
-    rules: Rules
     columns: frozenset[str]
     caller: str | None = None
     every: pl.LazyFrame | None = None
     context: Context = "highest"
     coded: tuple[str, ...] = ()
-    single: bool = False
     unrepeated: bool = False
 
     def encoded(self) -> Rows:
@@ -114,8 +105,8 @@ class Rows:
 
     @property
     def rounds(self) -> list[str]:
-        """The round, where rounds are told apart: by the original's rules they are not."""
-        return ["round"] if "round" in self.columns and self.rules == "documented" else []
+        """The round, if the table has rounds."""
+        return ["round"] if "round" in self.columns else []
 
     @property
     def segment(self) -> list[str]:
@@ -134,23 +125,17 @@ class Rows:
 
     @property
     def run(self) -> list[str]:
-        """What names a run within a segment of a model: its context, its round and its id."""
-        names = [CONTEXT] if "context_count" in self.columns else []
-        names += [name for name in ("round", "run_id") if name in self.columns]
-        return [name for name in names if name not in self.segment]
+        """Columns that name a run within a segment of a model: its context and its id."""
+        names = {"context_count": CONTEXT, "run_id": "run_id"}
+        return [inner for name, inner in names.items() if name in self.columns]
 
     def at(self, context: Context) -> Rows:
         """The same rows, marked by whether they are of the amount of context that counts.
-
-        The original keeps runs instead, see `kept_segments`.
 
         Raises:
             ParameterError: There is no such amount.
             MissingColumnsError: It is asked for, but the table has no amounts.
         """
-        contexts.check_context(context, self.rules)
-        if self.rules == "reference":
-            return self
         frame = contexts.marked(self.frame, context, ["model", *self.keys.inner])
         if "context_count" not in self.columns:
             return self
@@ -179,7 +164,6 @@ def scored_rows(
     caller: str,
     scored: Frame,
     by: By,
-    rules: Rules,
     *,
     needs: Sequence[str] = (),
     taken: Sequence[str] = (),
@@ -192,7 +176,6 @@ def scored_rows(
         caller: Who asks, for messages.
         scored: The table.
         by: Group keys.
-        rules: Whose rules.
         needs: Columns beside model, segment and score that must be there.
         taken: Further columns of the result.
         baselines: Whether pseudo-models are kept.
@@ -200,10 +183,8 @@ def scored_rows(
 
     Raises:
         MissingColumnsError: A column is not there.
-        ParameterError: Unknown rules, scores that are no numbers, or a key named as a column of
-            the result.
+        ParameterError: Scores are not numbers, or a key is named as a column of the result.
     """
-    check_rules(rules)
     # A result that is grouped by the amount of context has its column from that.
     grouped = any(map(contexts.is_amount, tables.Keys.of(by, taken=()).exprs))
     keys = tables.Keys.of(by, taken={*_TAKEN, *taken} - ({contexts.COUNT} if grouped else set()))
@@ -233,9 +214,7 @@ def scored_rows(
     rows = lazy.select(*kept, *keys.select(), **made, **others)
     if not baselines:
         rows = rows.filter(~is_baseline())
-    if rules == "reference":
-        rows = rows.with_row_index(ROW)
-    return Rows(rows, keys, rules, columns, caller)
+    return Rows(rows, keys, columns, caller)
 
 
 def deviation(score: pl.Expr) -> pl.Expr:
@@ -259,13 +238,8 @@ def is_baseline(model: IntoExpr = "model") -> pl.Expr:
     return as_expr(model).cast(pl.String).str.starts_with("baseline:")
 
 
-def category_of(columns: frozenset[str], rules: Rules = "documented") -> pl.Expr:
-    """The category of a segment: what the table says, or else the prefix of its id.
-
-    The original goes by ids, and knows its own categories only.
-    """
-    if rules == "reference":
-        return original_category("segment_id").alias("category")
+def category_of(columns: frozenset[str]) -> pl.Expr:
+    """The category of a segment: what the table says, or else the prefix of its id."""
     if "segment_attribute" in columns:
         return pl.col("segment_attribute").alias("category")
     return category("segment_id").alias("category")

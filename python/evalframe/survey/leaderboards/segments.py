@@ -9,12 +9,11 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.survey import contexts
-from evalframe.survey.leaderboards.rows import CONTEXT, ROW, category_of, scored_rows
+from evalframe.survey.leaderboards.rows import CONTEXT, category_of, scored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
@@ -27,16 +26,13 @@ def segment_scores(
     scored: Frame,
     *,
     by: By = None,
-    rules: Rules = "documented",
     context: Context = "highest",
     runs: str = "kept",
 ) -> pl.LazyFrame:
     """The mean item score of each model in each segment, from the runs that count.
 
     Where a segment was asked with several amounts of context, `context` says which of them counts,
-    see `at_context`. All runs of that amount are taken together. By the original's rules the one
-    that was first seen counts alone, and rounds are not told apart: of a segment that stands in
-    several rounds one is kept.
+    see `at_context`. All runs of that amount are taken together.
 
     Args:
         scored: One row per item, as `evalframe.survey.score` gives them: `model`, `segment_id`,
@@ -44,20 +40,17 @@ def segment_scores(
             `run_id`, `sample_size`, `status` and `segment_attribute`. Ids may be of any type, and
             come out as String.
         by: Group keys, such as temperature.
-        rules: `documented`, or `reference` for the original's numbers.
         context: Which amount of context counts: `highest`, `lowest`, a number of answers shown,
             or `all` of them, pooled. For a row per amount group `by="context_count"`.
-        runs: `kept`, or `all` for a row per run, that is, per amount of context and, by the
-            original's rules, round and `run_id`.
+        runs: `kept`, or `all` for a row per amount of context.
 
     Returns:
         by..., `model`, `round` (if it tells segments apart), `segment_id`, `category` (String, null
         if there is none), `score` (Float64, null where no item has one), `n_items` (Int64, items
         with a score) and as far as the table tells `context_count` (Int64, the amount that counts;
         null for several), `n_other_context` (Int64, rows of other amounts, which do not count;
-        with neither the original's rules nor `runs="all"`), `sample_size` (Float64, mean of the
-        items where it is above 0) and `parse_rate`. Sorted by these keys; by the original's rules
-        in the order in which they were first seen. Lazy.
+        not with `runs="all"`), `sample_size` (Float64, mean of the items where it is above 0) and
+        `parse_rate`. Sorted by these keys. Lazy.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -84,23 +77,22 @@ def segment_scores(
         raise ParameterError(f"runs must be 'kept' or 'all', got {runs!r}")
     if runs == "all" and context != "highest":
         raise ParameterError('runs="all" has every amount of context; leave out context')
-    rows = scored_rows("segment_scores", scored, by, rules, taken=("n_items",))
+    rows = scored_rows("segment_scores", scored, by, taken=("n_items",))
     names, run = [*rows.keys.inner, "model", *rows.segment], []
     if runs == "kept":
         rows = rows.at(context)
         table = kept_segments(rows)
     else:
-        run = [name for name in rows.run if rules == "reference" or name == CONTEXT]
+        run = [name for name in rows.run if name == CONTEXT]
         table = run_scores(rows, run)
     said = rows.told
     if CONTEXT in rows.run and not rows.marked:
         said = {name: pl.col(CONTEXT) for name in ("context_count",) if name not in rows.keys.names}
-    order = [ROW] if rules == "reference" else [*names, *run]
-    shown = [*names, *(name for name in run if name != CONTEXT), "category", "score", "n_items"]
+    shown = [*names, "category", "score", "n_items"]
     size = [pl.col("sample_size")] if "sample_size" in rows.columns else []
     made = [parse_rate()] if "status" in rows.columns else []
     told = [expr.alias(name) for name, expr in said.items()]
-    return table.sort(order).select(*shown, *told, *size, *made).rename(rows.keys.restore())
+    return table.sort(*names, *run).select(*shown, *told, *size, *made).rename(rows.keys.restore())
 
 
 def run_scores(rows: Rows, run: Sequence[str]) -> pl.LazyFrame:
@@ -124,11 +116,9 @@ def run_scores(rows: Rows, run: Sequence[str]) -> pl.LazyFrame:
         made[N_ATTEMPTED] = status.count().cast(pl.Int64)
     if "segment_attribute" in rows.columns:
         made["segment_attribute"] = pl.col("segment_attribute").max()
-    if rows.rules == "reference":
-        made[ROW] = pl.col(ROW).filter(score.is_not_null()).min()
     key = [*rows.keys.inner, "model", *rows.segment, *run]
     runs = rows.decoded(rows.frame.group_by(key).agg(**made, **rows.summed))
-    return runs.with_columns(category_of(rows.columns, rows.rules))
+    return runs.with_columns(category_of(rows.columns))
 
 
 def kept_segments(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
@@ -136,23 +126,16 @@ def kept_segments(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
 
     Args:
         rows: Scored predictions.
-        runs: Their `run_scores`, if these are known already and, by the documented rules, are the
-            only ones of their segments and amounts of context.
+        runs: Their `run_scores`, if these are known already and are the only ones of their
+            segments and amounts of context.
     """
-    if rows.rules == "documented":
-        if rows.every is not None and rows.context in ("highest", "lowest"):
-            every = replace(rows, frame=rows.every, every=None)
-            return _chosen(rows, run_scores(every, [CONTEXT]) if runs is None else runs)
-        return run_scores(rows, []) if runs is None or rows.marked else runs
-    runs = run_scores(rows, rows.run) if runs is None else runs
-    key = [*rows.keys.inner, "model", *rows.segment]
-    most = [-pl.col(CONTEXT)] if CONTEXT in rows.run else []
-    ranked = runs.filter(pl.col("n_items") > 0).sort(*most, ROW)
-    first = ranked.with_columns(pl.col(ROW).alias(_KEPT), pl.col(ROW).min().over(key))
-    return first.unique(subset=key, keep="first", maintain_order=True)
+    if rows.every is not None and rows.context in ("highest", "lowest"):
+        every = replace(rows, frame=rows.every, every=None)
+        return _chosen(rows, run_scores(every, [CONTEXT]) if runs is None else runs)
+    return run_scores(rows, []) if runs is None or rows.marked else runs
 
 
-_KEPT, _ROWS = ":kept", ":rows"
+_ROWS = ":rows"
 
 
 def _chosen(rows: Rows, runs: pl.LazyFrame) -> pl.LazyFrame:
@@ -163,16 +146,6 @@ def _chosen(rows: Rows, runs: pl.LazyFrame) -> pl.LazyFrame:
     others = (pl.col(contexts.OTHER) * pl.col(_ROWS)).sum().over(key)
     told = marked.with_columns(others.alias(_ROWS), pl.col("category").max().over(key))
     return contexts.counted(told).with_columns(pl.col(_ROWS).alias(contexts.OTHER))
-
-
-def kept_rows(rows: Rows, kept: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows behind `kept_segments`; those that do not count have no score there."""
-    if rows.single or rows.rules == "documented":
-        return rows.frame
-    key = [*rows.keys.inner, "model", *rows.segment, *rows.run]
-    coded = pl.col([name for name in key if name in rows.coded]).cast(pl.Categorical)
-    wanted = kept.select(key).with_columns(coded)
-    return rows.frame.join(wanted, on=key, how="semi", nulls_equal=True)
 
 
 def parse_rate() -> pl.Expr:
