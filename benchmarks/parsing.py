@@ -1,4 +1,4 @@
-"""Parsing responses: both rules, against one regex pass over the same texts."""
+"""Parsing responses: ours and that of dtef-app, against one regex pass over the same texts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
-from evalframe.survey.parsing import parse
+from evalframe import survey
+from evalframe.compat import dtef
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
+    from collections.abc import Callable
+
 
 _AT_MOST = 1.84 / 3
 """A third of what the original takes for a million responses."""
@@ -31,16 +33,16 @@ def run(small: bool) -> list[Figure]:
     mixed, marked = responses(count), responses(count, {"marker": 1.0})
     rounds = 1 if small else 5
     figures = [
-        _against_regex(f"parse, {count:,} responses, {told}, {rules}", frame, rules, rounds)
+        _against_regex(f"parse, {count:,} responses, {told}, {reader}", frame, parse, rounds)
         for told, frame in (("mixed", mixed), ("all with marker", marked))
-        for rules in ("reference", "documented")
+        for reader, parse in (("dtef", dtef.parse), ("evalframe", survey.parse))
     ]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "responses.parquet")
         mixed.write_parquet(path)
         scanned = against(
             f"parse, {count:,} mixed responses from Parquet, reference",
-            partial(_parsed, pl.scan_parquet(path), "reference"),
+            partial(_parsed, pl.scan_parquet(path), dtef.parse),
             pl.scan_parquet(path).collect,
             called="reading them",
             rounds=rounds,
@@ -94,10 +96,12 @@ def responses(count: int, shares: dict[str, float] | None = None, seed: int = 0)
     )
 
 
-def _against_regex(name: str, frame: pl.DataFrame, rules: Rules, rounds: int) -> Figure:
+def _against_regex(
+    name: str, frame: pl.DataFrame, parse: Callable[..., pl.LazyFrame], rounds: int
+) -> Figure:
     return against(
         name,
-        partial(_parsed, frame.lazy(), rules),
+        partial(_parsed, frame.lazy(), parse),
         partial(_matched, frame.lazy()),
         called="one regex that takes out the bracket",
         at_most=_AT_MOST,
@@ -105,8 +109,8 @@ def _against_regex(name: str, frame: pl.DataFrame, rules: Rules, rounds: int) ->
     )
 
 
-def _parsed(frame: pl.LazyFrame, rules: Rules) -> pl.DataFrame:
-    return parse(frame, rules=rules).select("predicted", "status", "parse_rule").collect()
+def _parsed(frame: pl.LazyFrame, parse: Callable[..., pl.LazyFrame]) -> pl.DataFrame:
+    return parse(frame).select("predicted", "status", "parse_rule").collect()
 
 
 def _matched(frame: pl.LazyFrame) -> pl.DataFrame:

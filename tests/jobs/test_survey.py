@@ -121,7 +121,7 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
     rows = RESPONSES.drop("n_options").join(percentages, on=KEYS, maintain_order="left")
     said = pl.col("response").str.strip_chars() != ""  # blank ones are failed requests
     answered = rows.with_columns(pl.when(said).then("response").alias("response"))
-    read = ef.survey.parse(answered, rules="reference")
+    read = dtef.parse(answered)
     models = dtef.score(read.lazy(), metric="earth-mover").collect()
     found = pl.read_parquet("tables/scores.parquet")
     assert found["score"].head(900).to_list() == models["score"].to_list()

@@ -94,7 +94,7 @@ def test_predictions_that_do_not_fit(
     assert Path("out.csv").exists()
 
 
-READ = ef.survey.parse(RESPONSES).collect().filter(status="ok").head(40)
+READ = ef.survey.parse(RESPONSES).filter(status="ok").head(40)
 SHARES = pl.col("predicted")
 NUMBERS = {
     "a sum": (SHARES * 0.5, "predicted sums to about 1 or about 100: not so in 1 of 40 rows"),

@@ -6,36 +6,38 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.parsing import parse
+from evalframe.survey.parsing import parse as read
 
-RULES = ["documented", "reference"]
+READERS = [survey.parse, dtef.parse]
 MADE = {"predicted": pl.List(pl.Float64), "status": pl.String, "parse_rule": pl.String}
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_statuses(rules):
+@pytest.mark.parametrize("parse", READERS)
+def test_statuses(parse):
     texts = ["[60, 40]", "[60, 30, 10]", "none", None, "", " \u00a0\n", "<<error>> [60, 40]"]
     frame = pl.DataFrame({"response": texts, "n_options": 2})
-    made = parse(frame, rules=rules).collect()
+    made = parse(frame)
     assert made.schema == frame.schema | MADE
-    blank = "unparsed" if rules == "reference" else "failed"
+    blank = "unparsed" if parse is dtef.parse else "failed"
     failed = ["failed", blank, blank, "failed"]
     assert made["status"].to_list() == ["ok", "length_mismatch", "unparsed", *failed]
-    wrong = [60, 30, 10] if rules == "reference" else None
+    wrong = [60, 30, 10] if parse is dtef.parse else None
     assert made["predicted"].to_list() == [[60, 40], wrong] + [None] * 5
     assert made["parse_rule"].to_list() == ["bracket", "bracket"] + [None] * 5
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_without_a_number_of_options_there_is_no_status(rules):
+@pytest.mark.parametrize("parse", READERS)
+def test_without_a_number_of_options_there_is_no_status(parse):
     texts = ["[60, 40]", "[60, 40]", None]
     frame = pl.DataFrame({"response": texts, "n_options": [None, 0, None]})
-    made = parse(frame, rules=rules).collect()
+    made = parse(frame)
     assert made.select(list(MADE)).rows() == [(None,) * 3, (None,) * 3, (None, "failed", None)]
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("parse", READERS)
 @pytest.mark.parametrize(
     "n",
     [
@@ -44,25 +46,25 @@ def test_without_a_number_of_options_there_is_no_status(rules):
         pl.Series([[1.0, 2.0]], dtype=pl.Array(pl.Float64, 2)),
     ],
 )
-def test_numbers_of_options_of_any_shape(rules, n):
+def test_numbers_of_options_of_any_shape(parse, n):
     frame = pl.DataFrame({"response": ["[60, 40]"], "n_options": n})
-    assert parse(frame, rules=rules).collect()["status"].to_list() == ["ok"]
+    assert parse(frame)["status"].to_list() == ["ok"]
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_no_rows_and_nothing_but_nulls(rules):
+@pytest.mark.parametrize("parse", READERS)
+def test_no_rows_and_nothing_but_nulls(parse):
     none = pl.DataFrame(schema={"response": pl.String, "n_options": pl.Int64, "k": pl.String})
-    made = parse(none, question_key="k", rules=rules).collect()
+    made = parse(none, question_key="k")
     assert made.schema == none.schema | MADE
     nulls = pl.DataFrame({"response": [None], "n_options": [2]})
-    assert parse(nulls, rules=rules).collect()["status"].to_list() == ["failed"]
+    assert parse(nulls)["status"].to_list() == ["failed"]
 
 
 def test_columns_may_be_expressions_and_are_replaced():
     frame = pl.DataFrame(
         {"status": ["old"], "text": ["[60, 40]"], "q": ["Q1"], "names": [["x", "y"]]}
     )
-    made = parse(
+    made = read(
         frame.lazy(),
         response=pl.col("text").str.replace("\\[", "Q1: ["),
         n_options=pl.lit(2),
@@ -73,8 +75,8 @@ def test_columns_may_be_expressions_and_are_replaced():
     assert made.collect()["parse_rule"].to_list() == ["keyed"]
 
 
-@pytest.mark.parametrize("rules", RULES)
-def test_streaming_from_parquet_gives_the_same(tmp_path, rules):
+@pytest.mark.parametrize("parse", READERS)
+def test_streaming_from_parquet_gives_the_same(tmp_path, parse):
     texts = [
         "DISTRIBUTION: [60, 40]",
         "60, 40",
@@ -88,8 +90,8 @@ def test_streaming_from_parquet_gives_the_same(tmp_path, rules):
     )
     frame.write_parquet(tmp_path / "responses.parquet", row_group_size=500)
     scan = pl.scan_parquet(tmp_path / "responses.parquet")
-    made = parse(scan, question_key="k", rules=rules).collect(engine="streaming")
-    whole = parse(frame, question_key="k", rules=rules).collect(engine="in-memory")
+    made = parse(scan, question_key="k").collect(engine="streaming")
+    whole = parse(frame, question_key="k")
     assert_frame_equal(made, whole)
     fired = ["marker", "lines", "labelled", "keyed", None, None]
     assert made["parse_rule"].to_list() == fired * 300
@@ -107,15 +109,14 @@ def test_streaming_from_parquet_gives_the_same(tmp_path, rules):
         ),
         ({"k": [1]}, {"question_key": "k"}, "question_key must be text"),
         ({"o": ["x"]}, {"options": "o"}, r"options must be lists of labels .* but is String"),
-        ({}, {"rules": "documentd"}, "Did you mean 'documented'"),
     ],
 )
 def test_bad_arguments(change, arguments, message):
     frame = pl.DataFrame({"response": ["[60, 40]"], "n_options": [2]} | change)
     with pytest.raises(ParameterError, match=message):
-        parse(frame, **arguments)
+        read(frame, **arguments)
 
 
 def test_missing_columns():
     with pytest.raises(MissingColumnsError, match="parse needs columns 'n_options', 'response'"):
-        parse(pl.DataFrame({"text": ["x"]}))
+        read(pl.DataFrame({"text": ["x"]}))

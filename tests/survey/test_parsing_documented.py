@@ -1,4 +1,4 @@
-"""Responses by documented rules: a response for each way of writing, and what is never taken."""
+"""Responses: a response for each way of writing, and what is never taken."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat import dtef
 from evalframe.survey.parsing import parse
 
 SCHEMA = {
@@ -20,9 +21,9 @@ SCHEMA = {
 YES_NO = ["Yes", "No", "Not sure"]
 
 
-def read(*rows, rules="documented"):
+def read(*rows, parse=parse):
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    made = parse(frame, question_key="key", options="options", rules=rules).collect()
+    made = parse(frame, question_key="key", options="options")
     return list(made.select("predicted", "status", "parse_rule").iter_rows())
 
 
@@ -254,9 +255,9 @@ def test_what_counts_is_a_distribution_and_rows_do_not_matter_to_each_other(rows
     st.sampled_from(["", "As in [1]: ", "First, [50, 50]? No.\n", "a. Yes: 60%\nb. No: 40%\n"]),
     st.booleans(),
 )
-def test_a_plain_answer_is_the_same_by_both_rules(weights, before, percent):
+def test_a_plain_answer_is_the_same_for_both_readers(weights, before, percent):
     shares = [round(100 * weight / sum(weights), 1) for weight in weights]
     listed = ", ".join(f"{share}%" if percent else f"{share}" for share in shares)
     row = (f"{before}DISTRIBUTION: [{listed}]", len(shares), None, None)
     expected = [(shares, "ok", "marker")]
-    assert read(row) == read(row, rules="reference") == expected
+    assert read(row) == read(row, parse=dtef.parse) == expected

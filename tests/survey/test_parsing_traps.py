@@ -1,4 +1,4 @@
-"""Responses by documented rules: citations, intervals, orders of labels, and prose with numbers."""
+"""Responses that are traps: citations, intervals, orders of labels, and prose with numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe.compat import dtef
 from evalframe.survey.parsing import parse
 
 SCHEMA = {
@@ -22,7 +23,7 @@ RATINGS = ["1", "2", "3", "4", "5"]
 
 def read(*rows):
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    made = parse(frame, question_key="key", options="options").collect()
+    made = parse(frame, question_key="key", options="options")
     return list(made.select("predicted", "status").iter_rows())
 
 
@@ -258,10 +259,10 @@ def test_prose_with_numbers_is_no_answer(texts):
     assert {status for _, status in read(*((t, 2, None, None) for t in filled))} == {"unparsed"}
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_text_before_a_bracket_is_cut_between_characters(rules):
+@pytest.mark.parametrize("parse", [parse, dtef.parse])
+def test_text_before_a_bracket_is_cut_between_characters(parse):
     said = ["é" * 40 + "x" * more + "\n[60, 40]" for more in range(4)]
     rows = pl.DataFrame({"response": said, "n_options": 2})
-    parsed = parse(rows, rules=rules).collect()
+    parsed = parse(rows)
     assert parsed["predicted"].to_list() == [[60.0, 40.0]] * 4
     assert parsed["status"].to_list() == ["ok"] * 4

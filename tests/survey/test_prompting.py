@@ -114,7 +114,7 @@ def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> 
     assert asked["prompt"][0].endswith(f"{ending} group.")
     answer = '{"p": ["a", "b", "a", "a"], "q": ["c", "c", "b", "c"]}'
     rows = asked.head(1).explode("question_id", "n_options").with_columns(response=pl.lit(answer))
-    read = parse(rows, question_key="question_id").collect()
+    read = parse(rows, question_key="question_id")
     assert read["predicted"].to_list() == [[75.0, 25.0], [0.0, 25.0, 75.0]]
 
 

@@ -13,6 +13,7 @@ from evalframe.compat.dtef.leaderboards import (
     segment_scores,
 )
 from evalframe.compat.dtef.noise import noise_ceiling, normalised_score
+from evalframe.compat.dtef.parsing import parse
 from evalframe.compat.dtef.reading import read_survey
 from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs
 from evalframe.compat.dtef.scoring import prompt_scores, score
@@ -47,6 +48,7 @@ __all__ = [
     "noise_ceiling",
     "normalised_score",
     "open_runs",
+    "parse",
     "per_option_accuracy",
     "prompt_scores",
     "question_disparity",

@@ -40,12 +40,9 @@ def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None)
         if job.rules == "reference":  # whose runner takes blank responses for failed requests
             text = pl.col("response")
             rows = rows.with_columns(pl.when(text.str.strip_chars() != "").then(text))
-        rows = ef.survey.parse(
-            rows,
-            question_key=_key(rows.collect_schema()),
-            options="options",
-            rules=job.rules,
-        ).drop("response")
+        parse = dtef.parse if job.rules == "reference" else ef.survey.parse
+        key = _key(rows.collect_schema())
+        rows = parse(rows, question_key=key, options="options").drop("response")
     elif "status" in rows.collect_schema():
         rows = rows.with_columns(_status())
     score = dtef.score if job.rules == "reference" else ef.survey.score

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.candidates import no_candidates
 from evalframe.survey.parsing.characters import DASHES, QUOTES
+from evalframe.survey.parsing.ladder import VECTOR, no_candidates
 from evalframe.survey.parsing.lists import is_list, numbers, plain, with_points
-from evalframe.survey.parsing.reference_individuals import shares_of_letters
 
 _CITATION = (
     r"(?i-u:\b(?:refs?|references?|sources?|citations?|cited|bibliography|ci|intervals?|ranges?)\b)"
@@ -26,6 +25,9 @@ _BRACKET = r"(\[[^\[\]]+\])$"
 _INTERVAL = r"^\[\s*0\s*[,;]\s*1(?:00)?%?\s*\]$"
 _LETTER = f"[{QUOTES}][a-zA-Z][{QUOTES}]"
 _LETTERS = rf"^\[\s*{_LETTER}(?:\s*,\s*{_LETTER})+\s*,?\s*\]$"
+
+_ALPHABET = 26
+_MOST_OPTIONS = 10_000
 
 _DECORATION = rf"\s*_~#>•(){{}}{QUOTES}`$\\{DASHES}"
 _CLOSING = rf"\s*_~.,;:!)}}{QUOTES}`$\\"
@@ -108,6 +110,33 @@ def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     )
     named = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
     return shares_of_letters(named)
+
+
+def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
+    """Percentages by option of the `letters` that name one; rows without any are left out."""
+    import numpy as np
+
+    from evalframe.core import segments
+
+    # A vector with a zero for each of very many options would fill the memory.
+    lettered = lettered.filter(pl.col("n") <= _MOST_OPTIONS)
+    options = lettered["n"].to_numpy()
+    owner = np.repeat(np.arange(len(options)), lettered["letters"].list.len().to_numpy())
+    letters = lettered["letters"].explode(empty_as_null=False).cast(pl.Binary)
+    index = letters.bin.reinterpret(dtype=pl.UInt8).to_numpy().astype(np.int64) - ord("a")
+    named = index < options[owner]
+    counts = np.bincount(
+        owner[named] * _ALPHABET + index[named], minlength=len(options) * _ALPHABET
+    ).reshape(len(options), _ALPHABET)
+    totals = counts.sum(axis=1)
+    kept = totals > 0
+    lengths = options[kept]
+    starts = segments.starts_of(lengths)
+    row = np.repeat(np.flatnonzero(kept), lengths)
+    option = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+    count = np.where(option < _ALPHABET, counts[row, np.minimum(option, _ALPHABET - 1)], 0)
+    vectors = segments.listed(count / totals[row] * 100.0, lengths, np.ones(len(lengths), bool))
+    return lettered.select("row").filter(pl.Series(kept)).with_columns(vector=vectors.cast(VECTOR))
 
 
 def _brackets(rows: pl.DataFrame) -> pl.DataFrame:

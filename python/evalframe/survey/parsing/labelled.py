@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.survey.parsing.candidates import SLACK, no_candidates
-from evalframe.survey.parsing.ladder import VECTOR
+from evalframe.survey.parsing.labels import with_marks
+from evalframe.survey.parsing.ladder import SLACK, VECTOR, no_candidates
 from evalframe.survey.parsing.lists import gap, new_block
-from evalframe.survey.parsing.names import with_marks
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints

@@ -1,26 +1,33 @@
-"""Responses in free text as distributions: the vector, its status, and the rule that found it."""
+"""Responses in free text as distributions: the vector, its status, and the rule that read it."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
-from evalframe.survey.parsing.statuses import PARSED, parsed
+from evalframe.survey.parsing.characters import is_blank, text_where
+from evalframe.survey.parsing.ladder import VECTOR
+from evalframe.survey.parsing.reading import read_vectors
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
+    from collections.abc import Callable, Mapping
+
     from evalframe.core.typing import Frame, IntoExpr
 
+PARSED = {"predicted": VECTOR, "status": pl.String(), "parse_rule": pl.String()}
+"""The columns that `parse` adds."""
 
-_RULES = ("documented", "reference")
+_ERROR_MARKER = "<<error>>"
+"""Written by runners if no response was generated."""
 
-_MADE = "__evalframe_parsed__"
+_PARSED = "__evalframe_parsed__"
 
 
+@like_input
 def parse(
     frame: Frame,
     *,
@@ -28,57 +35,40 @@ def parse(
     n_options: IntoExpr = "n_options",
     question_key: IntoExpr | None = None,
     options: IntoExpr | None = None,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
-    r"""Read the distribution out of each response.
+    r"""Read the distribution from each response.
 
-    By documented rules a list of numbers counts if it has one for each option, all finite and none
-    negative, with a sum of about 100 or about 1. Taken are, in this order: a bracket behind
-    `DISTRIBUTION:`, a list behind a word for the answer, Markdown tables, labels that name the
-    options, labels with letters or numbers, brackets that are no citations or intervals, plain
-    lists, letters of individuals. With a question key only what stands behind the key is read.
-    `evalframe.survey.parsing.documented` says which ways of writing are known.
-
-    By the rules of the original the first list counts, whatever it holds, and without its key the
-    first bracket is taken, even if it answers another question. Its scorer gives 0 to a response of
-    white space alone, which is `unparsed` by its rules; but its runner never passes such a response
-    on. To reproduce its leaderboards, leave these responses out before.
-
-    Numbers stay as they are written: percentages are not turned into fractions.
+    A list of numbers is accepted if it has one for each option, all finite and none negative, with
+    a sum of about 100 or about 1. In this order: a bracket after `DISTRIBUTION:`, a list after a
+    word for the answer, Markdown tables, labels that name the options, labels with letters or
+    numbers, brackets that are not citations or intervals, plain lists, letters of individuals. With
+    a question key only the text after the key is read. `evalframe.survey.parsing.reading` has the
+    accepted notations. Numbers stay as written: percentages are not turned into fractions.
 
     Args:
         frame: One row per response, or per question of a batched response.
         response: The text.
-        n_options: How many options there are: an integer, or a list with one element for each.
-        question_key: The key of the question in a batched response; null where the response is to
-            one question. An empty key is none.
-        options: The labels of the options (List(String)), for documented rules; the original's do
-            not read them.
-        rules: `"documented"`, or `"reference"` for what the original program reads, faults and all.
+        n_options: Number of options: an integer, or a list with one element for each.
+        question_key: The key of the question in a batched response; null or empty if the response
+            answers one question.
+        options: The labels of the options (List(String)).
 
     Returns:
         The columns of `frame`, then
 
-        - `predicted` (List(Float64)): the vector; by documented rules null unless `status` is `ok`,
-          by those of the original also of a wrong length.
-        - `status` (String): `ok`; `failed` (the response is null, contains `<<error>>`, or, by
-          documented rules, is nothing but white space: no answer was generated, and the row counts
-          for nothing);
-          `length_mismatch` (a vector of another length, and none of the right one); `unparsed`
-          (no vector). Null where the number of options is null or below 1, unless failed.
-        - `parse_rule` (String): `marker`, `bracket`, `lines`, `labelled`, `keyed` or `individuals`,
-          by documented rules also `table` and `options`; null where there is no vector.
+        - `predicted` (List(Float64)): the vector; null unless `status` is `ok`.
+        - `status` (String): `ok`; `failed` (the response is null, blank, or contains `<<error>>`:
+          no answer was generated, and the row has no score); `length_mismatch` (a vector of another
+          length, and none of the right one); `unparsed` (no vector). Null if the number of options
+          is null or below 1, unless failed.
+        - `parse_rule` (String): `marker`, `bracket`, `table`, `options`, `lines`, `labelled`,
+          `keyed` or `individuals`; null without a vector.
 
-        Columns of these names are replaced. Lazy; rows keep their order, and none depends on
-        another.
+        Columns of these names are replaced. Rows keep their order. Lazy if the frame is.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A column has another type, or there are no such rules.
-
-    References:
-        dtef-app 52d79c0, whose rules `"reference"` follows to the letter (its key search takes the
-        key for a pattern, here it stands for itself).
+        MissingColumnsError: A column is missing.
+        ParameterError: A column has another type.
 
     Examples:
         >>> import polars as pl
@@ -89,7 +79,7 @@ def parse(
         ...         "n_options": [2, 2],
         ...     }
         ... )
-        >>> parse(responses).select("predicted", "status", "parse_rule").collect()
+        >>> parse(responses).select("predicted", "status", "parse_rule")
         shape: (2, 3)
         ┌──────────────┬────────┬────────────┐
         │ predicted    ┆ status ┆ parse_rule │
@@ -100,56 +90,93 @@ def parse(
         │ [55.0, 45.0] ┆ ok     ┆ labelled   │
         └──────────────┴────────┴────────────┘
     """
-    if rules not in _RULES:
-        raise ParameterError(
-            f"rules must be one of {list(_RULES)}, got {rules!r}.{did_you_mean(str(rules), _RULES)}"
-        )
+    columns = {"response": response, "n_options": n_options}
+    columns |= {} if question_key is None else {"question_key": question_key}
+    columns |= {} if options is None else {"options": options}
+    return with_parsed(frame, columns, _parsed)
+
+
+def with_parsed(
+    frame: Frame, columns: Mapping[str, IntoExpr], parsed: Callable[[pl.Series], pl.Series]
+) -> pl.LazyFrame:
+    """Add the columns that a function computes of structs of `text`, `n`, `key` and `options`."""
     lazy = frame.lazy()
-    roles = {"response": response, "n_options": n_options}
-    roles |= {} if question_key is None else {"question_key": question_key}
-    roles |= {} if options is None or rules == "reference" else {"options": options}
-    exprs = {role: as_expr(column) for role, column in roles.items()}
-    present = lazy.collect_schema().names()
-    needed = columns_read(exprs.values())
-    if missing := needed - {*present}:
-        raise MissingColumnsError.of("parse", missing, present)
+    exprs = {role: as_expr(column) for role, column in columns.items()}
+    names = lazy.collect_schema().names()
+    if missing := columns_read(exprs.values()) - {*names}:
+        raise MissingColumnsError.of("parse", missing, names)
     dtypes = lazy.select(**exprs).collect_schema()
-    read = {
+    fields = {
         "text": _text(exprs["response"], dtypes["response"], "response"),
         "n": _count(exprs["n_options"], dtypes["n_options"]),
         "key": pl.lit(None, dtype=pl.String),
     }
-    if question_key is not None:
+    if "question_key" in exprs:
         key = _text(exprs["question_key"], dtypes["question_key"], "question_key")
-        read["key"] = pl.when(key != "").then(key)
+        fields["key"] = pl.when(key != "").then(key)
     if "options" in exprs:
-        read["options"] = _labels(exprs["options"], dtypes["options"])
-    struct = pl.struct([expr.alias(name) for name, expr in spread_literals(read).items()])
-    made = struct.map_batches(
-        partial(parsed, rules=rules), return_dtype=pl.Struct(PARSED), is_elementwise=True
-    )
+        fields["options"] = _labels(exprs["options"], dtypes["options"])
+    struct = pl.struct([expr.alias(name) for name, expr in spread_literals(fields).items()])
+    result = struct.map_batches(parsed, return_dtype=pl.Struct(PARSED), is_elementwise=True)
     # A frame is unnested, since an expression would be evaluated once for each field.
-    with_made = lazy.with_columns(made.alias(_MADE))
-    return with_made.drop(name for name in PARSED if name in present).unnest(_MADE)
+    return (
+        lazy.with_columns(result.alias(_PARSED))
+        .drop(name for name in PARSED if name in names)
+        .unnest(_PARSED)
+    )
+
+
+def with_status(rows: pl.Series, find: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """The text, `n`, vector, rule and status of each response."""
+    frame = rows.struct.unnest()
+    marked = pl.col("text").str.contains(_ERROR_MARKER, literal=True)
+    is_generated = frame.select((~marked).fill_null(value=False)).to_series()
+    has_options = (frame["n"] >= 1).fill_null(value=False)
+    is_read = is_generated & has_options
+    vectors = _expanded(find(frame.filter(is_read)), is_read)
+    status = (
+        pl.when(~pl.lit(is_generated))
+        .then(pl.lit("failed"))
+        .when(~pl.lit(has_options))
+        .then(None)
+        .when(pl.col("predicted").is_null())
+        .then(pl.lit("unparsed"))
+        .when(pl.col("predicted").list.len() == pl.col("n"))
+        .then(pl.lit("ok"))
+        .otherwise(pl.lit("length_mismatch"))
+    )
+    return frame.select("text", "n").with_columns(vectors).with_columns(status=status)
+
+
+def _parsed(rows: pl.Series) -> pl.Series:
+    """A blank response is failed, and a vector of another length is dropped."""
+    table = with_status(rows, read_vectors)
+    without = pl.col("predicted").is_null()
+    failed = without & is_blank(text_where(without))
+    table = table.with_columns(status=pl.when(failed).then(pl.lit("failed")).otherwise("status"))
+    if (table["status"] == "length_mismatch").any():
+        fits = pl.col("predicted").list.len() == pl.col("n")
+        table = table.with_columns(pl.when(fits).then("predicted"))
+    return table.select(PARSED.keys()).to_struct()
+
+
+def _expanded(rows: pl.DataFrame, where: pl.Series) -> pl.DataFrame:
+    """The rows, at these positions of a longer table, null at all others."""
+    if where.all():
+        return rows
+    index = (where.cum_sum().cast(pl.Int64) - 1).set(~where, None)
+    return rows.select(pl.all().gather(index))
 
 
 def _text(column: pl.Expr, dtype: pl.DataType, role: str) -> pl.Expr:
-    """The column as text.
-
-    Raises:
-        ParameterError: It is none.
-    """
+    """The column as text."""
     if dtype in (pl.String, pl.Null, pl.Categorical, pl.Enum):
         return column.cast(pl.String)
     raise ParameterError(f"parse: {role} must be text, but is {dtype}; cast it")
 
 
 def _count(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """How many options there are: the integer, or the length of the list.
-
-    Raises:
-        ParameterError: It is neither.
-    """
+    """Number of options: the integer, or the length of the list."""
     match dtype:
         case pl.List():
             return column.list.len().cast(pl.Int64)
@@ -163,11 +190,7 @@ def _count(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def _labels(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """The labels of the options, as lists.
-
-    Raises:
-        ParameterError: They have another shape.
-    """
+    """The labels of the options, as lists."""
     match dtype:
         case pl.List(inner=pl.String() | pl.Null()) | pl.Null():
             return column.cast(pl.List(pl.String))

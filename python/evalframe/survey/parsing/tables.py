@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.candidates import no_candidates
 from evalframe.survey.parsing.labelled import by_labels
-from evalframe.survey.parsing.ladder import VECTOR
+from evalframe.survey.parsing.labels import with_marks, with_options
+from evalframe.survey.parsing.ladder import VECTOR, no_candidates
 from evalframe.survey.parsing.lists import gap, new_block, plain, text_lines
-from evalframe.survey.parsing.names import with_marks, with_options
 
 _NUMBER = r"^\s*(?i-u:about\s+)?([+-]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+))\s*$"
 _ROW = r"\S\s*\|\s*\S|^\s*\|"

@@ -61,14 +61,20 @@ from evalframe.survey.parsing.brackets import (
     individual_vectors,
     stands_last,
 )
-from evalframe.survey.parsing.candidates import accepted, last_accepted, no_candidates
-from evalframe.survey.parsing.characters import text_where
+from evalframe.survey.parsing.characters import DASHES, QUOTES, text_where
 from evalframe.survey.parsing.common_forms import common_forms, last_lists
-from evalframe.survey.parsing.keyed import last_keyed
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
-from evalframe.survey.parsing.ladder import Rule, completed, first_found
+from evalframe.survey.parsing.labels import with_options
+from evalframe.survey.parsing.ladder import (
+    Rule,
+    accepted,
+    completed,
+    first_found,
+    last_accepted,
+    no_candidates,
+    per_row,
+)
 from evalframe.survey.parsing.lists import line_vectors
-from evalframe.survey.parsing.names import with_options
 from evalframe.survey.parsing.pairs import (
     heading_pairs,
     line_pairs,
@@ -79,7 +85,9 @@ from evalframe.survey.parsing.pairs import (
 from evalframe.survey.parsing.tables import table_vectors
 
 if TYPE_CHECKING:
-    from evalframe.survey.parsing.candidates import Finder, Length
+    from collections.abc import Sequence
+
+    from evalframe.survey.parsing.ladder import Finder, Length
 
 _LENGTHS: tuple[Length, ...] = ("right", "other")
 
@@ -100,8 +108,30 @@ _PAIRS: tuple[tuple[Finder, str], ...] = (
 
 _AFTER_MARKER = rf"(?s)^.*{_MARKER}[\s*_\"'`]*[:=](.*)$"
 
+# What follows the key of a question.
+_BESIDE = rf"[\s{QUOTES}*_`)\]]*"
+_ON_LINE = rf"[^\S\n]*[{QUOTES}*_`)\]]*[^\S\n]*"
+_SIGN = rf"(?:[:=]|[{DASHES}]+>?|→)"
+_BRACKET = r"\[[^\[\]]*\]"
+_BRACE = r"\{[^{}]*\}"
+_REST = rf"[^\n\[{{]+(?:{_BRACKET})?"
+_HERE = rf"^{_ON_LINE}{_SIGN}{_ON_LINE}({_BRACKET}|{_BRACE}|{_REST})"
+_IN_TABLE = rf"^{_ON_LINE}(\|[^\n]*[0-9][^\n]*)"
+_LIST = r"[^\p{L}\n\[{]*[0-9][^\p{L}\n\[{]*"
+_PAIR_LINES = r"(?:[^\n\[{]*\p{L}[^\n\[{]*[0-9][^\n\[{]*(?:\n|$))+"
+_BLOCK_BELOW = (
+    rf"^{_ON_LINE}{_SIGN}?{_ON_LINE}\n[\s*_`{QUOTES}#]*"
+    rf"({_BRACKET}|{_BRACE}|{_LIST}|{_PAIR_LINES})"
+)
+"""On the lines below the key: a bracket, a brace, a list, or lines with a pair each."""
 
-def documented_vectors(rows: pl.DataFrame) -> pl.DataFrame:
+_DECORATION = rf"\n(?:[-•]\s+)?[#*_ `({{\[{QUOTES}|]+"
+_COUNTED = r"[0-9]+$"
+_NUMBER_CELL = r"\|\s*[0-9.,]+\s*%?\s*(?:\||$)"
+_TABLE_ROW = r"(?m)^([^\n]*\|[^\n]*)$"
+
+
+def read_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """Vectors and the rules that found them; of another length only where none has the right one.
 
     Args:
@@ -216,7 +246,7 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
-    return last_keyed(rows, _formats(length, named="options" in rows.columns))
+    return _last_keyed(rows, _formats(length, named="options" in rows.columns))
 
 
 def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
@@ -250,3 +280,31 @@ def _of_records(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _of_headings(rows: pl.DataFrame) -> pl.DataFrame:
     return by_letters(with_options(heading_pairs(rows), rows))
+
+
+def _last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
+    """The last vector that a rule reads from the key to the end of its bracket or lines."""
+    asked = rows.with_columns(
+        row=pl.int_range(pl.len()), text=without_reasoning(rows["text"])
+    ).filter(pl.col("key").is_not_null())
+    text, key = pl.col("text"), pl.col("key")
+    parts = (
+        asked.with_columns(header=text.str.extract(_TABLE_ROW), text=text.str.split(key))
+        .explode("text")
+        .with_columns(before=text.shift().over("row"))
+    )
+    behind = parts.filter(
+        pl.col("before").is_not_null() & ~pl.col("before").str.contains(r"[\p{L}\p{N}_]$")
+    )
+    # The key of another question ends a block of lines, if both keys count the questions.
+    begins = pl.concat_str(pl.lit("\n"), key.str.replace(_COUNTED, ""))
+    block = (pl.lit("\n") + text.str.extract(_BLOCK_BELOW)).str.replace_all(_DECORATION, "\n")
+    own = pl.when(key.str.contains(_COUNTED)).then(block.str.split(begins).list.first())
+    headed = pl.when(~pl.col("header").str.contains(_NUMBER_CELL)).then("header")
+    in_table = pl.concat_str(headed.fill_null(""), pl.lit("\n| "), key, text.str.extract(_IN_TABLE))
+    answers = behind.with_columns(
+        text=pl.coalesce(text.str.extract(_HERE), in_table, own, block)
+    ).drop_nulls("text")
+    found = first_found(answers.drop("row", "before", "header"), rules)
+    vectors = answers.select("row", vector=found["predicted"]).drop_nulls()
+    return per_row(vectors.unique("row", keep="last", maintain_order=True), len(rows))["vector"]

@@ -1,4 +1,4 @@
-"""Responses by the original's rules: golden values, a naive program, and its known faults."""
+"""Responses as dtef-app reads them: golden values, a naive program, and its known faults."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalframe.survey.parsing import parse
+from evalframe.compat.dtef.parsing import individual_answers, keyed_numbers, parse
 from evalframe.survey.parsing.characters import SPACE
-from evalframe.survey.parsing.reference_individuals import individual_answers
-from evalframe.survey.parsing.reference_keyed import keyed_numbers
 
 SCHEMA = {"response": pl.String, "n_options": pl.Int64, "key": pl.String}
 
@@ -27,7 +25,7 @@ D = r"[0-9]+\.?[0-9]*"
 
 def read(*rows):
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
-    made = parse(frame, question_key="key", rules="reference").collect()
+    made = parse(frame, question_key="key")
     return list(made.select("predicted", "status", "parse_rule").iter_rows())
 
 
@@ -165,10 +163,8 @@ def test_golden_parts(golden):
     )
     assert individual_answers(rows).to_list() == [floats(c["parse_individuals"]) for c in cases]
     assert keyed_numbers(rows).to_list() == [floats(c.get("parse_keyed")) for c in cases]
-    single = parse(
-        pl.DataFrame({"response": rows["text"], "n_options": rows["n"]}), rules="reference"
-    )
-    for case, row in zip(cases, single.collect().iter_rows(named=True), strict=True):
+    single = parse(pl.DataFrame({"response": rows["text"], "n_options": rows["n"]}))
+    for case, row in zip(cases, single.iter_rows(named=True), strict=True):
         alone = None if row["parse_rule"] == "individuals" else row["predicted"]
         assert alone == floats(case["parse_single"]), case["id"]
 

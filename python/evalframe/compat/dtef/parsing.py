@@ -1,0 +1,254 @@
+"""Responses as dtef-app 52d79c0 reads them, with its faults.
+
+| | evalframe.survey | dtef |
+|---|---|---|
+| first list of numbers | must be a distribution over the options | is taken, whatever it contains |
+| a key that is missing | unparsed | the first bracket, even if it answers another question |
+| a blank response | failed | unparsed |
+| a vector of another length | dropped | kept |
+| labels of options | order the numbers | are not read |
+
+The runner of dtef-app never passes on a blank response. To reproduce its leaderboards, leave these
+out before. Its search takes the key for a pattern; here it stands for itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.compat.dtef.strict_json import (
+    NUMBER,
+    STRING,
+    is_value,
+    number_members,
+    skeletons,
+    unescaped,
+)
+from evalframe.compat.dtef.strict_json import SPACE as JSON_SPACE
+from evalframe.core.frames import like_input
+from evalframe.survey.parsing.brackets import shares_of_letters
+from evalframe.survey.parsing.characters import (
+    BRACKET,
+    DIGITS,
+    MARKER,
+    SPACE,
+    listed_numbers,
+    number,
+)
+from evalframe.survey.parsing.common_forms import common_forms
+from evalframe.survey.parsing.ladder import VECTOR, Rule, completed, first_found, per_row
+from evalframe.survey.parsing.parse import PARSED, with_parsed, with_status
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame, IntoExpr
+
+# Plain answers.
+_SEPARATED = rf"{DIGITS}{SPACE}*%?{SPACE}*[,;]{SPACE}*"
+_LAST_OF_LINE = rf"[,;]{SPACE}*({DIGITS}){SPACE}*%?{SPACE}*$"
+_LABELLED = rf"[a-zA-Z]\.{SPACE}*[^:]+:{SPACE}*{DIGITS}{SPACE}*%?"
+
+# The answer to one question of a batched prompt, in JSON.
+_OBJECT = r"(?s)\{.*\}"
+"""From the first opening brace to the last closing one."""
+
+_KEY = rf'{JSON_SPACE}*"[^"\\\x00-\x1f]*"{JSON_SPACE}*'
+_NUMBERS = rf"{JSON_SPACE}*(?:{NUMBER}{JSON_SPACE}*(?:,{JSON_SPACE}*{NUMBER}{JSON_SPACE}*)*)?"
+_MEMBER = rf"{_KEY}:{JSON_SPACE}*\[{_NUMBERS}\]{JSON_SPACE}*"
+_OF_ARRAYS = rf"^\{{{_MEMBER}(?:,{_MEMBER})*\}}$"
+"""The common form: an object of arrays of numbers, without escapes."""
+
+_ARRAY = rf"^{JSON_SPACE}*:{JSON_SPACE}*\[([^\]]*)\]"
+_AFTER_KEY = rf"^{SPACE}*:{SPACE}*\[([^\]]+)\]"
+
+# Letters of simulated individuals.
+_FENCE = rf"```(?i-u:json)?{SPACE}*"
+_ALL_STRINGS = r'^\["(?:,")*\]$'
+_QUOTED_LETTERS = "'[a-zA-Z]'|\"[a-zA-Z]\""
+
+
+@like_input
+def parse(
+    frame: Frame,
+    *,
+    response: IntoExpr = "response",
+    n_options: IntoExpr = "n_options",
+    question_key: IntoExpr | None = None,
+    options: IntoExpr | None = None,
+) -> pl.LazyFrame:
+    """Read the first list of each response; `options` are ignored.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import dtef
+        >>> responses = pl.DataFrame({"response": ["As in [1]: [60, 40]"], "n_options": [2]})
+        >>> dtef.parse(responses).select("predicted", "status").row(0)
+        ([1.0], 'length_mismatch')
+    """
+    columns = {"response": response, "n_options": n_options}
+    columns |= {} if question_key is None else {"question_key": question_key}
+    return with_parsed(frame, columns, _parsed)
+
+
+def _parsed(rows: pl.Series) -> pl.Series:
+    return with_status(rows, _vectors).select(PARSED.keys()).to_struct()
+
+
+def _vectors(rows: pl.DataFrame) -> pl.DataFrame:
+    """Vectors of any length, and the rules that read them."""
+    if rows["key"].null_count() == len(rows):
+        return _single(rows)
+    keyed = first_found(rows, [Rule("keyed", keyed_numbers)])
+    return completed(keyed, keyed["predicted"].is_not_null(), rows, _single)
+
+
+def _single(rows: pl.DataFrame) -> pl.DataFrame:
+    common = common_forms(rows)
+    finite = pl.col("predicted").list.eval(pl.element().is_finite().fill_null(value=False))
+    settled = common.select(finite.list.all().fill_null(value=False)).to_series()
+    return completed(common.select("predicted", "parse_rule"), settled, rows, _closely)
+
+
+def _closely(rows: pl.DataFrame) -> pl.DataFrame:
+    rules = [
+        Rule("marker", partial(_bracketed, pattern=MARKER), needs=r"\["),
+        Rule("bracket", partial(_bracketed, pattern=BRACKET), needs=r"\["),
+        Rule("lines", _line, needs="[,;]"),
+        Rule("labelled", _labelled, needs=":"),
+        Rule("individuals", individual_answers, needs=r"\["),
+    ]
+    return first_found(rows, rules)
+
+
+def _bracketed(rows: pl.DataFrame, pattern: str) -> pl.Series:
+    """The numbers in the first match; no second match is tried."""
+    numbers = listed_numbers(pl.col("text").str.extract(pattern)).list.drop_nulls()
+    return rows.select(pl.when(numbers.list.len() > 0).then(numbers)).to_series()
+
+
+def _line(rows: pl.DataFrame) -> pl.Series:
+    """The first line with two numbers beside commas or semicolons."""
+    line = pl.col("line")
+    separated = line.str.extract_all(_SEPARATED).list.eval(
+        pl.element().str.extract(f"^{DIGITS}", 0).cast(pl.Float64)
+    )
+    last = pl.concat_list(line.str.extract(_LAST_OF_LINE).cast(pl.Float64)).list.drop_nulls()
+    lines = (
+        rows.select(pl.int_range(pl.len()).alias("row"), line=pl.col("text").str.split("\n"))
+        .explode("line")
+        .filter(line.str.contains("[,;]"))
+        .select("row", vector=pl.concat_list(separated, last))
+        .filter(pl.col("vector").list.len() >= 2)
+        .unique("row", keep="first", maintain_order=True)
+    )
+    return per_row(lines, len(rows))["vector"]
+
+
+def _labelled(rows: pl.DataFrame) -> pl.Series:
+    """The numbers of two or more `a. Label: 45%`, where any word may end in the letter."""
+    after_colon = pl.element().str.extract(f":{SPACE}*({DIGITS})").cast(pl.Float64)
+    numbers = pl.col("text").str.extract_all(_LABELLED).list.eval(after_colon)
+    found = rows.select(pl.when(numbers.list.len() >= 2).then(numbers))
+    return found.to_series().cast(VECTOR)
+
+
+def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
+    """The array of numbers under the `key` of a batched response; null without one."""
+    asked = (
+        rows.select(pl.int_range(pl.len()).alias("row"), "text", "key")
+        .filter(pl.col("key") != "")
+        .with_columns(object=pl.col("text").str.extract(_OBJECT, 0))
+        .filter(pl.col("object").is_not_null())
+    )
+    plain_key = ~pl.col("key").str.contains(r'["\\\x00-\x1f]')
+    common = asked.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
+    other = asked.filter(~common)
+    valid = is_value(skeletons(other["object"]))
+    strict, loose = other.filter(valid), other.filter(~valid)
+    parts = [
+        _of_arrays(asked.filter(common)),
+        strict.select("row", vector=number_members(strict["object"], strict["key"])),
+        _after_key(loose),
+    ]
+    return per_row(pl.concat(parts).drop_nulls("vector"), len(rows))["vector"]
+
+
+def _of_arrays(rows: pl.DataFrame) -> pl.DataFrame:
+    """From objects of arrays, where the quoted key can stand for nothing else."""
+    after = pl.col("object").str.split(_quoted())
+    last = pl.when(after.list.len() > 1).then(after.list.last())
+    inside = last.str.extract(_ARRAY).str.strip_chars(" \t\n\r")
+    numbers = inside.str.split(",").list.eval(
+        pl.element().str.strip_chars(" \t\n\r").cast(pl.Float64, strict=False)
+    )
+    # An empty array is split into one piece, which is no number.
+    return rows.select("row", vector=numbers.list.drop_nulls())
+
+
+def _after_key(rows: pl.DataFrame) -> pl.DataFrame:
+    """The first array in brackets that follows the quoted key, in any text."""
+    # Each round moves the remaining rows on to the next position of the key.
+    found = [pl.DataFrame(schema={"row": pl.Int64, "vector": VECTOR})]
+    left = rows.select("row", "key", rest="text")
+    while not left.is_empty():
+        place = pl.col("rest").str.find(_quoted(), literal=True)
+        here = pl.col("rest").cast(pl.Binary).bin.slice(place).cast(pl.String)
+        behind = pl.col("rest").str.strip_prefix(_quoted())
+        next_quote = pl.col("rest").str.slice(1)
+        left = (
+            left.with_columns(rest=here)
+            .drop_nulls("rest")
+            .with_columns(inside=behind.str.extract(_AFTER_KEY))
+        )
+        done = left.filter(pl.col("inside").is_not_null())
+        found.append(done.select("row", vector=_all_numbers(pl.col("inside"))))
+        left = left.filter(pl.col("inside").is_null()).select("row", "key", rest=next_quote)
+    return pl.concat(found)
+
+
+def _quoted() -> pl.Expr:
+    return pl.concat_str(pl.lit('"'), "key", pl.lit('"'))
+
+
+def _all_numbers(inside: pl.Expr) -> pl.Expr:
+    """The numbers between commas, null if a piece is none."""
+    numbers = inside.str.split(",").list.eval(number(pl.element()))
+    return pl.when(~numbers.list.contains(None, nulls_equal=True)).then(numbers)
+
+
+def individual_answers(rows: pl.DataFrame) -> pl.Series:
+    """The shares of the letters in the first bracket, in percent; null without letters."""
+    inside = (
+        pl.col("text")
+        .str.replace_all(_FENCE, "")
+        .str.replace_all("```", "", literal=True)
+        .str.extract(BRACKET)
+    )
+    arrays = (
+        rows.select(pl.int_range(pl.len()).alias("row"), "n", inside=inside)
+        .drop_nulls("inside")
+        .with_columns(array=pl.format("[{}]", "inside"))
+    )
+    skeleton = skeletons(arrays["array"])
+    valid = is_value(skeleton)
+    strings = arrays.filter(valid & skeleton.str.contains(_ALL_STRINGS)).select(
+        "row", "n", letters=_letters_of_strings()
+    )
+    quoted = arrays.filter(~valid).select(
+        "row", "n", letters=pl.col("array").str.extract_all(_QUOTED_LETTERS)
+    )
+    loose = quoted.filter(pl.col("letters").list.len() >= 2).with_columns(
+        pl.col("letters").list.eval(pl.element().str.slice(1, 1).str.to_lowercase())
+    )
+    lettered = pl.concat([strings.drop_nulls("letters"), loose])
+    return per_row(shares_of_letters(lettered), len(rows))["vector"]
+
+
+def _letters_of_strings() -> pl.Expr:
+    """Each string in lower case and trimmed; null unless all of them are letters."""
+    trimmed = rf"^{SPACE}*([a-z]){SPACE}*$"
+    letter = unescaped(pl.element()).str.to_lowercase().str.extract(trimmed)
+    letters = pl.col("array").str.extract_all(STRING).list.eval(letter)
+    return pl.when(~letters.list.contains(None, nulls_equal=True)).then(letters)
