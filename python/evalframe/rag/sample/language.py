@@ -1,99 +1,112 @@
-"""What a language brings to the sample: things to ask about, and how to speak of them."""
+"""Languages of the sample, read from `english.toml` and `chinese.toml`.
+
+A language has `names` to build names of subjects from, `subjects` to ask about, `phrases` of
+models, and how sentences and questions are joined. Texts have fields such as {subject}.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import tomllib
+from functools import cache, partial
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalframe.rag.sample.values import MAKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalframe.rag.sample.choices import Choices
-
-
-class Value(NamedTuple):
-    """What can answer a question, as different writers put it."""
-
-    accepted: tuple[str, ...]
-    """The aliases, one at least."""
-    rewritten: tuple[str, ...] = ()
-    """As right, but found only by a check that looks beyond the letters."""
-    glued: str | None = None
-    """Another value, which is wrong but has an alias in it, as 170 has 70."""
+    from evalframe.rag.sample.values import Choices, Value
 
 
 class Attribute(NamedTuple):
-    """What can be asked about a subject."""
+    """Something to ask about a subject; the question lacks its mark, so that it can be joined."""
 
     value: Callable[[Choices], Value]
     question: str
-    """With {subject}, and without question mark, so that questions can be joined."""
     statements: tuple[str, ...]
-    """With {subject} and {value}."""
 
 
 class Subject(NamedTuple):
-    """A kind of thing to ask about."""
+    """A kind of thing to ask about; asides contain no values."""
 
     names: tuple[str, ...]
-    """With {name}."""
     attributes: tuple[Attribute, ...]
     asides: tuple[str, ...]
-    """With {subject}; they hold none of the values."""
 
 
 class Phrases(NamedTuple):
-    """What models say besides the answer; with {subject} where it is named."""
+    """What models say besides the answer.
+
+    `rejections`, `errors` and `doubts` (before an answer) contain the canonical phrase, the `near_`
+    ones only what a lenient check knows, `denials` that phrase denied. The last rejection of
+    each kind also fits without documents.
+    """
 
     preface: str
-    """Of some answers that rest on documents."""
     rejections: tuple[str, ...]
-    """With the phrase that every check knows; the last fits without documents, too."""
     doubts: tuple[str, ...]
-    """The same phrase, before an answer that is given all the same."""
     near_rejections: tuple[str, ...]
-    """Only a check that looks beyond that phrase knows them; the last fits likewise."""
     errors: tuple[str, ...]
-    """With the phrase that every check of flagged errors knows."""
     near_errors: tuple[str, ...]
-    """Only a check that looks beyond that phrase knows them."""
     denials: tuple[str, ...]
-    """That phrase, but denied."""
     correction: str
-    """Before the right answer."""
 
 
 class Language(NamedTuple):
-    """All of it."""
+    """Subjects, phrases, and how sentences are joined."""
 
     names: tuple[str, ...]
-    """Invented names to make names of subjects from."""
     subjects: tuple[Subject, ...]
     phrases: Phrases
     pronoun: str
-    """For the subject in a further question about it."""
     between: str
-    """Questions that are joined."""
     before_last: str
     question_mark: str
     space: str
-    """Between sentences."""
 
     def query(self, subject: str, questions: list[str]) -> str:
         """Questions about one subject as one sentence."""
         first, *others = questions
-        asked = [
+        parts = [
             first.format(subject=subject),
             *(question.format(subject=self.pronoun) for question in others),
         ]
-        text = self.between.join(asked[:-1])
-        joined = f"{text}{self.before_last}{asked[-1]}" if others else asked[-1]
-        return sentence(f"{joined}{self.question_mark}")
+        text = self.between.join(parts[:-1])
+        joined = f"{text}{self.before_last}{parts[-1]}" if others else parts[-1]
+        return _sentence(f"{joined}{self.question_mark}")
 
     def text(self, *sentences: str) -> str:
         """Sentences one after the other."""
-        return self.space.join(sentence(said) for said in sentences)
+        return self.space.join(map(_sentence, sentences))
 
 
-def sentence(text: str) -> str:
-    """With a capital at its beginning."""
+@cache
+def language(name: str) -> Language:
+    """The language `english` or `chinese`."""
+    data = tomllib.loads(resources.files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
+    starts, ends = data.pop("name_starts"), data.pop("name_ends")
+    makers = MAKERS[name]
+    return Language(
+        names=tuple(start + end for start in starts for end in ends),
+        subjects=tuple(_subject(subject, makers) for subject in data.pop("subjects")),
+        phrases=Phrases(**{key: _fixed(value) for key, value in data.pop("phrases").items()}),
+        **data,
+    )
+
+
+def _subject(data: dict[str, Any], makers: Any) -> Subject:
+    attributes = []
+    for each in data["attributes"]:
+        make = makers[each["value"]]
+        value = partial(make, unit=each["unit"]) if "unit" in each else make
+        attributes.append(Attribute(value, each["question"], tuple(each["statements"])))
+    return Subject(tuple(data["names"]), tuple(attributes), tuple(data["asides"]))
+
+
+def _fixed(value: str | list[str]) -> Any:
+    return value if isinstance(value, str) else tuple(value)
+
+
+def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]

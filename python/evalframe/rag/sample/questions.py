@@ -1,33 +1,33 @@
-"""The questions of the sample, and the documents that go with them."""
+"""The questions of the sample, the documents that go with them, and the tables of both."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import polars as pl
+
 from evalframe.core.samples import check_size
-from evalframe.rag.sample.chinese import CHINESE
-from evalframe.rag.sample.choices import Choices
-from evalframe.rag.sample.english import ENGLISH
+from evalframe.rag.sample.language import language
+from evalframe.rag.sample.values import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from evalframe.rag.sample.language import Attribute, Language, Subject, Value
+    from evalframe.rag.sample.language import Attribute, Language, Subject
+    from evalframe.rag.sample.values import Value
 
     T = TypeVar("T", bound=Hashable)
 
 DATASETS = ("en", "zh", "en_int", "zh_int", "en_fact", "zh_fact")
 
-_QUESTIONS, _DOCUMENTS = 0, 1
-"""Streams of the seed."""
-
-_GLUED = 0.25
-"""How many of the fake answers have the right one in them, where there is such a value."""
+_QUESTIONS, _DOCUMENTS = 0, 1  # streams of the seed
+_GLUED = 0.25  # share of fake answers that contain the right one, if there is such a value
+_TEXTS = pl.List(pl.String())
 
 
 class Fact(NamedTuple):
-    """A value that is asked for, and a wrong one in its place."""
+    """The value of an attribute, and a wrong one."""
 
     attribute: Attribute
     value: Value
@@ -46,7 +46,7 @@ class Question(NamedTuple):
 
     @property
     def query(self) -> str:
-        """As it is asked."""
+        """The text of the question."""
         return self.language.query(self.subject, [fact.attribute.question for fact in self.facts])
 
     @property
@@ -56,84 +56,74 @@ class Question(NamedTuple):
 
     @property
     def fake_answers(self) -> list[str] | None:
-        """What the wrong documents of counterfactual data say."""
+        """The answer of the wrong documents, in counterfactual data."""
         return list(self.facts[0].fake.accepted) if is_counterfactual(self.dataset) else None
 
 
-class Documents(NamedTuple):
-    """The documents of a question."""
-
-    positive: list[list[str]]
-    """Those that tell a fact, for each fact."""
-    negative: list[str]
-    positive_wrong: list[str] | None
-    """The positive ones of counterfactual data, with the wrong value."""
-
-
 def is_integration(dataset: str) -> bool:
-    """Whether its questions ask for more than one fact."""
+    """True if questions ask for more than one fact."""
     return "_int" in dataset
 
 
 def is_counterfactual(dataset: str) -> bool:
-    """Whether it has wrong documents."""
+    """True if there are wrong documents."""
     return "_fact" in dataset
 
 
 def ask(dataset: str, count: int, seed: int) -> list[Question]:
-    """The questions of a data set; two thirds as many if it is no default one.
-
-    Raises:
-        ParameterError: No question or a negative seed.
-    """
+    """The questions of a data set; two thirds as many if it is not a default one."""
     check_size(count, seed, of="questions")
     fewer = is_integration(dataset) or is_counterfactual(dataset)
     return [_question(dataset, k, seed) for k in range((2 * count + 2) // 3 if fewer else count)]
 
 
-def documents(question: Question, seed: int) -> Documents:
-    """Passages that tell the facts, and others like them that hold none of the aliases."""
+def _documents(
+    question: Question, seed: int
+) -> tuple[list[list[str]], list[str], list[str] | None]:
+    """Positive passages for each fact, negative ones without aliases, and wrong ones if any."""
     choices = Choices(seed, _DOCUMENTS, DATASETS.index(question.dataset), question.id)
     low, high = (2, 4) if is_integration(question.dataset) else (3, 8)
-    told = [
+    pairs = [
         _different(partial(_right_and_wrong, question, fact, choices), choices.whole(low, high))
         for fact in question.facts
     ]
-    positive = [[right for right, _ in passages] for passages in told]
-    wrong = [wrong for passages in told for _, wrong in passages]
+    positive = [[right for right, _ in passages] for passages in pairs]
+    wrong = [wrong for passages in pairs for _, wrong in passages]
     negative = _different(partial(_negative, question, choices), choices.whole(5, 12))
-    return Documents(positive, negative, wrong if is_counterfactual(question.dataset) else None)
+    return positive, negative, wrong if is_counterfactual(question.dataset) else None
 
 
 def _question(dataset: str, number: int, seed: int) -> Question:
     choices = Choices(seed, _QUESTIONS, DATASETS.index(dataset), number)
-    language = CHINESE if dataset.startswith("zh") else ENGLISH
-    kind = choices.one(language.subjects)
-    subject = choices.one(kind.names).format(name=choices.one(language.names))
-    asked = choices.some(kind.attributes, choices.one((2, 2, 3)) if is_integration(dataset) else 1)
-    known = [subject]
+    spoken = language("chinese" if dataset.startswith("zh") else "english")
+    kind = choices.one(spoken.subjects)
+    subject = choices.one(kind.names).format(name=choices.one(spoken.names))
+    attributes = choices.some(
+        kind.attributes, choices.one((2, 2, 3)) if is_integration(dataset) else 1
+    )
+    texts = [subject]
     values = []
-    for attribute in asked:
-        values.append(_unlike(known, attribute.value, choices))
-        known += values[-1].accepted
+    for attribute in attributes:
+        values.append(_unlike(texts, attribute.value, choices))
+        texts += values[-1].accepted
     facts = []
-    for attribute, value in zip(asked, values, strict=True):
-        fake = _unlike(known, attribute.value, choices)
+    for attribute, value in zip(attributes, values, strict=True):
+        fake = _unlike(texts, attribute.value, choices)
         if choices.chance(_GLUED) and value.glued and is_counterfactual(dataset):
             fake = fake._replace(accepted=(value.glued,))
         facts.append(Fact(attribute, value, fake))
-    return Question(dataset, number, language, kind, subject, tuple(facts))
+    return Question(dataset, number, spoken, kind, subject, tuple(facts))
 
 
 def _right_and_wrong(question: Question, fact: Fact, choices: Choices) -> tuple[str, str]:
-    """A passage that tells a fact, and the same with the wrong value."""
+    """A passage with the value of a fact, and the same with the wrong value."""
     passage = _passage(question.kind, choices.one(fact.attribute.statements), choices)
     form = choices.whole(0, len(fact.value.accepted) - 1)
     return _told(question, passage, fact.value, form), _told(question, passage, fact.fake, form)
 
 
 def _negative(question: Question, choices: Choices) -> str:
-    """A passage on something else: another subject, or what was not asked about this one."""
+    """A passage about another subject, or another attribute of this one."""
     attribute = choices.one(question.kind.attributes)
     subject = question.subject
     if attribute in [fact.attribute for fact in question.facts] or choices.chance(0.5):
@@ -146,7 +136,7 @@ def _negative(question: Question, choices: Choices) -> str:
 
 
 def _passage(kind: Subject, statement: str, choices: Choices) -> list[str]:
-    """Sentences to be filled: a statement amid up to two asides."""
+    """A statement among up to two asides, with fields to fill."""
     sentences = [statement, *choices.some(kind.asides, choices.whole(0, 2))]
     return choices.some(sentences, len(sentences))
 
@@ -158,7 +148,7 @@ def _told(question: Question, passage: Sequence[str], value: Value, form: int) -
 
 
 def _unlike(texts: Sequence[str], make: Callable[[Choices], Value], choices: Choices) -> Value:
-    """A value of which no form holds one of the texts or is held by one."""
+    """A value whose forms neither contain any of the texts nor are contained in one."""
     lowered = [text.lower() for text in texts]
     while True:
         value = make(choices)
@@ -168,8 +158,80 @@ def _unlike(texts: Sequence[str], make: Callable[[Choices], Value], choices: Cho
 
 
 def _different(make: Callable[[], T], count: int) -> list[T]:
-    """So many that differ, in the order in which they are made."""
-    made: dict[T, None] = {}
-    while len(made) < count:
-        made[make()] = None
-    return list(made)
+    """This many different results, in the order of their creation."""
+    results: dict[T, None] = {}
+    while len(results) < count:
+        results[make()] = None
+    return list(results)
+
+
+def sample_instances(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
+    """One row per question of the default and the counterfactual data sets.
+
+    The questions ask for a person, a date, a number, an amount or a town of an invented bridge,
+    company, town or prize. Passages have one to three sentences. Positive passages contain an alias
+    of the answer; negative ones are about other subjects or attributes and contain none. Some fake
+    answers contain the right one, as 170 contains 70; some Chinese aliases have a space, so that
+    the strict check never finds them.
+
+    Args:
+        questions: How many questions `en` and `zh` each have; `en_fact` and `zh_fact` have two
+            thirds as many. More questions only add rows.
+        seed: Non-negative integer.
+
+    Returns:
+        `dataset, id, query, answers (List(List(String))), fake_answers, positive, negative,
+        positive_wrong (List(String))`, ordered by data set and id, which counts from 0 in each.
+        `fake_answers` and `positive_wrong` (the passages of `positive` with the fake answer) are
+        null except in counterfactual data.
+
+    Raises:
+        ParameterError: No question or a negative seed.
+
+    Example:
+        >>> sample_instances(questions=2).select("query", "answers").row(1)
+        ('When was Tarrystone Robotics founded?', [['February 10, 1950', '10 February 1950']])
+    """
+    datasets = [name for name in DATASETS if not is_integration(name)]
+    return _instances(datasets, questions, seed).with_columns(pl.col("positive").list.first())
+
+
+def sample_instances_int(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
+    """One row per question of the integration data sets, which ask for two or three facts.
+
+    Args:
+        questions: How many questions `en` and `zh` have; `en_int` and `zh_int` have two thirds
+            as many.
+        seed: Non-negative integer.
+
+    Returns:
+        The columns of `sample_instances`; `positive` is List(List(String)), the passages for each
+        group of the answer.
+
+    Raises:
+        ParameterError: No question or a negative seed.
+
+    Example:
+        >>> sample_instances_int(questions=2)["query"][1]
+        'Who won the Bryndora Poetry Prize, when was it awarded, and where was it handed over?'
+    """
+    return _instances([name for name in DATASETS if is_integration(name)], questions, seed)
+
+
+def _instances(datasets: Iterable[str], count: int, seed: int) -> pl.DataFrame:
+    rows = [
+        (q.dataset, q.id, q.query, q.answers, q.fake_answers, *_documents(q, seed))
+        for dataset in datasets
+        for q in ask(dataset, count, seed)
+    ]
+    schema = {
+        "dataset": pl.String(),
+        "id": pl.Int64(),
+        "query": pl.String(),
+        "answers": pl.List(_TEXTS),
+        "fake_answers": _TEXTS,
+        "positive": pl.List(_TEXTS),
+        "negative": _TEXTS,
+        "positive_wrong": _TEXTS,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row")
