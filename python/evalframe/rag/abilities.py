@@ -10,8 +10,8 @@ from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.rag.datasets import is_counterfactual, is_integration
-from evalframe.rag.labelled import Dropped, narrowed, with_outcomes
 from evalframe.rag.metrics import answer_accuracy
+from evalframe.rag.outcomes import Dropped, narrowed, with_outcomes
 from evalframe.rag.rates import rates
 
 if TYPE_CHECKING:

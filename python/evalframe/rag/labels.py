@@ -13,8 +13,8 @@ from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.rules import check_choice
 from evalframe.rag.answers import FlatAnswers, answers_from_text, lists_as_groups
 from evalframe.rag.languages import Phrases
-from evalframe.rag.lenient.decision import REASONS, lenient_labels
-from evalframe.rag.lenient.rules import ANSWER_RULES, Leniency
+from evalframe.rag.lenient.aliases import ANSWER_RULES, Leniency
+from evalframe.rag.lenient.labels import REASONS, lenient_labels
 from evalframe.rag.strict import strict_labels
 
 if TYPE_CHECKING:

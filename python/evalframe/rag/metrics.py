@@ -1,7 +1,7 @@
 """Rates of labelled responses: accuracy, rejection, detection and correction of errors.
 
 Each is a count over a count of `evalframe.rag.outcomes`. A response without a label is missing,
-never wrong: `evalframe.rag.rates(dropped="wrong")` counts it as a failure.
+never wrong; `evalframe.rag.rates(dropped="wrong")` counts it as a failure.
 """
 
 from __future__ import annotations
@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
 def answer_accuracy(label: Role = "label", *, weight: Role = None) -> State:
-    """Share of the responses that hold every group of the answer.
+    """Share of responses that contain every group of the answer.
 
-    A rejection is no answer and counts as a failure, at any noise.
-
-    Args:
-        label: What `evalframe.rag.label` gives: 1 or 0 for each group, or [-1].
-        weight: How often each row counts.
+    A rejection counts as a failure, at any noise rate.
 
     Returns:
-        Float64 in [0, 1], null where no response has a label.
+        Null if no response has a label.
 
     References:
         Chen et al. (2024), tables 1 and 5; RGB 65ec39e, `all_rate` below a noise rate of 1.
@@ -47,16 +43,12 @@ def answer_accuracy(label: Role = "label", *, weight: Role = None) -> State:
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label",))
 def rejection_rate(label: Role = "label", *, weight: Role = None) -> State:
-    """Share of the responses that say that the documents do not hold the answer.
+    """Share of responses that say that the documents lack the answer.
 
-    Higher is better where all documents are noise, lower where they are not.
-
-    Args:
-        label: What `evalframe.rag.label` gives; [-1] is a rejection.
-        weight: How often each row counts.
+    Higher is better if all documents are noise, lower otherwise.
 
     Returns:
-        Float64 in [0, 1], null where no response has a label.
+        Null if no response has a label.
 
     References:
         Chen et al. (2024), negative rejection. RGB 65ec39e adds right answers to it: `all_rate`.
@@ -77,21 +69,19 @@ def all_rate(
     weight: Role = None,
     tolerance: float = 0.0,
 ) -> State:
-    """What the original reports: right answers and, where all documents are noise, rejections.
+    """Share of right answers and, if all documents are noise, of rejections.
 
-    At a noise rate of 1 the original calls this its rejection rate, though right answers count in
-    it; `rejection_rate` is the share of rejections alone.
+    RGB calls this its rejection rate at a noise rate of 1, although right answers are included;
+    `rejection_rate` is the share of rejections alone.
 
     Args:
-        label: What `evalframe.rag.label` gives.
-        noise_rate: Share of noise among the documents, as asked for. A response without one is
-            missing.
-        weight: How often each row counts.
-        tolerance: How far from 1 a noise rate may be to count as 1; the original allows nothing.
+        noise_rate: Requested share of noise among the documents; a response without one is left out
+            and counted as missing.
+        tolerance: Largest distance from 1 at which a noise rate counts as 1; 0 in RGB.
 
     Returns:
-        Float64 in [0, 1], null where no response has a label and a noise rate. An empty label is
-        not counted; the original fails over one at a noise rate of 1.
+        Null if no response has a label and a noise rate. An empty label is not right; RGB fails on
+        one at a noise rate of 1.
 
     Raises:
         ParameterError: The tolerance is negative or NaN.
@@ -115,17 +105,12 @@ def all_rate(
 def error_detection_rate(
     label: Role = "label", factlabel: Role = "factlabel", *, weight: Role = None
 ) -> State:
-    """Share of the responses that say that the documents hold factual errors.
+    """Share of responses that say that the documents contain factual errors.
 
-    Higher is better where they do. The original's name is `fact_check_rate`.
-
-    Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
-        factlabel: 1 where the response says so; a response without one is missing.
-        weight: How often each row counts.
+    Higher is better if they do. RGB calls it `fact_check_rate`.
 
     Returns:
-        Float64 in [0, 1], null where no response has both.
+        Null if no response has both columns.
 
     References:
         Chen et al. (2024), ED of table 7; RGB 65ec39e, `fact_check_rate`.
@@ -136,8 +121,7 @@ def error_detection_rate(
         >>> flags.select(ef.error_detection_rate()).item()
         0.25
     """
-    present = label.is_not_null() & factlabel.is_not_nan()
-    return _share(outcomes.detected(factlabel), present, weight)
+    return _share(outcomes.detected(factlabel), _flagged_or_not(label, factlabel), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -146,15 +130,10 @@ def error_correction_rate(
 ) -> State:
     """Share of right answers among the responses that flag factual errors.
 
-    A refusal is no correction; RGB counts it, see `evalframe.compat.rgb.correct_rate`.
-
-    Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
-        factlabel: 1 where the response flags errors; a response without one is missing.
-        weight: How often each row counts.
+    A refusal is not a correction; RGB counts it, see `evalframe.compat.rgb.correct_rate`.
 
     Returns:
-        Float64 in [0, 1], null where no response flags an error.
+        Null if no response flags an error.
 
     References:
         Chen et al. (2024), CR of table 7.
@@ -165,25 +144,18 @@ def error_correction_rate(
         >>> round(flags.select(ef.error_correction_rate()).item(), 4)
         0.3333
     """
-    present = label.is_not_null() & factlabel.is_not_nan()
-    return _share(outcomes.good(label), present, weight, among=outcomes.detected(factlabel))
+    valid = _flagged_or_not(label, factlabel)
+    return _share(outcomes.good(label), valid, weight, among=outcomes.detected(factlabel))
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label", "evaluation"))
 def judge_rejection_rate(
     label: Role = "label", evaluation: Role = "evaluation", *, weight: Role = None
 ) -> State:
-    """Share of the judged responses that a judge calls rejections.
-
-    The judge does so by the words `not addressed`.
-
-    Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
-        evaluation: The judge's text. A response without one is missing.
-        weight: How often each row counts.
+    """Share of judged responses that the judge calls rejections, by the words `not addressed`.
 
     Returns:
-        Float64 in [0, 1], null where no response has both.
+        Null if no response has both columns.
 
     References:
         Chen et al. (2024), Rej* of table 3; RGB 65ec39e, `reject_rate`.
@@ -195,25 +167,19 @@ def judge_rejection_rate(
         >>> judged.select(ef.judge_rejection_rate()).item()
         0.5
     """
-    present = label.is_not_null() & evaluation.is_not_null()
-    return _share(outcomes.judge_rejected(evaluation), present, weight)
+    return _share(outcomes.judge_rejected(evaluation), _judged(label, evaluation), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
 def judge_detection_rate(
     label: Role = "label", evaluation: Role = "evaluation", *, weight: Role = None
 ) -> State:
-    """Share of the judged responses that a judge says found the documents' errors.
+    """Share of judged responses that find the documents' errors, according to the judge.
 
-    The judge does so by the words `has identified` or `Yes`.
-
-    Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
-        evaluation: The judge's text. A response without one is missing.
-        weight: How often each row counts.
+    The judge says so by the words `has identified` or `Yes`.
 
     Returns:
-        Float64 in [0, 1], null where no response has both.
+        Null if no response has both columns.
 
     References:
         Chen et al. (2024), ED* of table 7; RGB 65ec39e, `reject_rate` of its error check.
@@ -225,23 +191,19 @@ def judge_detection_rate(
         >>> judged.select(ef.judge_detection_rate()).item()
         0.5
     """
-    present = label.is_not_null() & evaluation.is_not_null()
-    return _share(outcomes.judge_detected(evaluation), present, weight)
+    return _share(outcomes.judge_detected(evaluation), _judged(label, evaluation), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
 def judge_correction_rate(
     label: Role = "label", evaluation: Role = "evaluation", *, weight: Role = None
 ) -> State:
-    """Share of right answers among the responses that a judge says found the documents' errors.
+    """Share of right answers among the responses that find the documents' errors.
 
-    Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
-        evaluation: The judge's text. A response without one is missing.
-        weight: How often each row counts.
+    According to the judge, as for `judge_detection_rate`.
 
     Returns:
-        Float64 in [0, 1], null where the judge says so of no response.
+        Null if no response finds errors.
 
     References:
         Chen et al. (2024), CR of table 7; RGB 65ec39e, `correct_rate` of its error check.
@@ -252,9 +214,16 @@ def judge_correction_rate(
         >>> judged.select(ef.judge_correction_rate()).item()
         0.5
     """
-    present = label.is_not_null() & evaluation.is_not_null()
-    found = outcomes.judge_detected(evaluation)
-    return _share(outcomes.good(label), present, weight, among=found)
+    detected = outcomes.judge_detected(evaluation)
+    return _share(outcomes.good(label), _judged(label, evaluation), weight, among=detected)
+
+
+def _flagged_or_not(label: pl.Expr, factlabel: pl.Expr) -> pl.Expr:
+    return label.is_not_null() & factlabel.is_not_nan()
+
+
+def _judged(label: pl.Expr, evaluation: pl.Expr) -> pl.Expr:
+    return label.is_not_null() & evaluation.is_not_null()
 
 
 def _share(hit: pl.Expr, valid: pl.Expr, weight: pl.Expr, *, among: pl.Expr | None = None) -> State:

@@ -13,7 +13,6 @@ from evalframe.core.rules import check_choice
 from evalframe.core.special import wilson
 from evalframe.evaluation import cluster_of
 from evalframe.rag import outcomes
-from evalframe.rag.labelled import DROPPED, narrowed, with_outcomes
 from evalframe.rag.metrics import (
     all_rate,
     answer_accuracy,
@@ -24,6 +23,7 @@ from evalframe.rag.metrics import (
     judge_rejection_rate,
     rejection_rate,
 )
+from evalframe.rag.outcomes import DROPPED, narrowed, with_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.rag.labelled import Dropped
+    from evalframe.rag.outcomes import Dropped
     from evalframe.resample.methods import Method
 
 Intervals: TypeAlias = Literal["wilson"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from evalframe.core.state import Totals
     from evalframe.core.typing import Frame, IntoExpr, Role
     from evalframe.evaluation import By
-    from evalframe.rag.labelled import Dropped
+    from evalframe.rag.outcomes import Dropped
     from evalframe.rag.rates import Intervals
     from evalframe.resample.methods import Method
 

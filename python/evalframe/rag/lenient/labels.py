@@ -1,4 +1,4 @@
-"""Lenient labels: the answer check and the phrases of a response, put together."""
+"""Lenient labels: the answer check and the phrases of a response together."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.rag.fake_answers import LOWER_CASE, Spelling, fake_answer_hits
-from evalframe.rag.lenient.candidates import possible
+from evalframe.rag.lenient.aliases import ANSWER_RULES, fired, possible
 from evalframe.rag.lenient.normalising import as_tokens, plain, plain_of
-from evalframe.rag.lenient.rules import ANSWER_RULES, fired
-from evalframe.rag.lenient.tiers import ERROR, REJECTION, phrases_said
+from evalframe.rag.lenient.phrases import ERROR, REJECTION, phrases_said
 from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds
 from evalframe.rag.strict import holds_any, without_spaces
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
     from evalframe.rag.languages import Phrases
-    from evalframe.rag.lenient.rules import Leniency
+    from evalframe.rag.lenient.aliases import Leniency
     from evalframe.rag.matching import Codes
 
 REASONS = {
@@ -28,20 +27,15 @@ REASONS = {
     "error_tier": pl.Int8(),
     "error_rule": pl.String(),
 }
-"""The columns that lenient labels have more than strict ones."""
+"""Additional columns of lenient labels."""
 
-
-# Responses taken at once: their texts are held in several forms.
-_BLOCK = 16_384
+_BLOCK = 16_384  # responses at once: their texts are in memory in several forms
 
 
 def lenient_labels(rows: pl.Series, phrases: Phrases, leniency: Leniency) -> pl.Series:
-    """Label, factlabel, their reasons and, if there are fake answers, their hits.
+    """Label, factlabel, their reasons and, with fake answers, their hits.
 
-    Args:
-        rows: Structs of dataset, answers, response and perhaps fake_answers.
-        phrases: Of rejections and of flagged errors.
-        leniency: How lenient the labels are.
+    `rows` are structs of dataset, answers, response and perhaps fake_answers.
     """
     starts = range(0, max(len(rows), 1), _BLOCK)
     blocks = (rows[start : start + _BLOCK] for start in starts)
@@ -62,7 +56,7 @@ def _labelled(rows: pl.Series, phrases: Phrases, leniency: Leniency) -> pl.Serie
 
 
 def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.DataFrame:
-    """The columns of responses that can be read."""
+    """The columns of responses that are not null."""
     texts = _texts(frame)
     said = phrases_said(texts["plain"], texts["strict"], texts["dataset"], phrases)
     strictly = texts.select(holds_any(phrases.rejections[0], "strict")).to_series()
@@ -81,7 +75,7 @@ def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.Da
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
-    """The responses as they are searched: strict, that in lower case, and plain."""
+    """The responses in the forms that are searched: strict, that in lower case, and plain."""
     lower = frame["strict"].str.to_lowercase()
     spaced = (frame["strict"] != frame["response"]).to_numpy()
     cased = changed(lower, spaced, lambda _: frame["response"].filter(spaced).str.to_lowercase())
@@ -89,7 +83,7 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _all_found(codes: Codes, groups: Groups) -> pl.Series:
-    """Whether all groups of each row are found, null where it depends on an unknown one."""
+    """True if all groups of a row are found, null if an unknown one decides."""
     import numpy as np
 
     missing = holds(codes == 0, groups.row_starts) | (np.diff(groups.row_starts) == 0)
@@ -98,7 +92,7 @@ def _all_found(codes: Codes, groups: Groups) -> pl.Series:
 
 
 def _rejection(possible: pl.Series, max_tier: int) -> list[pl.Expr]:
-    """Tier and phrase of the rejection where one is possible, null where that is not known."""
+    """Tier and phrase of the rejection if one is possible, null if that is unknown."""
     names = [f"{REJECTION}_{tier}" for tier in range(1, max_tier + 1)]
     tier = _first_tier(names)
     counts = pl.when(tier == 0).then(pl.lit(value=True)).otherwise(pl.lit(possible))
@@ -113,7 +107,7 @@ def _error() -> list[pl.Expr]:
 
 
 def _first_tier(names: list[str]) -> pl.Expr:
-    """The number of the first of these phrases that is said, 0 if none is."""
+    """The number of the first tier with a phrase, 0 if there is none."""
     found = (
         pl.when(pl.col(name).is_not_null()).then(pl.lit(tier, pl.Int8))
         for tier, name in enumerate(names, 1)
@@ -122,7 +116,7 @@ def _first_tier(names: list[str]) -> pl.Expr:
 
 
 def _labels(codes: Codes, groups: Groups, asked: Bools, rejected: Bools) -> pl.Series:
-    """1 or 0 for each group, [-1] for a rejection, null where groups are not known."""
+    """1 or 0 for each group, [-1] for a rejection, null if a group is unknown."""
     import numpy as np
 
     sizes = np.diff(groups.row_starts)
@@ -136,7 +130,7 @@ def _labels(codes: Codes, groups: Groups, asked: Bools, rejected: Bools) -> pl.S
 
 
 def _rules(codes: Codes, groups: Groups, asked: Bools) -> pl.Series:
-    """The rule that found each group, null where none did; a null list where none was tried."""
+    """The rule that found each group, null if none did; a null list if none was tried."""
     import numpy as np
 
     names = pl.Series([None, *ANSWER_RULES]).gather(np.maximum(codes, 0))
@@ -145,7 +139,7 @@ def _rules(codes: Codes, groups: Groups, asked: Bools) -> pl.Series:
 
 
 def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:
-    """Fake answers are found letter by letter or token by token, others by the rules in use."""
+    """Fake answers are found by letters or by tokens, others by the rules in use."""
 
     def check(texts: pl.Series, groups: Groups) -> Codes:
         lower = texts.str.to_lowercase()
@@ -157,7 +151,7 @@ def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:
 
 
 def _apart(texts: pl.Series) -> pl.Series:
-    """Tokens with a space before and after each of its own: masks do not share them."""
+    """Tokens that do not share spaces, so that each can be masked."""
     doubled = as_tokens(texts).str.replace_all(" ", "  ", literal=True)
     return doubled.str.head(-1).str.tail(-1)
 

@@ -1,4 +1,4 @@
-"""What a response says of itself: phrases of rejections and of flagged errors, by tier."""
+"""Phrases of rejections and of flagged errors in responses, by tier."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.rag.datasets import is_chinese
-from evalframe.rag.lenient.flat import deleted
-from evalframe.rag.lenient.normalising import CURLY, not_ascii, plain
+from evalframe.rag.lenient.normalising import CURLY, deleted, not_ascii, plain
 from evalframe.rag.matching import changed, expanded
 from evalframe.rag.strict import holds_any
 
@@ -26,17 +25,17 @@ _WHITE = b" \t\n\v\f\r"
 _OTHER_WHITE = r"[\x{85}\x{1680}\x{2028}\x{2029}]"
 _MORE_THAN_A_SPACE = r"\s\s+|[^\S ]"
 _BEFORE, _BETWEEN = 12, 9
-"""Characters before a phrase in which a negation stands, and most between a longer one and it."""
+"""Characters before a phrase that can contain a negation, and most after a longer negation."""
 
 
 @dataclass(frozen=True)
 class _Search:
-    """How phrases are looked for.
+    """Phrases as they are searched for.
 
     Args:
-        tiers: The phrases of each tier as they are written, by how responses are compared to them.
-        canonical: Those of the first tiers, as they are written.
-        negations: As responses are compared to them.
+        tiers: The phrases of each tier as written, by the form that responses are compared to.
+        canonical: Those of the first tiers, as written.
+        negations: In the compared form.
         any_phrase: A regular expression of all.
         any_word: One of the longest word of each: without spaces the search is much faster.
         any_other: One of those beyond ASCII.
@@ -72,7 +71,7 @@ class _Search:
 
 
 def _compared(phrases: Sequence[str]) -> tuple[str, ...]:
-    """Phrases as responses are compared to them: plain, straight, with single spaces."""
+    """Phrases in the form that responses are compared to: plain, with single spaces."""
     texts = _straight(plain(pl.Series(phrases, dtype=pl.String)))
     return tuple(texts.str.replace_all(r"\s+", " "))
 
@@ -80,26 +79,19 @@ def _compared(phrases: Sequence[str]) -> tuple[str, ...]:
 def phrases_said(
     plain: pl.Series, strict: pl.Series, dataset: pl.Series, phrases: Phrases
 ) -> pl.DataFrame:
-    """The first phrase of each tier that each response holds, null for none.
+    """The first phrase of each tier in each response, null for none.
 
-    White space within a phrase may be of any kind and length. The responses of Chinese data sets
-    are searched a second time without white space; a phrase counts if it does in either text.
-
-    Args:
-        plain: The responses, plain.
-        strict: The responses as the strict rules read them; canonical phrases may stand there, too.
-        dataset: The names of their data sets.
-        phrases: What is looked for.
-
-    Returns:
-        Columns `rejection_1` to `rejection_3`, `error_1` and `error_2`.
+    White space within a phrase can be of any kind and length. Responses of Chinese data sets are
+    searched a second time without white space. `strict` are the responses as the strict rules
+    read them; canonical phrases count there too. Columns: `rejection_1` to `rejection_3`, `error_1`
+    and `error_2`.
     """
     search = _Search.of(phrases)
     chinese = pl.select(is_chinese(pl.lit(dataset))).to_series().to_numpy()
     closed = expanded(_closed_up(plain.filter(chinese)), chinese)
     frame = pl.DataFrame({"text": plain, "closed": closed, "strict": strict})
     canonical = holds_any([p for tier in search.canonical.values() for p in tier], "strict")
-    # Most responses are spared the look for each phrase, and many the one for all of them.
+    # Cheap searches first: few responses are searched for all phrases, fewer for each one.
     either = pl.col("closed").str.contains(search.any_other).fill_null(value=False) | canonical
     hit = plain.str.contains(search.any_word).to_numpy()
     hit[hit] = _straight(plain.filter(hit)).str.contains(search.any_phrase).to_numpy()
@@ -145,11 +137,9 @@ def _first(columns: Sequence[str], phrases: Mapping[str, str]) -> pl.Expr:
 
 
 def _not_taken_back(texts: pl.DataFrame, search: _Search) -> pl.DataFrame:
-    """The first error of the second tier of which some occurrence is not directly negated, by row.
+    """The first error of tier 2 with an occurrence that is not negated, by row.
 
-    Args:
-        texts: Columns row and text; a row may have several texts.
-        search: What is looked for.
+    A row can have several texts.
     """
     text, errors = pl.col("text"), search.tiers[f"{ERROR}_2"]
     before = text.cast(pl.Binary).bin.slice(0, pl.col("place")).cast(pl.String)

@@ -1,0 +1,328 @@
+"""The lenient answer check: the first rule that finds an alias of each group.
+
+Rules are tried from the cheapest to the most expensive, each only on the groups that are still
+open. Before texts are normalised, a cheap search drops the pairs of a text and an alias that lack
+too many parts of the alias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.rag.lenient.normalising import (
+    as_tokens,
+    bytes_of,
+    digit,
+    normalised,
+    not_ascii,
+    run_together,
+)
+from evalframe.rag.matching import UNKNOWN, contains, once_each
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.segments import Bools, Ints
+    from evalframe.rag.matching import Codes, Groups
+
+ANSWER_RULES = ("substring", "normalized", "token_overlap")
+"""In the order in which they are tried; the code of a rule is its position, from 1."""
+
+STOP_WORDS = (
+    *("a", "an", "the", "of", "and", "in", "on", "at", "to"),
+    *("is", "was", "were", "are", "for", "by", "with", "from"),
+)
+"""Words that do not count as content."""
+
+_MOST_SLACK, _TIERS = 5, 3
+_EAST_ASIAN = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
+_NO_TOKENS = pl.Series(["", *STOP_WORDS])
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Leniency:
+    """Parameters of lenient labels, checked; see `label`."""
+
+    answer_rules: Sequence[str] = ANSWER_RULES
+    threshold: float = 0.8
+    slack: int = 2
+    boundary_guard: bool = False
+    max_tier: int = _TIERS
+
+    def __post_init__(self) -> None:
+        """Check all values; any sequence of rules becomes a tuple."""
+        rules = self.answer_rules
+        if isinstance(rules, str) or not isinstance(rules, Collection) or not rules:
+            raise ParameterError(
+                f"answer_rules must name at least one of {list(ANSWER_RULES)}, as a list; "
+                f"got {rules!r}"
+            )
+        for rule in rules:
+            if rule not in ANSWER_RULES:
+                raise UnknownNameError.of("answer rule", str(rule), ANSWER_RULES)
+        object.__setattr__(self, "answer_rules", tuple(rules))
+        if not (_is_number(self.threshold) and 0 < self.threshold <= 1):
+            raise ParameterError(f"threshold must lie in (0, 1], got {self.threshold!r}")
+        if not (_is_whole(self.slack) and 0 <= self.slack <= _MOST_SLACK):
+            raise ParameterError(
+                f"slack must be a whole number, 0 to {_MOST_SLACK}, got {self.slack!r}"
+            )
+        if not (_is_whole(self.max_tier) and 1 <= self.max_tier <= _TIERS):
+            raise ParameterError(
+                f"max_tier must be a whole number, 1 to {_TIERS}, got {self.max_tier!r}"
+            )
+        if not isinstance(self.boundary_guard, bool):
+            raise ParameterError(f"boundary_guard must be a bool, got {self.boundary_guard!r}")
+
+    @property
+    def share(self) -> float:
+        """The share of an alias's tokens that every rule but the first needs."""
+        return self.threshold if "token_overlap" in self.answer_rules else 1
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
+    """The code of the first rule that finds an alias of each group, 0 if none does.
+
+    `texts` has `lower` (the strict text in lower case) and `plain` for each row of the groups.
+    """
+    import numpy as np
+
+    codes = np.zeros(len(groups.unknown), dtype=np.int8)
+    codes[groups.unknown] = UNKNOWN
+    row, group, aliases = groups.row, groups.group, groups.aliases
+    if "substring" in leniency.answer_rules:
+        hits = _literal(texts["lower"].gather(row), aliases.str.to_lowercase(), leniency)
+        _close(codes, group[hits], 1)
+    open_ = codes[group] == 0
+    if open_.any() and {*leniency.answer_rules} - {"substring"}:
+        group, row = group[open_], row[open_]
+        aliases = as_tokens(aliases.filter(open_))
+        eastern = _is_eastern(aliases)
+        kept = possible(texts["plain"], row, aliases, eastern, leniency.share)
+        group, row, aliases, eastern = group[kept], row[kept], aliases.filter(kept), eastern[kept]
+        tokens = once_each(texts["plain"], row, normalised)
+        if "normalized" in leniency.answer_rules:
+            _close(codes, group[_tokens_in_order(tokens, aliases, eastern, leniency)], 2)
+        if "token_overlap" in leniency.answer_rules:
+            left = np.flatnonzero(~eastern & (codes[group] == 0))
+            hits = _overlap(
+                tokens.gather(left), aliases.gather(left), leniency.threshold, leniency.slack
+            )
+            _close(codes, group[left[hits]], 3)
+    return codes
+
+
+def possible(
+    plain: pl.Series, row: Ints, aliases: pl.Series, eastern: Bools, threshold: float
+) -> Bools:
+    """True if a plain text may contain an alias, judging by its parts in any order.
+
+    Parts of an eastern alias are its characters, all of which are required; parts of others are
+    their content tokens, of which the share `threshold` is required. Aliases are normalised.
+    """
+    import numpy as np
+
+    tokens, token_pair = _content(aliases.filter(~eastern))
+    characters = aliases.filter(eastern).str.strip_chars(" ").str.extract_all(r"^.|.$")
+    parts = pl.concat([tokens, characters.explode(empty_as_null=False)])
+    pair = np.append(
+        np.flatnonzero(~eastern)[token_pair],
+        np.repeat(np.flatnonzero(eastern), characters.list.len().to_numpy()),
+    )
+    texts = once_each(plain, row, run_together)
+    there = np.bincount(pair, contains(texts.gather(pair), parts), minlength=len(aliases))
+    size = np.bincount(pair, minlength=len(aliases))
+    enough = there >= np.where(eastern, size, _least(size, threshold))
+    kept: Bools = enough & (aliases != " ").to_numpy()
+    return kept
+
+
+def _close(codes: Codes, groups: Ints, rule: int) -> None:
+    codes[groups[codes[groups] == 0]] = rule
+
+
+def _literal(texts: pl.Series, parts: pl.Series, leniency: Leniency) -> Bools:
+    """True if a text contains its part; with the guard, free of its neighbours somewhere."""
+    hits = contains(texts, parts)
+    if leniency.boundary_guard:
+        looked = hits & (parts != "").fill_null(value=False).to_numpy()
+        hits[looked] = _stands_free(texts.filter(looked), parts.filter(looked))
+    return hits
+
+
+def _tokens_in_order(
+    texts: pl.Series, aliases: pl.Series, eastern: Bools, leniency: Leniency
+) -> Bools:
+    """True if a text contains the tokens of its alias, without spaces if it is eastern."""
+    hits = contains(texts, aliases)
+    if eastern.any():
+        close, parts = (_without_spaces(side.filter(eastern)) for side in (texts, aliases))
+        hits[eastern] = _literal(close, parts, leniency)
+    return hits
+
+
+def _without_spaces(texts: pl.Series) -> pl.Series:
+    return texts.str.replace_all(" ", "", literal=True)
+
+
+def _is_eastern(aliases: pl.Series) -> Bools:
+    """True for normalised aliases with a Chinese, Japanese or Korean character."""
+    flags = not_ascii(aliases)
+    flags[flags] = aliases.filter(flags).str.contains(_EAST_ASIAN).to_numpy()
+    return flags
+
+
+def _stands_free(texts: pl.Series, parts: pl.Series) -> Bools:
+    """True if some occurrence of a part in its text is not glued to a neighbour.
+
+    Glued are a digit to a digit, also across one dot or comma, and a letter to a letter, of ASCII:
+    70 in 170, March 1 in March 15. Parts are not empty and occur.
+    """
+    import numpy as np
+
+    pairs = pl.DataFrame({"text": texts, "part": parts})
+    first = pairs.select(pl.col("text").str.find(pl.col("part"), literal=True)).to_series()
+    found = _free(texts, parts, first.to_numpy())
+    # Few parts are glued where they occur first: only for these are all occurrences looked up.
+    glued = np.flatnonzero(~found)
+    texts, parts = texts.gather(glued), parts.gather(glued)
+    places = pl.select(texts.str.find_many(pl.concat_list(parts), overlapping=True)).to_series()
+    owner = np.repeat(np.arange(len(glued)), places.list.len().to_numpy())
+    free = _free(
+        texts.gather(owner), parts.gather(owner), places.explode(empty_as_null=False).to_numpy()
+    )
+    found[glued[owner[free]]] = True
+    return found
+
+
+def _free(texts: pl.Series, parts: pl.Series, places: Ints) -> Bools:
+    """True if the occurrence of a part at this position is not glued to a neighbour."""
+    import numpy as np
+
+    frame = pl.DataFrame(
+        {"text": texts.cast(pl.Binary), "start": pl.Series(places), "size": parts.str.len_bytes()}
+    ).cast({"start": pl.Int64, "size": pl.Int64})
+    before = pl.min_horizontal("start", 2)
+    around = pl.col("text").bin.slice(pl.col("start") - before, before + pl.col("size") + 2)
+    # Two line ends before and after each, so that every occurrence has all its neighbours.
+    cut = frame.select(
+        around=pl.lit(b"\n\n") + around + pl.lit(b"\n\n"), offset=before + 2, size="size"
+    )
+    windows, offset, size = cut.get_columns()
+    sizes = windows.bin.size().to_numpy().astype(np.int64)
+    first = np.cumsum(sizes) - sizes + offset.to_numpy()
+    text = np.frombuffer(bytes_of(windows), dtype=np.uint8)
+    return ~_glued(text, first, -1) & ~_glued(text, first + size.to_numpy() - 1, 1)
+
+
+def _glued(text: Any, place: Ints, step: int) -> Bools:
+    """True if the character at a position belongs with the next one or two in this direction."""
+    here, near, far = text[place], text[place + step], text[place + 2 * step]
+    point = (near == ord(".")) | (near == ord(","))
+    numbers = digit(here) & (digit(near) | (point & digit(far)))
+    words = _letter(here) & _letter(near)
+    glued: Bools = numbers | words
+    return glued
+
+
+def _letter(characters: Any) -> Any:
+    small = characters | 0x20
+    return (small >= ord("a")) & (small <= ord("z"))
+
+
+def _overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int) -> Bools:
+    """True if a window of each normalised text contains enough of its normalised alias.
+
+    The window has as many consecutive content tokens as the alias, and `slack` more. It must contain
+    at least the share `threshold` of the alias's tokens, repeated ones as often, and all those with
+    a digit. Aliases with fewer than two content tokens are never found.
+    """
+    import numpy as np
+
+    asked, pair = _content(aliases)
+    size = np.bincount(pair, minlength=len(aliases))
+    needed = _least(size, threshold)
+    digit = asked.str.contains("[0-9]").to_numpy()
+    found: Bools = size >= 2
+    chosen = np.flatnonzero(found)
+    if not len(chosen):
+        return found
+    rank = np.cumsum(found) - 1
+    kept = found[pair]
+    tokens = pl.DataFrame({"pair": rank[pair[kept]], "token": asked.filter(kept)})
+    tokens = tokens.with_columns(digit=digit[kept])
+    found[chosen] = _within_a_window(
+        texts.gather(chosen), tokens, size[chosen] + slack, needed[chosen]
+    )
+    return found
+
+
+def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
+    """The content tokens of normalised texts, and the text of each."""
+    import numpy as np
+
+    split = texts.str.split(" ")
+    tokens = split.explode(empty_as_null=False)
+    owner = np.repeat(np.arange(len(texts)), split.list.len().to_numpy())
+    kept = ~tokens.is_in(_NO_TOKENS.implode())
+    return tokens.filter(kept), owner[kept.to_numpy()]
+
+
+def _least(size: Ints, threshold: float) -> Ints:
+    """The smallest count that is at least this share of the size."""
+    import numpy as np
+
+    needed: Ints = np.ceil(threshold * size - _CLOSE).astype(np.int64)
+    return needed
+
+
+def _within_a_window(texts: pl.Series, asked: pl.DataFrame, width: Ints, needed: Ints) -> Bools:
+    """True if a window of each text contains enough of the tokens of its alias."""
+    # A token that the alias has c times counts at most c times: of its occurrences in a window, the
+    # last c. So an occurrence counts in the windows that reach it but not the c-th occurrence after
+    # it. These windows begin at consecutive places: a sweep adds the occurrence at the first and
+    # removes it after the last.
+    import numpy as np
+
+    tokens, owner = _content(texts)
+    place = np.arange(len(tokens)) - np.searchsorted(owner, owner)
+    required = asked.group_by("pair", "token").agg(pl.len().alias("count"), pl.col("digit").first())
+    events = (
+        pl.DataFrame({"pair": owner, "place": place, "token": tokens})
+        .join(required, on=["pair", "token"])
+        .sort("pair", "token", "place")
+    )
+    pair, place, count, digit = (
+        events[name].to_numpy().astype(np.int64) for name in ("pair", "place", "count", "digit")
+    )
+    token = events.select(pl.struct("pair", "token").rle_id()).to_series().to_numpy()
+    after = np.minimum(np.arange(len(events)) + count, len(events) - 1)
+    followed = (token[after] == token) & (np.arange(len(events)) + count < len(events))
+    first = np.maximum(place - width[pair] + 1, 0)
+    last = np.where(followed, np.minimum(place, place[after] - width[pair]), place)
+    counts = last >= first
+    sign = np.repeat([1, -1], counts.sum())
+    pair, digit = np.tile(pair[counts], 2), np.tile(digit[counts], 2) * sign
+    # At the same place those that end come first, so that no sum is ever too high.
+    order = np.lexsort((sign, np.append(first[counts], last[counts] + 1), pair))
+    pair, matched = pair[order], np.cumsum(sign[order])
+    digits = np.bincount(asked["pair"], asked["digit"].to_numpy(), minlength=len(texts))
+    enough = (matched >= needed[pair]) & (np.cumsum(digit[order]) >= digits[pair])
+    found = np.zeros(len(texts), dtype=np.bool_)
+    found[pair[enough]] = True
+    return found
