@@ -1,11 +1,15 @@
-"""Languages: the phrases that responses are searched for, and the words questions are asked in.
+"""Languages: the phrases that responses are searched for, and the texts of prompts.
 
-English, Chinese and any other are defined in the same way, and nowhere else.
+English and Chinese are files in the same format as a language of the user.
+
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
@@ -29,27 +33,26 @@ Write these words in lower case, just as they stand here."""
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """What responses in a language say, and how questions are asked in it.
+    """Phrases of responses in a language, and the texts of prompts.
 
-    `label` searches for its phrases beside the English and Chinese ones, `prompts` asks in it.
-    Strict labels know `rejections` and `errors` only, as they are written here, capitals included
-    (and in data sets whose name contains `zh`, where responses lose their spaces, none with a
-    space). Lenient labels look for all phrases, whatever their capitals, spaces and apostrophes.
+    `label` searches for the phrases in addition to the English and Chinese ones. Strict labels use
+    `rejections` and `errors` only, exactly as written (in data sets with `zh` in their name, where
+    responses lose their spaces, none with a space matches). Lenient labels use all phrases and
+    ignore case, extra spaces and kinds of apostrophes.
 
     Args:
-        rejections: What a response without an answer says. The first is what prompts ask for.
-        errors: What a response says that finds the documents at fault; the first likewise.
-        inability: That the model is not able to answer, in other words: rejections of tier 2.
-        absence: That the documents do not say it: rejections of tier 3.
-        other_errors: That the documents are at fault, in other words: errors of tier 2.
-        negations: What takes back a phrase of `other_errors`, if it stands before it with no more
-            than a few characters between, such as `no `.
+        rejections: Phrases of responses without an answer; prompts ask for the first.
+        errors: Phrases of responses that find errors in the documents; prompts ask for the first.
+        inability: Other statements of inability to answer: rejections of tier 2.
+        absence: Statements that the documents lack the answer: rejections of tier 3.
+        other_errors: Other statements of errors in the documents: errors of tier 2.
+        negations: Phrases such as `no ` that cancel one of `other_errors` shortly after them.
         template: The text around `{documents}` and `{query}`; English by default.
-        system: The system prompt, with `{rejection}` and `{error}` for the words that it asks for;
+        system: The system prompt, with `{rejection}` and `{error}` for the requested phrases;
             English by default.
 
     Raises:
-        ParameterError: Phrases are not a list of strings, one is blank, or a list is empty.
+        ParameterError: Phrases are not a list of strings, one is blank, or a required one is empty.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -58,8 +61,8 @@ class Language:
         ...     errors=["sachliche Fehler"],
         ...     absence=["nicht genannt"],
         ... )
-        >>> said = ["Es liegen unzureichende Informationen vor.", "Das wird nicht genannt."]
-        >>> responses = pl.DataFrame({"dataset": "de", "answers": "Bonn", "response": said})
+        >>> texts = ["Es liegen unzureichende Informationen vor.", "Das wird nicht genannt."]
+        >>> responses = pl.DataFrame({"dataset": "de", "answers": "Bonn", "response": texts})
         >>> strict = ef.rag.label(responses, language=german)
         >>> lenient = ef.rag.label(responses, language=german, mode="lenient")
         >>> strict["label"].to_list(), lenient["label"].to_list()
@@ -85,157 +88,33 @@ class Language:
 
     @property
     def told(self) -> str:
-        """The system prompt, with the words that it asks for."""
+        """The system prompt with the words that it asks for."""
         (rejection, *_), (error, *_) = self.rejections, self.errors
         return self.system.replace("{rejection}", rejection).replace("{error}", error)
 
 
 def _checked(name: str, phrases: object) -> tuple[str, ...]:
-    made = tuple(phrases) if isinstance(phrases, list | tuple) else ()
-    texts = all(isinstance(phrase, str) and phrase.strip() for phrase in made)
-    if not isinstance(phrases, list | tuple) or not texts or (name in _REQUIRED and not made):
+    checked = tuple(phrases) if isinstance(phrases, list | tuple) else ()
+    strings = all(isinstance(phrase, str) and phrase.strip() for phrase in checked)
+    listed = isinstance(phrases, list | tuple)
+    if not listed or not strings or (name in _REQUIRED and not checked):
         least = "at least one phrase" if name in _REQUIRED else "phrases"
         raise ParameterError(
             f"{name} of a language must be a list of {least}, none of them blank; got {phrases!r}"
         )
-    return made
+    return checked
 
 
-ENGLISH = Language(
-    rejections=["insufficient information"],
-    errors=["factual errors"],
-    inability=[
-        "can not answer",
-        "cannot answer",
-        "can't answer",
-        "unable to answer",
-        "not able to answer",
-        "could not answer",
-        "cannot be answered",
-        "can not be answered",
-        "cannot provide an answer",
-        "can not provide an answer",
-        "not possible to answer",
-        "cannot determine",
-        "can not determine",
-        "can't determine",
-        "unable to determine",
-        "cannot be determined",
-        "can not be determined",
-        "not possible to determine",
-        "cannot provide a definitive answer",
-        "cannot confirm",
-    ],
-    absence=[
-        "not enough information",
-        "insufficient evidence",
-        "insufficient context",
-        "no information",
-        "no relevant information",
-        "no specific information",
-        "not provide information",
-        "not provide any information",
-        "not provide enough information",
-        "not provide sufficient information",
-        "not provide the answer",
-        "not contain information",
-        "not contain any information",
-        "not contain enough information",
-        "not contain sufficient information",
-        "not contain the answer",
-        "not mention",
-        "no mention",
-        "not mentioned",
-        "not specify",
-        "not specified",
-        "not stated",
-        "not provided in",
-        "not found in",
-        "not included in",
-        "not available in",
-        "information is not available",
-        "do not have information",
-        "don't have information",
-        "do not have enough information",
-        "don't have enough information",
-        "not addressed",
-        "not explicitly",
-        "not directly mention",
-    ],
-    other_errors=[
-        "factual error",
-        "factually incorrect",
-        "factually inaccurate",
-        "factual inaccurac",
-        "factual mistake",
-        "incorrect information",
-        "inaccurate information",
-        "wrong information",
-        "error in the document",
-        "errors in the document",
-        "errors in the provided",
-        "documents are incorrect",
-        "document is incorrect",
-        "documents contain errors",
-        "contradicts the fact",
-    ],
-    negations=["no ", "not contain any "],
-)
-
-CHINESE = Language(
-    rejections=["信息不足"],
-    errors=["事实性错误"],
-    inability=[
-        "无法回答",
-        "不能回答",
-        "无法确定",
-        "不能确定",
-        "无法判断",
-        "不能判断",
-        "无法得知",
-        "无法推断",
-    ],
-    absence=[
-        "未提及",
-        "没有提及",
-        "没有提到",
-        "未提供",
-        "没有提供",
-        "未说明",
-        "没有说明",
-        "没有相关信息",
-        "没有足够",
-        "文档中没有",
-    ],
-    other_errors=[
-        "事实错误",
-        "错误信息",
-        "信息有误",
-        "与事实不符",
-        "与事实不一致",
-        "文档有误",
-        "文档错误",
-    ],
-    negations=["没有", "不存在"],
-    template="材料\n{documents}\n\n题目\n{query}",
-    system="""\
-请以题目之前的材料为依据作答。其中的材料可能与题目无关、也可能有误。
-一、答案从简。问到的每一项都要答到。
-二、没有一段材料能回答题目时请写【{rejection}】。
-三、材料与你确知的事实不符时请写【{error}】。然后给出正确答案。
-以上用语请照原样书写。""",
-)
+@cache
+def built_in(name: str) -> Language:
+    """The language `english` or `chinese`, from the TOML file of that name."""
+    text = resources.files(__package__).joinpath(f"{name}.toml").read_text("utf-8")
+    return Language(**tomllib.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """The phrases of several languages together, by tier.
-
-    Args:
-        rejections: Of three tiers, from what a model is told to say to ever looser ones.
-        errors: Of two.
-        negations: What takes back errors of the second tier.
-    """
+    """The phrases of several languages together, by tier."""
 
     rejections: tuple[tuple[str, ...], ...]
     errors: tuple[tuple[str, ...], ...]
@@ -244,10 +123,11 @@ class Phrases:
     @classmethod
     def of(cls, language: Language | None = None) -> Phrases:
         """Those of English and Chinese, and of another language, in this order."""
-        spoken = [ENGLISH, CHINESE, *([] if language is None else [language])]
+        languages = [built_in("english"), built_in("chinese")]
+        languages += [] if language is None else [language]
 
         def joined(name: str) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(each for one in spoken for each in getattr(one, name)))
+            return tuple(dict.fromkeys(each for one in languages for each in getattr(one, name)))
 
         return cls(
             (joined("rejections"), joined("inability"), joined("absence")),

@@ -1,27 +1,33 @@
-"""Prompts from selected documents."""
+"""Prompts from selected documents, and their files."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.answered import check_ids
+from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
+from evalframe.core.files import replacing
 from evalframe.core.frames import like_input
+from evalframe.rag.answers import answers_from_text
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.documents.counts import OK
-from evalframe.rag.languages import CHINESE, ENGLISH
+from evalframe.rag.languages import built_in
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.rag.languages import Language
 
 KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate", "order", "seed")
-"""What identifies a prompt."""
+"""The columns that identify a prompt."""
 
 _ORIGINAL = ("original", 2333)
-"""Order and seed of RGB, which the id of a prompt leaves out."""
+"""Order and seed of RGB, which are not part of the id of a prompt."""
+
+_LISTS = ("positive", "negative", "positive_wrong")
 
 PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String()}
 """The columns that `prompts` adds."""
@@ -37,30 +43,29 @@ def prompts(
     closed_book: str = "{query}",
     separator: str = "\n",
 ) -> pl.LazyFrame:
-    """The prompts that ask a model the questions, each with its documents.
+    """Prompts that ask a model the questions, each with its documents.
 
     Args:
-        selected: What `select_documents` returns, with a column `query`.
-        language: What to ask in; by default Chinese for data sets whose name contains `zh`,
-            English for others.
-        template: The text around `{documents}` and `{query}`, each of which may stand in it more
-            than once; other braces are text. By default that of the language.
-        system: The system prompt; by default that of the language, which asks for the words by
-            which `label` knows rejections and flagged errors.
-        closed_book: The template where no documents are shown; there is no system prompt then.
-        separator: What stands between two documents.
+        selected: Result of `select_documents`, with a column `query`.
+        language: Language of the prompts; by default Chinese for data sets whose name contains
+            `zh`, English for others.
+        template: The text around `{documents}` and `{query}`; both can occur several times, other
+            braces are text. By default that of the language.
+        system: The system prompt; by default that of the language, which asks for the phrases by
+            which `label` recognises rejections and flagged errors.
+        closed_book: The template for prompts without documents, which have no system prompt.
+        separator: Text between two documents.
 
     Returns:
         The columns of `selected`, then `prompt_id` (String: data set, id, noise rate, number of
-        passages and correct passage rate in one, and order and seed unless they are those of
-        RGB), `prompt` and `system` (String). The prompt is null without a query (then `status`
-        says so) and where no documents could be selected, the system prompt also where none are
-        shown. Rows keep their order.
+        passages, correct passage rate, and order and seed unless they are those of RGB), `prompt`
+        and `system` (String). `prompt` is null without a query (`status` says so) and without
+        selected documents, `system` also with zero documents. Rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A template without `{query}`, something else than text, or the name of a
-            column that is added is taken.
+        MissingColumnsError: A column is missing.
+        ParameterError: A template lacks `{query}` or is not text, or the table already has a column
+            that is added.
 
     Examples:
         >>> import polars as pl
@@ -85,44 +90,40 @@ def prompts(
         Question: Who won?
     """
     lazy = selected.lazy()
-    present = lazy.collect_schema().names()
-    if missing := {*KEYS, "query", "documents", "status"} - {*present}:
-        raise MissingColumnsError.of("prompts", missing, present)
-    if taken := [name for name in PROMPTS if name in present]:
-        raise ParameterError(f"prompts adds a column {taken[0]!r}; rename the one in the table")
+    columns = lazy.collect_schema().names()
+    if missing := {*KEYS, "query", "documents", "status"} - {*columns}:
+        raise MissingColumnsError.of("prompts", missing, columns)
+    if reserved := [name for name in PROMPTS if name in columns]:
+        raise ParameterError(f"prompts adds a column {reserved[0]!r}; rename the one in the table")
     if not isinstance(system, str | None) or not isinstance(separator, str):
         raise ParameterError(f"system and separator must be text, got {system!r}, {separator!r}")
     chinese = is_chinese(pl.col("dataset"))
-    shown = pl.col("documents").list.len()
-    east, west = (CHINESE, ENGLISH) if language is None else (language, language)
+    length = pl.col("documents").list.len()
+    east, west = language or built_in("chinese"), language or built_in("english")
     in_chinese, in_english = (
         _filled("template", each.template if template is None else template, separator)
         for each in (east, west)
     )
     open_book = pl.when(chinese).then(in_chinese).otherwise(in_english)
-    told = pl.when(chinese).then(pl.lit(east.told)).otherwise(pl.lit(west.told))
+    instructions = pl.when(chinese).then(pl.lit(east.told)).otherwise(pl.lit(west.told))
     if system is not None:
-        told = pl.lit(system)
-    unasked = pl.col("query").is_null() & (pl.col("status") == OK)
+        instructions = pl.lit(system)
+    mute = pl.col("query").is_null() & (pl.col("status") == OK)
     return lazy.with_columns(
         prompt_id=_prompt_id(),
-        status=pl.when(unasked).then(pl.lit("the query is null")).otherwise("status"),
-        prompt=pl.when(shown > 0)
+        status=pl.when(mute).then(pl.lit("the query is null")).otherwise("status"),
+        prompt=pl.when(length > 0)
         .then(open_book)
-        .when(shown == 0)
+        .when(length == 0)
         .then(_filled("closed_book", closed_book, separator)),
-        system=pl.when((shown > 0) & pl.col("query").is_not_null()).then(told),
+        system=pl.when((length > 0) & pl.col("query").is_not_null()).then(instructions),
     )
 
 
 def _filled(name: str, template: str, separator: str) -> pl.Expr:
-    """The template with the documents and the query in their places.
-
-    Raises:
-        ParameterError: It has no place for the query.
-    """
+    """The template with documents and query in place."""
     if not (isinstance(template, str) and "{query}" in template):
-        raise ParameterError(f"{name} has no {{query}}, where the question goes: {template!r}")
+        raise ParameterError(f"{name} has no {{query}} for the question: {template!r}")
     fields = {
         "{documents}": pl.col("documents").list.join(separator),
         "{query}": pl.col("query"),
@@ -139,3 +140,75 @@ def _prompt_id() -> pl.Expr:
     order, seed = _ORIGINAL
     usual = (pl.col("order") == order) & (pl.col("seed") == seed)
     return pl.when(usual).then(setting).otherwise(pl.format("{}/{}{}", setting, "order", "seed"))
+
+
+def write_prompts(selected: Frame, path: str | Path) -> int:
+    """Write prompts to a file, completely or not at all.
+
+    `.parquet`: the table without the lists that the documents were selected from, with all rows.
+    `.jsonl`: a line for each prompt, as runners of evaluations read them, with `id`, `input` (chat
+    messages with `role` and `content`), `target` (all aliases of the answer in one list) and
+    `metadata` (the settings of the prompt, and `answers`). Rows without a prompt have no line.
+
+    Args:
+        selected: Result of `prompts`, or of `select_documents` for the default prompts.
+        path: The file.
+
+    Returns:
+        Number of prompts.
+
+    Raises:
+        MissingColumnsError: A column is missing.
+        ContractError: A prompt lacks its data set or id, or two have the same.
+        OutputError: The file cannot be written, or has another extension.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import polars as pl
+        >>> from evalframe.rag.documents import select_documents, write_prompts
+        >>> instance = {"dataset": "en", "id": 7, "query": "Who won?", "answers": [["Ann"]]}
+        >>> instances = pl.DataFrame([{**instance, "positive": ["Ann won."], "negative": ["No."]}])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "prompts.jsonl"
+        ...     count = write_prompts(select_documents(instances, passage_num=0), path)
+        ...     print(count, path.read_text()[:69])
+        1 {"id":"en/7/noise0.0/passages0/correct0.0/seeded42","input":[{"role":
+    """
+    path = Path(path)
+    check_prompt_file(path)
+    lazy = selected.lazy().collect().lazy()  # read for the ids, then written
+    if not PROMPTS.keys() <= lazy.collect_schema().keys():
+        lazy = prompts(lazy)
+    asked = pl.col("prompt").is_not_null()
+    ids = lazy.filter(asked).select("prompt_id").collect().to_series()
+    check_ids(ids, "write_prompts")
+    with replacing(path) as partial:
+        if path.suffix == ".parquet":
+            lazy.select(pl.exclude(_LISTS)).sink_parquet(partial)
+        else:
+            lazy.filter(asked).select(**_line(lazy.collect_schema())).sink_ndjson(partial)
+    return len(ids)
+
+
+def check_prompt_file(path: Path) -> None:
+    """Raise OutputError unless prompts can be written to a file of this name."""
+    if path.suffix not in (".parquet", ".jsonl"):
+        raise OutputError(f"cannot write {path.name}: name it .parquet or .jsonl")
+
+
+def _line(schema: pl.Schema) -> dict[str, pl.Expr]:
+    """The fields of a line of JSON."""
+    if "answers" not in schema:
+        raise MissingColumnsError.of("write_prompts", {"answers"}, schema)
+    answers = answers_from_text("answers")
+    user = pl.struct(pl.lit("user").alias("role"), pl.col("prompt").alias("content"))
+    system = pl.struct(pl.lit("system").alias("role"), pl.col("system").alias("content"))
+    return {
+        "id": pl.col("prompt_id"),
+        "input": pl.when(pl.col("system").is_null())
+        .then(pl.concat_list(user))
+        .otherwise(pl.concat_list(system, user)),
+        "target": answers.list.eval(pl.element().explode(empty_as_null=False, keep_nulls=False)),
+        "metadata": pl.struct(*KEYS, answers),
+    }

@@ -248,9 +248,9 @@ def _letter(characters: Any) -> Any:
 def _overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int) -> Bools:
     """True if a window of each normalised text contains enough of its normalised alias.
 
-    The window has as many consecutive content tokens as the alias, and `slack` more. It must contain
-    at least the share `threshold` of the alias's tokens, repeated ones as often, and all those with
-    a digit. Aliases with fewer than two content tokens are never found.
+    The window has as many consecutive content tokens as the alias, and `slack` more. It must
+    contain at least the share `threshold` of the alias's tokens, repeated ones as often, and all
+    those with a digit. Aliases with fewer than two content tokens are never found.
     """
     import numpy as np
 

@@ -68,9 +68,9 @@ def plain_of(texts: pl.Series, lower: pl.Series) -> pl.Series:
 def normalised(texts: pl.Series) -> pl.Series:
     """Plain texts as tokens, with a space before and after each.
 
-    A token has letters, digits, %, + and #, and dots between digits. Accents, apostrophes and commas
-    between a digit and exactly three digits are dropped; everything else separates tokens. Digits
-    are 0 to 9.
+    A token has letters, digits, %, + and #, and dots between digits. Accents, apostrophes and
+    commas between a digit and exactly three digits are dropped; everything else separates tokens.
+    Digits are 0 to 9.
 
     >>> normalised(pl.Series(["o'neill: $1,361,000.50 (u.s.)"])).to_list()
     [' oneill 1361000.50 u s ']
