@@ -170,7 +170,8 @@ def test_one_error_tells_of_every_broken_rule():
         "    Remedy: shorten it.\n"
         "  who is unique: not so in 1 of 5 rows\n"
         "    row 4: who='a' (as row 0)\n"
-        "    Remedy: drop the repeats, or name the further column that tells these rows apart."
+        "    Remedy: drop the repeats, or name the further column that tells these rows apart, in "
+        "by or in key."
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
-from differences.records import RULES, parquet
+from differences.records import parquet
 from evalframe.compat import dtef
 
 if TYPE_CHECKING:

@@ -237,7 +237,7 @@ BAD = {
         "nested.parquet --by tags -o out.csv",
         r"out.csv cannot hold column 'tags' \(List\(String\)\); write .parquet instead",
     ),
-    "remedy": ("twice.parquet", r"tells these rows apart, in by or in key \(--by, --key\)"),
+    "remedy": ("twice.parquet", r"tells these rows apart, in by or in key"),
     "metric": ("items.parquet --metrics aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'"),
     "one cluster": ("one.parquet --bootstrap 10", "error: .*cluster"),
     "ragged": ("ragged.csv", "error: ragged.csv cannot be read .*more fields"),

@@ -195,7 +195,6 @@ def test_rules(call: Any, runs: Path, sample: dict[str, Any]) -> None:
     line = ("selective", "--from-run", "run.json", *FEW, *QUICK, "--artifact", "out.json")
     done = call(*line, exit_code=1)
     assert "llm_evidence_count is present, for llm: not so in 1 of " in done.stderr
-    assert "where=" not in done.stderr
     assert "--rules documented does not." in done.stderr
     assert not Path("out.json").exists()
     call(*line, "--rules", "documented", "-q")
@@ -236,7 +235,7 @@ BAD = {
     "absent": ("--from-run absent.json", 1, "absent.json: no such file"),
     "folder": ("--from-run .", 1, "cannot read .: Is a directory"),
     "truncated": ("--from-run cut.json", 1, "the file ends too early; was its writer interrupted?"),
-    "no mode": ("--from-run run.json", 1, r"say which mode to read \(--mode\). Its modes: 'zero"),
+    "no mode": ("--from-run run.json", 1, r"say which to read by --mode. Its modes: 'zero"),
     "mode": ("--from-run run.json --mode few", 1, "no experiment of mode 'few'. Did you mean 'few"),
     "twice": ("--from-run twice.json --mode few_shot", 1, "more than one successful entry"),
     "unlabelled": ("--from-run bare.json --mode few_shot", 1, "a prediction and no ground truth"),

@@ -106,7 +106,9 @@ def test_metrics_that_do_not_exist(entry: Any, message: str) -> None:
 
 
 def test_one_name_twice() -> None:
-    with pytest.raises(EvalframeError, match="metric 'aurc' is asked for twice; give one an alias"):
+    with pytest.raises(
+        EvalframeError, match="metric 'aurc' is asked for twice; name it once, or give"
+    ):
         names("aurc", {"name": "aurc", "convention": "trapezoid_predicted"})
 
 

@@ -102,7 +102,7 @@ IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
             "model, study_id, sub_study_id, finding_id, test_id are unique: not so in 1 of 91",
             "row 90:",
             "(as row 0)",
-            "in by or in key (--by, --key)",
+            "in by or in key",
         ],
     ),
     "a missing model": (with_first("model", None), ["model is present", "fill in 'model'"]),
@@ -165,7 +165,7 @@ TABLES: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "of text": (
         TESTS.with_columns(pl.col("stat_human").cast(pl.String)),
-        "tests: column 'stat_human' is String, not a number. Cast it in the file",
+        "tests: column 'stat_human' is String, not a number. Cast it: frame.with_columns",
     ),
     "without rows": (TESTS.head(0), "tests: the table has no rows. Check where it comes from."),
 }
@@ -186,7 +186,7 @@ COMMANDS: dict[str, tuple[list[str], int, str]] = {
     "an unknown column": (
         ["tests.parquet", "-o", "o.csv", "--by", "modell"],
         1,
-        "Did you mean 'model'? Rename the column in the file, or name another by --by, --key",
+        "Did you mean 'model'? Rename the column in the file, or name another in by, key",
     ),
     "an unknown cluster": (
         ["tests.parquet", "-o", "o.csv", "--bootstrap", "9", "--cluster", "participants"],

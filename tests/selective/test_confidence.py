@@ -250,8 +250,8 @@ def test_names_that_are_none(name, error, message):
 @pytest.mark.parametrize(
     ("variant", "calibration", "message"),
     [
-        ("calibrated", None, "of method logistic or platt or isotonic; pass calibration="),
-        ("calibrated:llm", None, "of method temperature_scaling or isotonic; .* --calibration"),
+        ("calibrated", None, "of method logistic or platt or isotonic; name one by calibration="),
+        ("calibrated:llm", None, "of method temperature_scaling or isotonic; name one by"),
         ("verbalized_calibrated", None, "'verbalized_calibrated' needs a calibration"),
         ("calibrated", TEMPERATURE, "a supervised model; this one is of method 'temperature_sc"),
         ("calibrated:llm", LOGISTIC, "one scalar confidence; this one is of method 'logistic'"),

@@ -48,7 +48,7 @@ FEW = SIGNALS.filter(mode="few_shot")
 @pytest.mark.parametrize(
     ("table", "mode", "error", "message"),
     [
-        (SIGNALS, None, InputError, "of 3 modes; say which mode to read"),
+        (SIGNALS, None, InputError, "of 3 modes; say which to read by mode=..."),
         (SIGNALS, "few", InputError, "no item is of mode 'few'"),
         (FEW.drop("mode"), "few_shot", MissingColumnsError, "'mode'"),
         (FEW.drop("label"), None, MissingColumnsError, "'label'"),

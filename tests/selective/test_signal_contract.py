@@ -29,8 +29,8 @@ def test_one_error_tells_of_all_variants():
         "confidence signals: 3 rules broken (rows are numbered from 0).",
         f"token_msp is present, for {both}: not so in 1 of 4 rows\n"
         "    row 1: participant_id=7, item='Tired', token_msp=null\n"
-        "    Remedy: record 'token_msp' for these rows, check only those that matter (where=...),"
-        f" or leave out {both}.",
+        f"    Remedy: record 'token_msp' for these rows, leave out {both}, or in Python check only "
+        "those that matter (where=...).",
         f"token_msp is a number (NaN: no such key, or no number there), for {both}: "
         "not so in 1 of 4 rows\n    row 2: participant_id=8, item='Sleep', token_msp=nan",
         "verbalized_confidence is a whole number, for secondary:token_msp+verbalized:average, "

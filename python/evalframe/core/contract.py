@@ -192,7 +192,8 @@ class Contract:
             f"{', '.join(self.key)} {'are' if len(self.key) > 1 else 'is'} unique",
             pl.struct(self.key).is_first_distinct() | lacking,
             self.key,
-            "drop the repeats, or name the further column that tells these rows apart",
+            "drop the repeats, or name the further column that tells these rows apart, in by or in "
+            "key",
         )
 
     def _in(self, schema: pl.Schema) -> Iterator[Column]:
@@ -289,7 +290,8 @@ def validate(
         evalframe.core.errors.ContractError: items: 1 rule broken (rows are numbered from 0).
           item is unique: not so in 1 of 2 rows
             row 1: item='a' (as row 0)
-            Remedy: drop the repeats, or name the further column that tells these rows apart.
+            Remedy: drop the repeats, or name the further column that tells these rows apart, in by
+            or in key.
     """
     if (on_invalid == "quarantine") != (quarantine is not None):
         raise ParameterError(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import polars as pl
 
@@ -16,6 +17,37 @@ _SHOWN = 3
 
 _PLAN = "\n\nThis error occurred in the following expression"
 """What Polars adds to an error that is raised while it computes."""
+
+
+class Argument(NamedTuple):
+    """An argument that a message tells to set, as a call, a command or a job file writes it.
+
+    >>> mode = Argument("eval_type", "shift")
+    >>> print(mode, "|", mode.as_flag(), "|", mode.as_entry())
+    eval_type="shift" | --eval-type shift | eval_type = "shift"
+    """
+
+    name: str
+    value: str | bool | None = None
+
+    def __str__(self) -> str:
+        """The keyword argument of a call."""
+        if isinstance(self.value, str):
+            return f"{self.name}={json.dumps(self.value)}"
+        return f"{self.name}={'...' if self.value is None else self.value}"
+
+    def as_flag(self) -> str:
+        """The flag of a command."""
+        flag = "--" + _FLAGS.get(self.name, self.name).replace("_", "-")
+        return f"{flag} {self.value}" if isinstance(self.value, str) else flag
+
+    def as_entry(self) -> str:
+        """The entry of a job file."""
+        return f"{self.name} = {'' if self.value is None else json.dumps(self.value)}".rstrip()
+
+
+_FLAGS = {"resample": "bootstrap"}
+"""Flags that have other names than their arguments."""
 
 
 class EvalframeError(Exception):
@@ -31,9 +63,19 @@ class EvalframeError(Exception):
         Name the column to use, or rename it.
     """
 
-    def __init__(self, *args: object) -> None:
-        """Take the message; where Polars raises it again with its plan, without the plan."""
-        super().__init__(*(str(arg).partition(_PLAN)[0] for arg in args))
+    def __init__(self, *parts: str | Argument) -> None:
+        """Take the parts of the message; if Polars raises it again with its plan, drop the plan."""
+        texts = (p if isinstance(p, Argument) else str(p).partition(_PLAN)[0] for p in parts)
+        super().__init__(*texts)
+
+    def message(self, shown: Callable[[Argument], str] = str) -> str:
+        """The message, with its arguments as a caller writes them."""
+        parts = (shown(part) if isinstance(part, Argument) else part for part in self.args)
+        return "".join(parts)
+
+    def __str__(self) -> str:
+        """The message for callers in Python."""
+        return self.message()
 
 
 class ParameterError(EvalframeError, ValueError):
@@ -43,10 +85,6 @@ class ParameterError(EvalframeError, ValueError):
 class UnknownNameError(EvalframeError, KeyError):
     """A name (metric, variant, option) that nothing answers to."""
 
-    def __str__(self) -> str:
-        """The message itself; `KeyError` would quote it."""
-        return str(self.args[0])
-
     @classmethod
     def of(cls, kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
         """Name the nearest known spelling, then all of them."""
@@ -55,7 +93,14 @@ class UnknownNameError(EvalframeError, KeyError):
 
 
 class MissingColumnsError(EvalframeError):
-    """A table lacks columns that were asked for."""
+    """A table lacks columns that were asked for.
+
+    Attributes:
+        missing: The columns, if another can be named for them.
+    """
+
+    ADVICE = " Name the column to use, or rename it."
+    missing: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -66,10 +111,17 @@ class MissingColumnsError(EvalframeError):
         present = [name for name in present if not name.startswith(":")]  # our own, while we work
         hints = "".join(did_you_mean(name, present) for name in missing)
         named = ", ".join(repr(name) for name in missing)
-        return cls(
-            f"{needed_by} needs column{'s' * (len(missing) > 1)} {named}; the table has {present}."
-            f"{hints} Name the column to use, or rename it."
-        )
+        what = f"{needed_by} needs column{'s' * (len(missing) > 1)} {named}"
+        return cls.saying(f"{what}; the table has {present}.{hints}", missing)
+
+    @classmethod
+    def saying(
+        cls, what: str, missing: Iterable[str], *more: str | Argument
+    ) -> MissingColumnsError:
+        """Tell, with these words, to name a column in place of one that is missing."""
+        error = cls(what, cls.ADVICE, *more)
+        error.missing = (*missing,)
+        return error
 
 
 class ContractError(EvalframeError):
@@ -96,7 +148,8 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except EvalframeError as error:
-        raise type(error)(f"{name}: {error}") from error
+        error.args = (f"{name}: ", *error.args)
+        raise
 
 
 def first_few(values: pl.Series) -> str:

@@ -148,8 +148,8 @@ def check_within(path: Path) -> None:
     limit, place = _WITHIN.get(), os.path.realpath(path)
     if limit is not None and not Path(place).is_relative_to(os.path.realpath(limit)):
         raise OutputError(
-            f"cannot write {path.name}: {place!r} is outside of {str(limit)!r}; choose another "
-            "output"
+            f"cannot write {path.name}: {place!r} is outside of {str(limit)!r}, where a job file "
+            "may write; name another folder by --output-folder (in Python into=...)"
         )
 
 

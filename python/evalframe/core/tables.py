@@ -53,9 +53,7 @@ class Keys:
         names = tuple(expr.meta.output_name() for expr in exprs)
         clash = sorted(set(names) & set(taken))
         if clash:
-            raise ParameterError(
-                f"the result has a column {clash[0]!r} of its own; rename the key with .alias(...)"
-            )
+            raise ParameterError(f"the result has a column {clash[0]!r} of its own; rename the key")
         if len(set(names)) < len(names):
             raise ParameterError(f"keys must have different names, got {list(names)}")
         return cls(names, exprs)

@@ -105,9 +105,6 @@ def check_found(columns: Columns, what: str, *present: Collection[str]) -> None:
             )
 
 
-ADVICE = "Name the column to use, or rename it"
-"""Advice of `MissingColumnsError`, which flags are added to."""
-
 _FLAGS = 3
 """Number of flags in an error."""
 
@@ -131,16 +128,24 @@ def naming_columns(columns: Columns, roles: Collection[str]) -> Iterator[None]:
     try:
         yield
     except MissingColumnsError as error:
-        message = str(error)
-        needed = re.findall("'([^']*)'", message.partition("; the table has")[0])
-        if asked := [name for name in needed if name in roles]:
-            flags = " ".join(f"--column {role}=NAME" for role in asked[:_FLAGS])
-            entry = f'columns = {{ {asked[0]} = "NAME" }}'
-            told = f"({flags}{' ...' * (len(asked) > _FLAGS)}, or {entry} in a job file)"
-            error.args = (message.replace(ADVICE, ADVICE.replace(",", f" {told},")),)
+        advice = _advice(error.missing, roles)
+        error.args = tuple(advice if part == error.ADVICE else part for part in error.args)
         raise
     except ContractError as error:
         for role, names in columns.items():
             if re.search(rf"\b{re.escape(role)}\b", str(error)):
                 error.add_note(f"Column {role} is {' or '.join(map(repr, names))} in the file.")
         raise
+
+
+def _advice(missing: Sequence[str], roles: Collection[str]) -> str:
+    """How to name a column in place of a missing one."""
+    named = [name for name in missing if name in roles]
+    if not named:
+        return " Rename the column in the file, or name another in by, key or cluster."
+    flags = " ".join(f"--column {role}=NAME" for role in named[:_FLAGS])
+    more = " ..." * (len(named) > _FLAGS)
+    return (
+        f' Name the column to use ({flags}{more}, or columns = {{ {named[0]} = "NAME" }} in a job '
+        "file), or rename it."
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import sys
@@ -14,50 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
-from evalframe.core.errors import EvalframeError, OutputError
-from evalframe.jobs.columns import ADVICE
+from evalframe.core.errors import Argument, EvalframeError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_IN_FLAGS = (
-    (
-        r"name the further column that tells these rows apart",
-        r"\g<0>, in by or in key (--by, --key)",
-    ),
-    (r"rename the key with \.alias\(\.\.\.\)", "rename that column"),
-    (
-        r"name a finer `cluster` column, or leave out `resample`",
-        "name a finer column by --cluster, or leave out --bootstrap",
-    ),
-    (r"give one an alias", "name it once, or give one an alias in a job file"),
-    (
-        r"Cast it: frame\.with_columns\((.*)\)\.",
-        r"Cast it in the file: with Polars, frame.with_columns(\1).",
-    ),
-    (r"by intersection_only=True", "by --intersection-only"),
-    (r"say which mode to read\.", "say which mode to read (--mode)."),
-    (r", check only those that matter \(where=\.\.\.\)(?=, or)", ""),
-    (r"pass calibration=\.\.\., on the command line ", "name one by "),
-    (
-        r"leave such rows out, or say what stands in for them by feature\(\.\.\.\) or "
-        r"fill_null\(\.\.\.\)",
-        "leave such rows out; for a missing signal --rules reference takes the original's default",
-    ),
-    (r'context_format="attribute-label"', "--context-format attribute-label"),
-    (r"leave it out, or context_count", "leave it out, or --context-count"),
-    (r'eval_type="individual-answer"', "--eval-type individual-answer"),
-    (r"leave out batch_size", "leave out --batch-size"),
-    (r"(leave out|name these in|questions in) answers\b", r"\1 --answers"),
-    (r"on_invalid quarantine", "--on-invalid quarantine"),
-    (
-        r"(is outside of '.*'); choose another output",
-        r"\1, where a job file may write; name another folder by --output-folder",
-    ),
-    (ADVICE, "Rename the column in the file, or name another by --by, --key or --cluster"),
-    (r"\btrain needs at least one feature, such as '(\w+)'", r"name the features: --features \1"),
-)
-"""What the library advises to those who call it, for those who run it."""
+    from collections.abc import Callable, Iterator
 
 _LONGEST = 5_000
 """Characters of a message."""
@@ -82,7 +41,8 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
                 raise
-            say(_shortened(f"error: {_told(error)}"), err=True)
+            shown = Argument.as_entry if ctx.invoked_subcommand == "run" else Argument.as_flag
+            say(_shortened(f"error: {_message(error, shown)}"), err=True)
             ctx.exit(1)
 
 
@@ -182,12 +142,9 @@ def _shortened(message: str) -> str:
     return f"{message[:half]} ... ({left_out:,} characters more) ... {message[-half:]}"
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException, shown: Callable[[Argument], str]) -> str:
     if isinstance(error, EvalframeError):
-        message = "\n".join([str(error), *getattr(error, "__notes__", ())])
-        for advice, flags in _IN_FLAGS:
-            message = re.sub(advice, flags, message)
-        return message
+        return "\n".join([error.message(shown), *getattr(error, "__notes__", ())])
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UnicodeEncodeError):  # bytes on the command line that are no UTF-8

@@ -140,11 +140,11 @@ def _check_sides(present: Sequence[str], missing_agent: MissingAgent) -> None:
     for side in needed if "pas" not in present else ():
         made = _has_factors(side, present) or _has_posteriors(side, present)
         if side not in statistics and not made:
-            raise MissingColumnsError(
+            raise MissingColumnsError.saying(
                 f"nothing says what came out on the {side} side: a table of tests needs 'pas', or "
                 f"of both sides posteriors ('pi_{side}', or 'pi_plus_{side}' and so on) or "
-                f"statistics ('test_type', 'stat_{side}' and so on); the table has {[*present]}. "
-                "Name the column to use, or rename it."
+                f"statistics ('test_type', 'stat_{side}' and so on); the table has {[*present]}.",
+                ["pas", *(f"{name}_{side}" for name in ("pi", "pi_plus", "test_type", "stat"))],
             )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Method
@@ -39,8 +39,10 @@ def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
     if not method.lenient and sizes.to_numpy().max(initial=0) < 2:
         raise ParameterError(
             "the resampling needs at least two clusters in a group, or on each side of a pair, and "
-            f"none has two (first id: {clusters[0]!r}); name a finer `cluster` column, or leave "
-            "out `resample`"
+            f"none has two (first id: {clusters[0]!r}); name a finer column by ",
+            Argument("cluster"),
+            ", or leave out ",
+            Argument("resample"),
         )
 
 

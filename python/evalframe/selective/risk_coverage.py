@@ -83,9 +83,7 @@ def rc_curve(
     lazy, keys = tables.lazy(frame), tables.Keys.of(by)
     clash = sorted(set(keys.names) & set(CURVE))
     if clash:
-        raise ParameterError(
-            f"the curve has a column {clash[0]!r} of its own; rename the key with .alias(...)"
-        )
+        raise ParameterError(f"the curve has a column {clash[0]!r} of its own; rename the key")
     # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
     area = _CURVE.bind((loss, confidence), weight=weight)
     tables.check_columns(lazy, [area], *keys.exprs)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.comparison import compare
-from evalframe.core.errors import ContractError, InputError, ParameterError
+from evalframe.core.errors import Argument, ContractError, InputError, ParameterError
 from evalframe.evaluation import evaluate
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
@@ -263,7 +263,8 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
         only = [len(asked[k] - asked[1 - k]) for k in (0, 1)]
         raise InputError(
             f"the two runs have different participants: {only[0]} are in the first only, "
-            f"{only[1]} in the second only; compare those in both by intersection_only=True"
+            f"{only[1]} in the second only; compare those in both by ",
+            Argument("intersection_only", True),
         )
     analysed = sides[0][0] & sides[1][0]
     if not analysed and settings.rules == "documented":

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
-from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.core.errors import (
+    Argument,
+    ContractError,
+    InputError,
+    MissingColumnsError,
+    ParameterError,
+)
 from evalframe.core.rules import check_rules
 from evalframe.selective.runs import RunWarning
 from evalframe.selective.variants import (
@@ -141,8 +147,8 @@ def check_signals(
         from 0).
           token_msp is present, for token_msp: not so in 1 of 2 rows
             row 1: token_msp=null
-            Remedy: record 'token_msp' for these rows, check only those that matter (where=...),
-            or leave out token_msp.
+            Remedy: record 'token_msp' for these rows, leave out token_msp, or in Python check only
+            those that matter (where=...).
     """
     lazy = frame.lazy()
     schema = lazy.collect_schema()
@@ -176,9 +182,7 @@ def calibrator_for(
         methods = ("logistic", "platt", "isotonic")
     wanted = f"confidence {variant.name!r} needs a calibration of method {' or '.join(methods)}"
     if calibration is None:
-        raise ParameterError(
-            f"{wanted}; pass calibration=..., on the command line --calibration FILE"
-        )
+        raise ParameterError(f"{wanted}; name one by ", Argument("calibration"))
     calibrator = _opened(calibration, rules)
     if calibrator.method not in methods:
         takes = "a supervised model" if variant.base is None else "a map of one scalar confidence"
@@ -257,7 +261,7 @@ def _contract(
 def _rules(need: Requirement, names: str) -> Iterator[Rule]:
     """What a good row looks like, one rule for each remedy."""
     column, value = need.column, pl.col(need.column).cast(pl.Float64)
-    otherwise = f"check only those that matter (where=...), or leave out {names}"
+    otherwise = f"leave out {names}, or in Python check only those that matter (where=...)"
     record = f"record {column!r} for these rows, {otherwise}"
     if need.null is None:
         yield Rule(f"{column} is present, for {names}", value.is_not_null(), (column,), record)

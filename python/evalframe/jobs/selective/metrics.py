@@ -51,7 +51,10 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) 
     names = [metric.bound.name for metric in metrics]
     for name in names:
         if names.count(name) > 1:
-            raise ParameterError(f"metric {name!r} is asked for twice; give one an alias")
+            raise ParameterError(
+                f"metric {name!r} is asked for twice; name it once, or give one an alias in a job "
+                "file"
+            )
     return metrics
 
 

@@ -277,9 +277,10 @@ def _value(job: SurveyJob, table: pl.LazyFrame) -> str:
         return "score"
     value = next((name for name in ("predicted", "response") if name in present), None)
     if value is None:
-        raise MissingColumnsError(
+        raise MissingColumnsError.saying(
             f"a table of predictions needs a column 'response', 'predicted' or 'score'; the table "
-            f"has {present}. Name the column to use, or rename it."
+            f"has {present}.",
+            ["response", "predicted", "score"],
         )
     return value
 

@@ -30,7 +30,7 @@ class _Kind(NamedTuple):
     remedy: str
 
 
-_ASIDE = "or have these rows set aside (on_invalid quarantine)"
+_ASIDE = "or have these rows set aside (--on-invalid quarantine)"
 
 
 def _kinds(truth: Truth) -> list[_Kind]:

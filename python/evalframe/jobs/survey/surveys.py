@@ -241,7 +241,8 @@ def naming(names: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except (ContractError, MissingColumnsError) as error:
-        raise type(error)(f"{', '.join(names)}: {error}") from None
+        error.args = (f"{', '.join(names)}: ", *error.args)
+        raise
 
 
 def _from_documents(files: list[File], described_by: str | None) -> OpenedSurvey:

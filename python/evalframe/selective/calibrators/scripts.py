@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import (
+    Argument,
     ContractError,
     MissingColumnsError,
     ParameterError,
@@ -263,7 +264,7 @@ def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str
         raise ParameterError(f"features is a list, but got a single feature name: {features!r}")
     names = [as_expr(column).meta.output_name() for column in features]
     if not names:
-        raise ParameterError("train needs at least one feature, such as 'token_msp'")
+        raise ParameterError("train needs at least one feature; name it by ", Argument("features"))
     if len(set(names)) < len(names):
         raise ParameterError(f"train: features must have different names, got {names}")
     if method != "logistic" and len(names) != 1:

@@ -196,6 +196,8 @@ def _check_rows(
     if told:
         raise ContractError(
             f"{fit}: {total:,} rows, of which some cannot be used. Null counts as not finite; "
-            "leave such rows out, or say what stands in for them by feature(...) or fill_null(...)."
+            "leave such rows out, or fill them: in Python by feature(...) or fill_null(...), on "
+            "the command line, with the original's default for a missing signal, by --rules "
+            "reference."
             "\n" + "\n".join(told)
         )

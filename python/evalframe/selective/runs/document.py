@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evalframe.core.documents import decoded, read_regular
-from evalframe.core.errors import InputError, ParameterError, did_you_mean
+from evalframe.core.errors import Argument, InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,8 +91,11 @@ def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
         raise InputError(f"{name} has no experiments; is it a run document, and is the run over?")
     if mode is None:
         if len(experiments) > 1:
-            found = f"{name} has {len(experiments)} experiments"
-            raise InputError(f"{found}; say which mode to read. Its modes: {named}.")
+            raise InputError(
+                f"{name} has {len(experiments)} experiments; say which to read by ",
+                Argument("mode"),
+                f". Its modes: {named}.",
+            )
         return experiments[0], 1
     matching = [e for e in experiments if mode in (e.provenance_mode, e.mode)]
     if not matching:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from polars import selectors
 
-from evalframe.core.errors import InputError, MissingColumnsError, did_you_mean
+from evalframe.core.errors import Argument, InputError, MissingColumnsError, did_you_mean
 from evalframe.selective.runs.items import COLUMNS
 from evalframe.selective.runs.reader import Run, open_run
 from evalframe.selective.runs.writer import encode_run
@@ -89,7 +89,11 @@ def _single_mode(table: pl.DataFrame, mode: str | None) -> str | None:
     modes = table["mode"].unique().sort().to_list() if "mode" in table.columns else []
     if len(modes) > 1:
         named = ", ".join(map(repr, modes))
-        raise InputError(f"the items are of {len(modes)} modes; say which mode to read. {named}")
+        raise InputError(
+            f"the items are of {len(modes)} modes; say which to read by ",
+            Argument("mode"),
+            f": {named}",
+        )
     return str(modes[0]) if modes else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.errors import Argument, ParameterError, UnknownNameError
 from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, config_id
 from evalframe.survey.prompting.context import with_context
 from evalframe.survey.prompting.participants import (
@@ -187,7 +187,9 @@ def prompts(
     )
     if settings.context_format == "attribute-label" and context_count != 0:
         raise ParameterError(
-            'context_format="attribute-label" shows no context; leave it out, or context_count'
+            Argument("context_format", "attribute-label"),
+            " shows no context; leave it out, or ",
+            Argument("context_count"),
         )
     survey = as_survey(survey)
     drawn_for = None

@@ -7,7 +7,7 @@ from math import inf
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.rules import Rules, check_choice, check_rules
 from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
 from evalframe.survey.prompting.participants import FORMATS
@@ -64,7 +64,8 @@ class Settings:
         if self.batch_size > 1 and self.eval_type == "individual-answer":
             raise ParameterError(
                 "individual-answer prompts have one question each, since a response with its letter"
-                " and probabilities does not say which question it answers; leave out batch_size"
+                " and probabilities does not say which question it answers; leave out ",
+                Argument("batch_size"),
             )
         if self.rules == "reference" and self.tokens != "characters":
             raise ParameterError(
@@ -80,8 +81,8 @@ class Settings:
     def _check_participants(self) -> None:
         if self.eval_type != "individual-answer":
             raise ParameterError(
-                "prompts about participants ask for the answer of one; name"
-                ' eval_type="individual-answer"'
+                "prompts about participants ask for the answer of one; name ",
+                Argument("eval_type", "individual-answer"),
             )
         if self.context_format not in FORMATS:
             raise ParameterError(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
 from evalframe.survey.surveys.tables import RESPONSES, Survey, distributions_of, long_of
 
@@ -85,7 +85,7 @@ def as_survey(
     """
     if isinstance(table, Survey):
         if answers:
-            raise ParameterError("a survey has its distributions; leave out answers")
+            raise ParameterError("a survey has its distributions; leave out ", Argument("answers"))
         if questions is not None or segments is not None:
             raise ParameterError("a survey has its questions and segments; leave them out")
         return table

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import (
+    Argument,
     ContractError,
     MissingColumnsError,
     ParameterError,
@@ -56,7 +57,9 @@ def shaped(
     has_options = bool({INDEX, LABEL} & {*table.columns})
     if value in table.columns and (table.schema[value].is_nested() or not has_options):
         if answers:
-            raise ParameterError(f"{value!r} holds the shares already; leave out answers")
+            raise ParameterError(
+                f"{value!r} holds the shares already; leave out ", Argument("answers")
+            )
         return table
     if missing := {*answers} - {*table.columns}:
         raise MissingColumnsError.of("a survey with these answers", missing, table.columns)
@@ -66,11 +69,13 @@ def shaped(
     elif answers or (RESPONDENT in table.columns and name is None):
         return of_respondents(table, answers, told)
     elif name is None:
-        raise MissingColumnsError(
+        raise MissingColumnsError.saying(
             "a survey needs a column 'share', 'percent' or 'count' of each 'option_index' or"
-            f" 'option_label', or lists in 'actual'; the table has {table.columns}. Name the column"
-            " to use, or rename it; where each option or question has a column, name these in"
-            " answers"
+            f" 'option_label', or lists in 'actual'; the table has {table.columns}.",
+            ["share", "percent", "count"],
+            " Where each option or question has a column, name these in ",
+            Argument("answers"),
+            ".",
         )
     elif not has_options:
         raise MissingColumnsError.of("a survey without lists in 'actual'", {INDEX}, table.columns)

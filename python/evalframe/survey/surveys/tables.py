@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.contract import validate
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
 from evalframe.survey.surveys.names import category
@@ -196,7 +196,7 @@ def distributions_of(
     told: list[str] = []
     if isinstance(survey, Survey):
         if answers:
-            raise ParameterError("a survey has its distributions; leave out answers")
+            raise ParameterError("a survey has its distributions; leave out ", Argument("answers"))
         nested = _nested(survey.responses, "percent")
     else:
         _check_answers(answers)
@@ -272,8 +272,10 @@ def _with_round(table: pl.LazyFrame, answers: Sequence[str]) -> pl.LazyFrame:
         needed = {"question_id"}
     if missing := needed - {*present}:
         error = MissingColumnsError.of("a survey", missing, present)
-        hint = " If a row is a respondent, name the columns of the questions in answers."
-        raise MissingColumnsError(f"{error}{hint}" if "question_id" in missing else str(error))
+        if "question_id" in missing:
+            hint = " If a row is a respondent, name the columns of the questions in "
+            error.args = (*error.args, hint, Argument("answers"), ".")
+        raise error
     return table if "round" in present else table.with_columns(round=pl.lit(ONE_ROUND))
 
 
