@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from benchmarks.measure import Figure, against
-from evalframe.selective.artifact import evaluation_artifact, write_artifact
+from evalframe.compat.ai_psychiatrist import open_run, write_run
+from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
+from evalframe.compat.ai_psychiatrist.evaluation import evaluate_runs
+from evalframe.compat.ai_psychiatrist.settings import RunSettings
 from evalframe.selective.calibrators import Temperature
-from evalframe.selective.confidences import check_signals, confidence, select_variants
+from evalframe.selective.confidences import confidence, select_variants
 from evalframe.selective.risk_coverage import rc_curve
-from evalframe.selective.run_evaluation import evaluate_runs
-from evalframe.selective.run_settings import RunSettings
-from evalframe.selective.runs import open_run, write_run
 from evalframe.selective.sample import sample_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalframe.selective.runs import Run
+    from evalframe.compat.ai_psychiatrist import Run
 
 MODE = "few_shot"
 CALIBRATION = Temperature(2.0)
@@ -78,12 +78,13 @@ def artifact(source: Path, target: Path, settings: RunSettings) -> None:
 def read(source: Path, settings: RunSettings) -> Run:
     """The signals that the variants need, and no others."""
     signals = settings.signals(CALIBRATION)
-    return open_run(source, mode=MODE, signals=signals, rules=settings.rules)
+    return open_run(source, mode=MODE, signals=signals, strict=settings.rules == "documented")
 
 
 def check(document: Run, settings: RunSettings) -> None:
     """Every requirement of every variant, in one pass."""
-    check_signals(document.items, settings.needed, calibration=CALIBRATION, rules=settings.rules)
+    variants = settings.checked_variants
+    settings.confidences.check_signals(document.items, variants, calibration=CALIBRATION)
 
 
 def evaluate(document: Run, settings: RunSettings) -> None:

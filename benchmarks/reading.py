@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.measure import against, peak_mebibytes
-from evalframe.selective.runs import read_run, write_run
+from evalframe.compat.ai_psychiatrist import read_run, write_run
 from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchmarks.measure import Figure
 
-_IMPORTS = "import json, pathlib; from evalframe.selective.runs import read_run"
+_IMPORTS = "import json, pathlib; from evalframe.compat.ai_psychiatrist import read_run"
 _OURS = "{imports}; read_run({path!r}, mode='few_shot')"
 _THEIRS = "{imports}; json.load(pathlib.Path({path!r}).open())"
 _SAID = "asked about sleep the participant says that it is hard to tell since last winter"

@@ -10,8 +10,8 @@ import polars as pl
 
 from abuse.readers import Reader
 from evalframe import selective
+from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.selective import severity
-from evalframe.selective.sample import sample_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

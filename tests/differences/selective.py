@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
-from differences.records import RULES, parquet, rank_changes
+from differences.records import parquet, rank_changes
+from evalframe.compat import ai_psychiatrist
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +60,10 @@ def temperatures(shared: Path) -> str:
     known = answers(shared).filter(pl.col("status") == "answered", pl.col("task") == "boolq")
     parts = known.drop_nulls("confidence").partition_by("model")
     fitted = [
-        [ef.selective.fit_temperature(part, rules=rules).temperature for rules in RULES]
+        [
+            fit(part).temperature
+            for fit in (ef.selective.fit_temperature, ai_psychiatrist.fit_temperature)
+        ]
         for part in parts
     ]
     off = max(abs(optimum - grid) for optimum, grid in fitted)

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.jobs.family import help_texts
 from evalframe.selective.calibrators import read_calibration
-from evalframe.selective.sample import sample_document, sample_signals
+from evalframe.selective.sample import sample_signals
 
 MODE = ("--mode", "few_shot")
 TEMPERATURE = ("--method", "temperature", "--features", "token_msp")

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
-from evalframe.selective.sample import sample_document
 
 QUICK = ("--confidence", "token_msp", "--bootstrap", "10")
 FEW = ("--mode", "few_shot")

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from evalframe.selective.sample import sample_document, sample_signals
+from evalframe.compat.ai_psychiatrist import sample_document
+from evalframe.selective.sample import sample_signals
 
 
 def test_a_table_gives_the_artifact_of_its_document(

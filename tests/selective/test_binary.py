@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import evalframe as ef
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError
 from evalframe.selective.binary import binary_contract, binary_metrics
@@ -48,7 +49,7 @@ def test_golden_classifications(cases):
     table = pl.concat(rows(case) for case in sound.values())
     validate(table, binary_contract("p", "l"))
     metrics = [m for m in binary_metrics("p", "l", "s") if m.metric is not ef.f1_score.metric]
-    metrics.append(ef.f1_score("p", "l", positive="depressed", rules="reference"))
+    metrics.append(ai_psychiatrist.f1_score("p", "l", positive="depressed"))
     made = ef.evaluate(table, metrics, by="case").collect()
     for case, metric, estimate in made.select("case", "metric", "estimate").iter_rows():
         value = expected(sound[case])[metric]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import before, own, total
 from evalframe.selective.binning import bin_number
@@ -35,9 +36,9 @@ def test_golden_values(golden):
     for case in cases:
         frame = items(case["p"], case["y"])
         for bins, expected in case["ece"].items():
-            for rules in ("documented", "reference"):
-                made = frame.select(expected_calibration_error(bins=int(bins), rules=rules)).item()
-                assert made == pytest.approx(expected, abs=1e-12)
+            for error in (expected_calibration_error, ai_psychiatrist.expected_calibration_error):
+                value = frame.select(error(bins=int(bins))).item()
+                assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_golden_errors(golden):
@@ -153,15 +154,16 @@ def test_debiased_error_of_a_calibrated_forecaster_averages_to_nothing():
     assert abs(means["squared_calibration_error"].item()) < variance * 0.03
 
 
-def test_what_is_no_probability_is_missing_by_the_documented_rules_and_clipped_by_the_reference():
+def test_confidences_outside_the_unit_interval_are_missing_and_in_the_original_clipped():
     frame = items([1.5, -0.5, 0.25, math.nan, None, 0.5], [1, 0, 1, 1, 1, None])
-    rules = [
-        expected_calibration_error(rules=name).alias(name) for name in ("documented", "reference")
+    errors = [
+        expected_calibration_error().alias("sound"),
+        ai_psychiatrist.expected_calibration_error().alias("original"),
     ]
-    table = ef.evaluate(frame, rules).collect()
+    table = ef.evaluate(frame, errors).collect()
     assert table["estimate"].to_list() == pytest.approx([0.75, 0.25])
-    assert table["n"].to_list() == [1, 3]
-    assert table["n_missing"].to_list() == [5, 3]
+    assert table["n"].to_list() == [1, 6]
+    assert table["n_missing"].to_list() == [5, None]
 
 
 @pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.__name__)
@@ -171,8 +173,8 @@ def test_without_items_there_is_no_error(metric):
         assert ef.evaluate(empty, metric()).collect()["estimate"].to_list() == [None]
 
 
-def test_without_items_the_reference_gives_nought():
-    assert items([], []).select(expected_calibration_error(rules="reference")).item() == 0.0
+def test_without_items_the_original_gives_0():
+    assert items([], []).select(ai_psychiatrist.expected_calibration_error()).item() == 0.0
 
 
 @pytest.mark.parametrize("metric", EVERY, ids=lambda metric: metric.__name__)
@@ -192,11 +194,6 @@ def test_unknown_names_are_refused_with_a_hint(metric):
         metric(closed="both")
 
 
-def test_unknown_rules_are_refused():
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'original'"):
-        expected_calibration_error(rules="original")
-
-
 def choices(weight=None):
     for metric in ERRORS:
         for how in (
@@ -208,7 +205,6 @@ def choices(weight=None):
             yield metric(weight=weight, **how).alias(name)
     yield adaptive_calibration_error(weight=weight, bins=5)
     yield squared_calibration_error(weight=weight, debiased=False).alias("squared, plain")
-    yield expected_calibration_error(weight=weight, rules="reference").alias("reference")
 
 
 OFF_BY_ONE = {

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import EvalframeError, InputError, OutputError, ParameterError
 from evalframe.selective.calibrators import (
     Grouped,
@@ -22,6 +23,7 @@ from evalframe.selective.calibrators import (
 )
 
 NAN = math.nan
+READERS = [read_calibration, ai_psychiatrist.read_calibration]
 LOGISTIC = {
     "method": "logistic",
     "features": ["a", "b"],
@@ -55,12 +57,12 @@ def changed(artifact, *path, to):
 
 def test_golden_outcomes(golden):
     for case in golden("selective/csf")["artifact_load_outcomes"]:
-        for rules in ("documented", "reference"):
+        for read in READERS:
             if case["outcome"] == "ok":
-                assert read_calibration(case["artifact"], rules=rules).method
+                assert read(case["artifact"]).method
             else:
                 with pytest.raises(InputError):
-                    read_calibration(case["artifact"], rules=rules)
+                    read(case["artifact"])
 
 
 def test_golden_artifacts_give_the_calibrated_values(golden):
@@ -70,7 +72,7 @@ def test_golden_artifacts_give_the_calibrated_values(golden):
         name, key = case["calibration"], case["confidence_key"]
         if case["expected"] is None or key not in ("calibrated:token_msp", "calibrated:llm"):
             continue
-        calibrator = read_calibration(csf["calibration_artifacts"][name], rules="reference")
+        calibrator = ai_psychiatrist.read_calibration(csf["calibration_artifacts"][name])
         signal = "token_msp" if key.endswith("msp") else "llm_evidence_count"
         frame = pl.DataFrame({"value": [float(case["signals"].get(signal, 0))]})
         found = frame.select(calibrator.apply("value")).item()
@@ -96,7 +98,7 @@ def test_temperatures_that_cannot_be_applied(temperature):
     artifact = {"method": "temperature_scaling", "temperature": temperature}
     with pytest.raises(InputError, match="temperature must be a finite number above 0"):
         read_calibration(artifact)
-    read = read_calibration(artifact, rules="reference")
+    read = ai_psychiatrist.read_calibration(artifact)
     with pytest.raises(ParameterError, match="temperature must be a finite number above 0"):
         read.apply()
 
@@ -137,10 +139,10 @@ def test_linear_and_isotonic():
         (changed(ISOTONIC, "model", "x_thresholds", to="0,1"), "must be a list of numbers"),
     ],
 )
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_what_nobody_reads(artifact, told, rules):
+@pytest.mark.parametrize("read", READERS)
+def test_what_nobody_reads(artifact, told, read):
     with pytest.raises(InputError, match=told):
-        read_calibration(artifact, rules=rules)
+        read(artifact)
 
 
 @pytest.mark.parametrize(
@@ -159,30 +161,28 @@ def test_what_only_the_original_reads_and_nobody_applies(artifact, told):
     with pytest.raises(InputError, match=told):
         read_calibration(artifact)
     with pytest.raises(ParameterError, match=told):
-        read_calibration(artifact, rules="reference").apply()
+        ai_psychiatrist.read_calibration(artifact).apply()
 
 
 def test_what_differs_by_rules_and_can_be_applied():
     falling = changed(ISOTONIC, "model", "y_thresholds", to=[1, 0.5])
     with pytest.raises(InputError, match=r"y_thresholds must not fall, got 1.0 before 0.5"):
         read_calibration(falling)
-    read = read_calibration(falling, rules="reference")
+    read = ai_psychiatrist.read_calibration(falling)
     assert pl.DataFrame({"a": [0.5]}).select(read.apply()).item() == 0.75
     scale = {"method": "temperature_scaling", "temperature": 2, "features": ["a", "b"]}
     with pytest.raises(InputError, match="exactly one feature"):
         read_calibration(scale)
-    assert read_calibration(scale, rules="reference").features == ("confidence",)
+    assert ai_psychiatrist.read_calibration(scale).features == ("confidence",)
     for version in ("2", 1, None):
         later = changed(LOGISTIC, "schema_version", to=version)
         with pytest.raises(InputError, match=rf"schema_version must be '1', got {version!r}; "):
             read_calibration(later)
-        assert read_calibration(later, rules="reference") == read_calibration(LOGISTIC)
+        assert ai_psychiatrist.read_calibration(later) == read_calibration(LOGISTIC)
     twice = changed(LOGISTIC, "features", to=["a", "a"])
     with pytest.raises(InputError, match=r"features must differ, got \['a', 'a'\]"):
         read_calibration(twice)
-    assert read_calibration(twice, rules="reference").features == ("a", "a")
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'strict'"):
-        read_calibration(scale, rules="strict")
+    assert ai_psychiatrist.read_calibration(twice).features == ("a", "a")
 
 
 def test_files_that_cannot_be_read(tmp_path):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -42,7 +43,7 @@ def pairs(case):
 
 def nll(frame, calibrator):
     scaled = frame.with_columns(calibrator.apply())
-    return scaled.select(negative_log_likelihood("calibrated", rules="reference")).item()
+    return scaled.select(negative_log_likelihood("calibrated")).item()
 
 
 def test_golden_temperatures_applied(golden):
@@ -60,7 +61,7 @@ def test_golden_temperatures_applied(golden):
 @pytest.mark.filterwarnings("ignore:fit_temperature")
 def test_golden_temperatures_fitted(golden):
     for case in golden("selective/calibration")["temperature_fit"]:
-        fitted = fit_temperature(pairs(case), rules="reference")
+        fitted = ai_psychiatrist.fit_temperature(pairs(case))
         assert fitted.temperature == pytest.approx(case["temperature"], abs=1e-9), case["id"]
         assert nll(pairs(case), fitted) == pytest.approx(case["nll_after"], abs=1e-9)
 
@@ -84,16 +85,16 @@ def test_temperature_by_hand():
     assert fit_temperature(nine_tenths).temperature == pytest.approx(2.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_temperature_at_the_ends(rules):
+@pytest.mark.parametrize("fit", [fit_temperature, ai_psychiatrist.fit_temperature])
+def test_temperature_at_the_ends(fit):
     half = pl.DataFrame({"confidence": [0.5, 0.5], "correct": [1, 0]})
-    assert fit_temperature(half, rules=rules).temperature == 1.0
+    assert fit(half).temperature == 1.0
     right = pl.DataFrame({"confidence": [0.6, 0.6], "correct": [1, 1]})
     with pytest.warns(UserWarning, match=r"is 0\.05, an end of the search \[0\.05, 10\]: the rows"):
-        assert fit_temperature(right, rules=rules).temperature == pytest.approx(0.05)
+        assert fit(right).temperature == pytest.approx(0.05)
     wrong = pl.DataFrame({"confidence": [0.6, 0.6], "correct": [0, 0]})
     with pytest.warns(UserWarning, match=r"temperature is 10, an end .* check both columns"):
-        assert fit_temperature(wrong, rules=rules).temperature == pytest.approx(10.0)
+        assert fit(wrong).temperature == pytest.approx(10.0)
 
 
 def test_of_many_groups_at_an_end_the_first_is_named_and_the_others_counted():
@@ -109,7 +110,7 @@ def test_percent_are_refused_with_the_remedy():
         with pytest.raises(ContractError, match=told):
             fit_temperature(percent, by=by)
     with pytest.warns(UserWarning, match="an end of the search"):
-        fit_temperature(percent, rules="reference")  # which clips them to nearly 1
+        ai_psychiatrist.fit_temperature(percent)  # which clips them to nearly 1
     share = fit_temperature(percent, pl.col("confidence") / 100)
     assert 0.05 < share.temperature < 10.0
     # Other maps take a feature on any scale.
@@ -120,7 +121,7 @@ def test_percent_are_refused_with_the_remedy():
 def test_reference_cuts_correct_to_an_integer_and_documented_refuses():
     odd = pl.DataFrame({"confidence": [0.9, 0.9, 0.9], "correct": [1.0, 1.9, 0.2]})
     cut = pl.DataFrame({"confidence": [0.9, 0.9, 0.9], "correct": [1, 1, 0]})
-    assert fit_temperature(odd, rules="reference") == fit_temperature(cut, rules="reference")
+    assert ai_psychiatrist.fit_temperature(odd) == ai_psychiatrist.fit_temperature(cut)
     with pytest.raises(ContractError, match=r"'correct' is 0 or 1: not so in 2"):
         fit_temperature(odd)
 
@@ -170,9 +171,7 @@ ITEMS = pl.DataFrame(
 )
 FITS = {
     "temperature": lambda frame, **given: fit_temperature(frame, "x", "y", **given),
-    "reference": lambda frame, **given: fit_temperature(
-        frame, "x", "y", rules="reference", **given
-    ),
+    "reference": lambda frame, **given: ai_psychiatrist.fit_temperature(frame, "x", "y", **given),
     "logistic": lambda frame, **given: fit_logistic(frame, ["x", "z"], "y", **given),
     "linear": lambda frame, **given: fit_linear(frame, ["x", "z"], "y", **given),
     "isotonic": lambda frame, **given: fit_isotonic(frame, "x", "y", **given),
@@ -274,9 +273,7 @@ def test_penalties_are_above_zero(value):
         fit_linear(ITEMS, "x", "y", alpha=value)
 
 
-def test_unknown_rules_and_several_features_of_isotonic():
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'original'"):
-        fit_temperature(ITEMS, "x", "y", rules="original")
+def test_several_features_of_isotonic():
     with pytest.raises(ParameterError, match="exactly one feature"):
         fit_isotonic(ITEMS, ["x", "z"], "y")
 

@@ -8,6 +8,8 @@ import math
 import polars as pl
 import pytest
 
+from evalframe.compat import ai_psychiatrist
+from evalframe.compat.ai_psychiatrist import open_run
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -22,7 +24,6 @@ from evalframe.selective.calibrators import (
     train_verbalized,
     write_calibration,
 )
-from evalframe.selective.runs import open_run
 
 ITEMS = pl.DataFrame(
     {
@@ -63,15 +64,15 @@ def test_golden_scripts(golden, run, tmp_path):
     for case in golden("selective/calibration")["scripts"]:
         asked = case["args"]
         if case["script"] == "calibrate_verbalized":
-            artifact = train_verbalized(run, rules="reference")
+            artifact = ai_psychiatrist.train_verbalized(run)
         else:
             settings = {"method": asked["method"], "target": asked["target"]}
             names = [name for name in asked["features"].split(",") if name]
             if case["error_type"]:
                 with pytest.raises(ParameterError):
-                    train(run, features=names, rules="reference", **settings)
+                    ai_psychiatrist.train(run, features=names, **settings)
                 continue
-            artifact = train(run, features=names, rules="reference", **settings)
+            artifact = ai_psychiatrist.train(run, features=names, **settings)
         assert without_stamps(artifact) == approximately(case["artifact"]), asked
         write_calibration(artifact, tmp_path / "c.json")
         assert json.loads((tmp_path / "c.json").read_text()) == artifact
@@ -92,23 +93,23 @@ def test_golden_training_rows(golden, run):
 def test_documented_training_refuses_gaps_that_the_original_fills(run):
     signal = "retrieval_similarity_mean"
     with pytest.raises(ContractError, match=rf"'{signal}' is finite: not so in"):
-        train(run, method="logistic", features=[signal])
-    asked = train(run, method="logistic", features=[feature(signal)])
-    filled = train(run, method="logistic", features=[signal], rules="reference")
-    assert asked["model"] == filled["model"]
+        train(run.items, method="logistic", features=[signal])
+    explicit = train(run.items, method="logistic", features=[feature(signal)])
+    filled = ai_psychiatrist.train(run, method="logistic", features=[signal])
+    assert explicit["model"] == filled["model"]
 
 
 def test_a_column_that_is_not_there(run):
     with pytest.raises(MissingColumnsError, match="'new_confidence'"):
-        train(run, method="isotonic", features=["new_confidence"])
-    constant = train(run, method="isotonic", features=["new_confidence"], rules="reference")
+        train(run.items, method="isotonic", features=["new_confidence"])
+    constant = ai_psychiatrist.train(run, method="isotonic", features=["new_confidence"])
     assert constant["model"]["x_thresholds"] == [3.0]
     with pytest.raises(MissingColumnsError, match="'label'"):
         train(ITEMS.drop("label"), method="isotonic", features=["token_msp"])
 
 
 def test_provenance(run, tmp_path):
-    artifact = train(run, method="isotonic", features=["token_msp"])
+    artifact = ai_psychiatrist.train(run, method="isotonic", features=["token_msp"])
     about = artifact["training_metadata"]
     assert about | {"trained_at": None} == {
         "path": None,
@@ -152,8 +153,8 @@ def test_metrics_are_in_sample():
 
 def test_auc_of_one_class_is_null_and_no_nan():
     right = ITEMS.with_columns(label="prediction")
-    for rules in ("documented", "reference"):
-        artifact = train(right, method="isotonic", features=["token_msp"], rules=rules)
+    for fit in (train, ai_psychiatrist.train):
+        artifact = fit(right, method="isotonic", features=["token_msp"])
         assert artifact["validation_metrics"]["auc_roc"] is None
 
 
@@ -175,8 +176,6 @@ def test_refusals():
         train(ITEMS, method="plat", features=["token_msp"])
     with pytest.raises(ParameterError, match="target must be one of"):
         train(ITEMS, method="platt", features=["token_msp"], target="right")
-    with pytest.raises(ParameterError, match="rules must be one of"):
-        train(ITEMS, method="platt", features=["token_msp"], rules="orig")
     with pytest.raises(ParameterError, match="nothing to train on"):
         train(ITEMS.with_columns(prediction=None), method="platt", features=["token_msp"])
     with pytest.raises(ParameterError, match="needs both classes"):
@@ -192,11 +191,11 @@ def test_refusals():
         train(ITEMS, method="platt", features="token_msp")
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_features_that_are_no_numbers(rules):
+@pytest.mark.parametrize("fit", [train, ai_psychiatrist.train])
+def test_features_that_are_no_numbers(fit):
     texts = ITEMS.with_columns(pl.col("token_msp").cast(pl.String))
     with pytest.raises(ParameterError, match="'token_msp' must be a number, but is String"):
-        train(texts, method="temperature", features=["token_msp"], rules=rules)
+        fit(texts, method="temperature", features=["token_msp"])
 
 
 def test_items_without_a_label_are_refused():
@@ -234,8 +233,8 @@ def test_the_mode_is_the_one_that_was_asked_for(golden):
     nameless = {**document, "experiments": [{"provenance": provenance, "results": results}]}
     run = open_run(nameless, mode="asked")
     assert run.mode is None
-    assert train_verbalized(run)["fitted_on"]["mode"] == "asked"
-    artifact = train(run, method="isotonic", features=["token_msp"], rules="reference")
+    assert ai_psychiatrist.train_verbalized(run)["fitted_on"]["mode"] == "asked"
+    artifact = ai_psychiatrist.train(run, method="isotonic", features=["token_msp"])
     assert artifact["training_metadata"]["mode"] == "asked"
 
 
@@ -244,13 +243,13 @@ def test_the_original_cuts_a_fractional_prediction_before_it_compares():
         {"prediction": [1.9, 2.5, 0.0], "label": [1, 3, 0], "token_msp": [0.9, 0.5, 0.1]}
     )
 
-    def rate(rules, **settings):
-        artifact = train(items, method="isotonic", features=["token_msp"], rules=rules, **settings)
+    def rate(fit, **settings):
+        artifact = fit(items, method="isotonic", features=["token_msp"], **settings)
         return artifact["training_metadata"]["positive_rate"]
 
-    assert rate("reference") == pytest.approx(2 / 3)
-    assert rate("documented") == pytest.approx(1 / 3)
-    assert rate("reference", target="near_correct") == 1.0
+    assert rate(ai_psychiatrist.train) == pytest.approx(2 / 3)
+    assert rate(train) == pytest.approx(1 / 3)
+    assert rate(ai_psychiatrist.train, target="near_correct") == 1.0
 
 
 def test_text_answers_are_right_or_wrong():

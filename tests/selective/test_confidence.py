@@ -6,6 +6,8 @@ import math
 import polars as pl
 import pytest
 
+from evalframe import selective
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import (
     ContractError,
     EvalframeError,
@@ -98,11 +100,11 @@ def test_golden_confidence_by_the_rules_of_the_original(golden):
     for case in golden("selective/csf")["csf_cases"]:
         frame, name, expected = as_row(case["signals"]), case["variant"], decoded(case["expected"])
         if not case["error"]:
-            found = frame.select(confidence(name, rules="reference")).item()
+            found = frame.select(ai_psychiatrist.confidence(name)).item()
             assert found == pytest.approx(expected, abs=1e-12, nan_ok=True), case["id"]
         else:
             with pytest.raises(EvalframeError):
-                check_signals(frame, name, rules="reference")
+                ai_psychiatrist.check_signals(frame, name)
 
 
 def test_golden_calibrated(golden):
@@ -114,9 +116,9 @@ def test_golden_calibrated(golden):
             with pytest.raises(EvalframeError):
                 checked(frame, name, artifact)
             continue
-        for rules in ("documented", "reference"):
-            expr = confidence(name, calibration=artifact, rules=rules)
-            check_signals(frame, name, calibration=artifact, rules=rules)
+        for room in (selective, ai_psychiatrist):
+            expr = room.confidence(name, calibration=artifact)
+            room.check_signals(frame, name, calibration=artifact)
             assert expr.meta.output_name() == name
             assert frame.select(expr).item() == pytest.approx(expected, abs=1e-12), case["id"]
 
@@ -152,7 +154,7 @@ NAN, INF = math.nan, math.inf
 def test_hazards_are_null_unless_asked_for(variant, signals, reference):
     frame = row(**{"retrieval_similarity_mean": 0.0, **signals})
     assert frame.select(confidence(variant)).item() is None
-    found = frame.select(confidence(variant, rules="reference")).item()
+    found = frame.select(ai_psychiatrist.confidence(variant)).item()
     assert found == pytest.approx(reference, nan_ok=True)
     with pytest.raises(
         ContractError, match=f"{next(iter(signals))} (is|has) .*, for {variant}: not so"
@@ -177,10 +179,10 @@ def test_hazards_are_null_unless_asked_for(variant, signals, reference):
 )
 def test_where_the_original_stops_there_is_no_value(variant, signals):
     frame = row(**{"retrieval_similarity_mean": 0.0, **signals})
-    for rules in ("documented", "reference"):
-        assert frame.select(confidence(variant, rules=rules)).item() is None
+    for room in (selective, ai_psychiatrist):
+        assert frame.select(room.confidence(variant)).item() is None
         with pytest.raises(ContractError):
-            check_signals(frame, variant, rules=rules)
+            room.check_signals(frame, variant)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +199,9 @@ def test_where_the_original_stops_there_is_no_value(variant, signals):
     ],
 )
 def test_defaults_and_ends(variant, signals, expected):
-    for rules in ("documented", "reference"):
-        check_signals(row(**signals), variant, rules=rules)
-        assert row(**signals).select(confidence(variant, rules=rules)).item() == expected
+    for room in (selective, ai_psychiatrist):
+        room.check_signals(row(**signals), variant)
+        assert row(**signals).select(room.confidence(variant)).item() == expected
 
 
 def test_every_variant_over_a_scan_of_integers(tmp_path):
@@ -266,12 +268,6 @@ def test_calibrations_that_do_not_fit(variant, calibration, message):
         check_signals(row(), [variant], calibration=calibration)
 
 
-def test_unknown_rules():
-    for call in (confidence, requirements):
-        with pytest.raises(ParameterError, match=r"rules must be one of .* got 'mine'"):
-            call("llm", rules="mine")
-
-
 def test_a_calibration_is_an_artifact_a_path_or_a_calibrator(tmp_path):
     from evalframe.selective.calibrators import read_calibration
 
@@ -284,13 +280,13 @@ def test_a_calibration_is_an_artifact_a_path_or_a_calibrator(tmp_path):
     assert frame.select(confidence(name, calibration=ISOTONIC)).item() == pytest.approx(0.95)
 
 
-def test_reference_rules_reach_the_artifact():
+def test_the_original_does_not_check_the_artifact():
     falling = {"x_thresholds": [0.1, 0.5, 0.8], "y_thresholds": [0.9, 0.5, 0.1]}
     artifact = {"method": "isotonic", "features": ["token_msp"], "model": falling}
     name = "calibrated:token_msp"
     with pytest.raises(InputError, match="y_thresholds"):
         confidence(name, calibration=artifact)
-    expr = confidence(name, calibration=artifact, rules="reference")
+    expr = ai_psychiatrist.confidence(name, calibration=artifact)
     assert row(token_msp=0.3).select(expr).item() == pytest.approx(0.7)
 
 
@@ -317,7 +313,7 @@ def test_an_infinite_feature_is_no_certainty():
     assert frame.select(expr).item() is None
     with pytest.raises(ContractError, match="llm_evidence_count is not infinite, for calibrated"):
         check_signals(frame, "calibrated", calibration=LOGISTIC)
-    expr = confidence("calibrated", calibration=LOGISTIC, rules="reference")
+    expr = ai_psychiatrist.confidence("calibrated", calibration=LOGISTIC)
     assert frame.select(expr).item() == 1.0
 
 

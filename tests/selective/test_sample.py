@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.ai_psychiatrist import open_run, sample_document
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
-from evalframe.selective.runs import open_run
 from evalframe.selective.sample import (
     MODES,
-    sample_document,
     sample_items,
     sample_participants,
     sample_signals,

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import ParameterError
 from evalframe.selective.scoring import (
     brier_reliability,
@@ -41,9 +42,8 @@ def test_golden_values(golden):
     assert len(cases) == 8
     for case in cases:
         frame = items(case["p"], case["y"])
-        for rules in ("documented", "reference"):
-            made = frame.select(negative_log_likelihood(rules=rules)).item()
-            assert made == pytest.approx(case["nll"], abs=1e-12)
+        for loss in (negative_log_likelihood, ai_psychiatrist.negative_log_likelihood):
+            assert frame.select(loss()).item() == pytest.approx(case["nll"], abs=1e-12)
 
 
 PROBABILITIES = st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), st.floats(0, 1))
@@ -165,9 +165,9 @@ def test_rows_that_hold_no_probability_are_counted_and_left_out(metric):
     assert table["estimate"].item() == good.select(row).item()
 
 
-def test_the_reference_clips_confidences():
+def test_the_original_clips_confidences():
     frame = items([1.5, -0.5, math.nan], [1, 0, 1])
-    made = ef.evaluate(frame, negative_log_likelihood(rules="reference")).collect()
+    made = ef.evaluate(frame, ai_psychiatrist.negative_log_likelihood()).collect()
     assert made["estimate"].item() == pytest.approx(-math.log(1 - 1e-6), rel=1e-9)
     assert made["n_missing"].item() == 1
     assert frame.select(negative_log_likelihood()).item() is None
@@ -194,13 +194,11 @@ def test_bad_parameters_are_refused():
             metric(bins=0)
         with pytest.raises(ParameterError, match="binning must be one of"):
             metric(bins=5, binning="mass")
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'none'"):
-        negative_log_likelihood(rules="none")
 
 
 def choices(weight=None):
     yield from (metric(weight=weight) for metric in EVERY)
-    yield negative_log_likelihood(weight=weight, rules="reference").alias("reference")
+    yield ai_psychiatrist.negative_log_likelihood(weight=weight).alias("clipped")
     for metric in (brier_reliability, brier_resolution):
         yield metric(weight=weight, bins=4).alias(f"{metric.__name__} of width")
         yield metric(weight=weight, bins=4, binning="equal_mass").alias(

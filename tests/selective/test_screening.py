@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
+from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import ParameterError
 from evalframe.core.states import share
 from evalframe.selective.screening import (
@@ -59,8 +60,8 @@ def test_f1_of_replicates_that_find_no_positive_is_0_and_not_dropped():
     rare = rare.with_columns(prediction=pl.col("person") == 1)
     method = ef.Bootstrap(cluster="person", n=300, interval="percentile")
     none, some = (
-        ef.evaluate(rare, f1_score(rules=rules), resample=method).collect()
-        for rules in ("reference", "documented")
+        ef.evaluate(rare, score(), resample=method).collect()
+        for score in (ai_psychiatrist.f1_score, f1_score)
     )
     assert none["estimate"].item() == some["estimate"].item() == pytest.approx(0.4)
     assert none["drop_rate"].item() == pytest.approx(0.75**4, abs=0.1)

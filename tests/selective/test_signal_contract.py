@@ -7,7 +7,7 @@ import pytest
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.selective.signal_contract import check_signals, signals_contract
+from evalframe.selective.confidences import check_signals, signals_contract
 
 ITEMS = pl.DataFrame(
     {

@@ -83,7 +83,8 @@ def shards(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def selective(path: Path) -> pl.DataFrame:
-    answers = ef.selective.read_run(path, mode="few_shot").with_columns(ef.selective.loss("abs"))
+    run = ef.compat.ai_psychiatrist.read_run(path, mode="few_shot")
+    answers = run.with_columns(ef.selective.loss("abs"))
     ef.selective.check_signals(answers, ["verbalized"], where=pl.col("prediction").is_not_null())
 
     def fit(rows: pl.DataFrame | pl.LazyFrame) -> Any:

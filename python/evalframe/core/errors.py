@@ -136,6 +136,10 @@ class OutputError(EvalframeError):
     """A file or folder that cannot be written as asked."""
 
 
+class RunWarning(UserWarning):
+    """A run document is read, but may not say what was meant."""
+
+
 @contextmanager
 def naming(name: str) -> Iterator[None]:
     """Errors of ours say which file they are about, where what raises them cannot know.

@@ -52,7 +52,7 @@ def binary_metrics(
     Returns:
         Expressions for `evaluate` or `agg`: `coverage_binary`, `accuracy`, `precision`, `recall`,
         `f1_score`, `auroc` and the four counts. Coverage has a name of its own, so that they go
-        beside `total_score_metrics()`. The original's `f1` is `f1_score(rules="reference")`.
+        beside `total_score_metrics()`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -1,12 +1,7 @@
 """How far confidence is from accuracy, bin by bin.
 
 A bin holds items of about the same confidence; its gap is their accuracy minus their mean
-confidence. The errors differ in how they sum the gaps up. Where the original program differs:
-
-| function | case | `rules="documented"` | `rules="reference"` |
-|---|---|---|---|
-| `expected_calibration_error` | a confidence outside [0, 1] | missing, counted | clipped |
-| | no items | null | 0.0 |
+confidence. The errors differ in how they sum the gaps.
 """
 
 from __future__ import annotations
@@ -16,14 +11,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.rules import check_rules
 from evalframe.core.state import State, own, ratio
 from evalframe.selective.binning import are_probabilities, by_bin, check_binning, per_bin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
     from evalframe.selective.binning import Binning, Closed
@@ -44,7 +37,6 @@ def expected_calibration_error(
     bins: int = 10,
     binning: Binning = "equal_width",
     closed: Closed = "left",
-    rules: Rules = "documented",
 ) -> State:
     """Expected calibration error: mean gap between accuracy and confidence, weighted by bin size.
 
@@ -61,14 +53,13 @@ def expected_calibration_error(
             of equal confidence stay together).
         closed: The end that belongs to a bin of equal width: `left` makes bins [lo, hi), the last
             one closed; `right` makes (lo, hi], with 0 in the first.
-        rules: `reference` clips confidences into [0, 1] and gives 0.0 where there are no items.
 
     Returns:
         Float64 in [0, 1], null where there are no items.
 
     Raises:
         ParameterError: `bins` is no whole number of at least 1.
-        ParameterError: `binning`, `closed` or `rules` is unknown.
+        ParameterError: `binning` or `closed` is unknown.
 
     References:
         Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
@@ -84,16 +75,6 @@ def expected_calibration_error(
         >>> round(items.select(expected_calibration_error()).item(), 6)
         0.1
     """
-    check_rules(rules)
-    valid = None
-    if rules == "reference":
-        valid = confidence.is_not_nan().fill_null(value=False) & are_probabilities(correct)
-        confidence = confidence.clip(0.0, 1.0)
-
-    def finish(t: Totals) -> pl.Expr:
-        gap = ratio(t.gaps, t.mass)
-        return gap if rules == "documented" else gap.fill_null(0.0)
-
     return _by_gap(
         confidence,
         correct,
@@ -102,8 +83,7 @@ def expected_calibration_error(
         binning,
         closed,
         terms={"gaps": own.gap.abs()},
-        finish=finish,
-        valid=valid,
+        finish=lambda t: ratio(t.gaps, t.mass),
     )
 
 
@@ -290,7 +270,6 @@ def _by_gap(
     terms: Mapping[str, pl.Expr] | None = None,
     maxima: Mapping[str, pl.Expr] | None = None,
     more: Mapping[str, pl.Expr] | None = None,
-    valid: pl.Expr | None = None,
 ) -> State:
     """The state of a metric of gaps per bin."""
     check_binning(bins, binning, closed)
@@ -298,5 +277,4 @@ def _by_gap(
     axis = by_bin(
         confidence, sums, bins=bins, binning=binning, closed=closed, terms=terms, maxima=maxima
     )
-    both = are_probabilities(confidence, correct)
-    return State(axes=(axis,), finish=finish, valid=both if valid is None else valid)
+    return State(axes=(axis,), finish=finish, valid=are_probabilities(confidence, correct))

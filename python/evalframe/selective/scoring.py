@@ -1,12 +1,4 @@
-"""Proper scores of stated probabilities, the parts of the Brier score, and overconfidence.
-
-Where the original program differs:
-
-| function | case | `rules="documented"` | `rules="reference"` |
-|---|---|---|---|
-| `negative_log_likelihood` | a confidence outside [0, 1] | missing, counted | clipped |
-| | no items | null | NaN there, null here |
-"""
+"""Proper scores of probabilities, the parts of the Brier score, and overconfidence."""
 
 from __future__ import annotations
 
@@ -15,12 +7,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.rules import check_rules
 from evalframe.core.state import State, own, ratio, total
 from evalframe.selective.binning import are_probabilities, by_bin, per_bin
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Role
     from evalframe.selective.binning import Binning, Closed
 
@@ -32,11 +22,7 @@ _ROUNDING = 1e-15
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
 def negative_log_likelihood(
-    confidence: Role = "confidence",
-    correct: Role = "correct",
-    *,
-    weight: Role = None,
-    rules: Rules = "documented",
+    confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
 ) -> State:
     """Mean negative log-likelihood of the outcomes, also called log loss or cross-entropy.
 
@@ -48,13 +34,9 @@ def negative_log_likelihood(
             or NaN are left out and counted as missing.
         correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
         weight: How often each row counts.
-        rules: `reference` clips confidences outside [0, 1], too.
 
     Returns:
         Float64, null where there are no items.
-
-    Raises:
-        ParameterError: `rules` is unknown.
 
     References:
         Good (1952), Rational decisions. Values match ai-psychiatrist 36e9fba.
@@ -66,18 +48,14 @@ def negative_log_likelihood(
         >>> round(items.select(negative_log_likelihood()).item(), 6)
         0.490415
     """
-    check_rules(rules)
-    known = are_probabilities(confidence, correct)
-    if rules == "reference":
-        known = are_probabilities(correct) & confidence.is_not_nan().fill_null(value=False)
-    # A clip, in a fifth of its time.
+    # The same as `clip`, in a fifth of the time.
     low, high = confidence < NEARLY, confidence > 1.0 - NEARLY
     p = pl.when(low).then(NEARLY).when(high).then(1.0 - NEARLY).otherwise(confidence)
     likelihood = correct * p.log() + (1.0 - correct) * (1.0 - p).log()
     return State(
         sums={"mass": weight, "log_likelihood": weight * likelihood},
         finish=lambda t: -ratio(t.log_likelihood, t.mass),
-        valid=known,
+        valid=are_probabilities(confidence, correct),
     )
 
 

@@ -4,12 +4,6 @@ A null prediction is an abstention: the row is valid and counts in `coverage`, b
 Where nothing is predicted every value is null, the counts too. A prediction without a label is
 missing. Classes may have any type; `positive` names one, and all others are negative, so that with
 several classes each metric speaks of one against the rest.
-
-Where the original program differs:
-
-| function | case | `rules="documented"` | `rules="reference"` |
-|---|---|---|---|
-| `f1_score` | positives, none of them found | 0 | null |
 """
 
 from __future__ import annotations
@@ -19,14 +13,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.rules import check_rules
 from evalframe.core.state import State, ratio
 from evalframe.selective.classes import is_class, is_same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
     from evalframe.core.typing import Role
 
@@ -143,7 +135,6 @@ def f1_score(
     *,
     weight: Role = None,
     positive: str | int | float | bool = True,
-    rules: Rules = "documented",
 ) -> State:
     """Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
 
@@ -152,15 +143,10 @@ def f1_score(
         label: True class.
         weight: How often each row counts.
         positive: The positive class; every other one is negative. Booleans are 1 and 0.
-        rules: `reference` gives null, not 0.0, where no positive is found, so that a bootstrap
-            drops such replicates.
 
     Returns:
         Float64 in [0, 1], 0.0 where positives are missed or wrongly seen and none is found. Null
         where no predicted row is positive or predicted so.
-
-    Raises:
-        ParameterError: `rules` is unknown.
 
     References:
         ai-psychiatrist 36e9fba, `f1`.
@@ -172,12 +158,10 @@ def f1_score(
         >>> rows.select(f1_score()).item()
         0.6666666666666666
     """
-    check_rules(rules)
 
     def finish(t: Totals) -> pl.Expr:
-        found = 2 * t.true_positives
-        f1 = ratio(found, found + t.false_positives + t.false_negatives)
-        return f1 if rules == "documented" else pl.when(found > 0).then(f1)
+        hits = 2 * t.true_positives
+        return ratio(hits, hits + t.false_positives + t.false_negatives)
 
     return _counted(prediction, label, weight, positive, finish=finish)
 

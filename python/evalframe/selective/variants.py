@@ -1,6 +1,6 @@
-"""Confidence variants as data: which signals each reads, what makes a signal good, the formula.
+"""Confidence variants as data: signals, demands on their values, formulas.
 
-Names are those of ai-psychiatrist, so that its command lines carry over.
+Names are those of ai-psychiatrist, so its command lines work here.
 """
 
 from __future__ import annotations
@@ -15,17 +15,10 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from evalframe.core.rules import Rules
-
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a value must be.
-
-    Args:
-        words: After the column's name: "is finite".
-        holds: From the values to whether they are good; it says of NaN, too, whether it is.
-    """
+    """A demand on values: words that follow the column's name, and a predicate."""
 
     words: str
     holds: Callable[[pl.Expr], pl.Expr]
@@ -36,25 +29,21 @@ FINITE = Demand("is finite", lambda x: x.is_finite())
 NOT_INFINITE = Demand("is not infinite", lambda x: ~x.is_infinite())
 WHOLE = Demand("is a whole number", lambda x: x.is_finite() & (x == x.floor()))
 OTHER_THAN_MINUS_ONE = Demand("is a number other than -1", lambda x: (x != -1) & x.is_not_nan())
-NOT_MINUS_ONE = Demand("is not -1", lambda x: x != -1)
 FINITE_EXP = Demand("has a finite exponential", lambda x: x.exp().is_finite())
-NO_OVERFLOW = Demand(
-    "has no overflowing exponential", lambda x: ~x.is_finite() | FINITE_EXP.holds(x)
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """A column that a variant reads.
 
-    In signal columns null means that the record says null; NaN that it has no such key, or
-    something there that is no number. An absent `llm_evidence_count` is read as 0.0.
+    A null in a signal column is a null of the record; NaN means that the record lacks the key, or
+    that its value is not a number.
 
-    Args:
+    Attributes:
         column: Its name.
-        null: The value that a null stands for; None where a null is an error.
-        absent: The value that a NaN stands for; None where a NaN is an error.
-        demand: What the value must be otherwise.
+        null: The value that a null stands for; None if a null is an error.
+        absent: The value that a NaN stands for; None if a NaN is an error.
+        demand: The demand on all other values.
     """
 
     column: str
@@ -64,88 +53,72 @@ class Requirement:
 
     @property
     def value(self) -> pl.Expr:
-        """The values as the formulas take them: defaults filled in, null where a rule is broken."""
-        given = pl.col(self.column).cast(pl.Float64)
-        filled = given if self.null is None else given.fill_null(self.null)
+        """The values for formulas: with defaults, null where the demand is not met."""
+        values = pl.col(self.column).cast(pl.Float64)
+        values = values if self.absent is None else values.fill_nan(self.absent)
+        filled = values if self.null is None else values.fill_null(self.null)
         return pl.when(self.demand.holds(filled)).then(filled)
 
 
-# Column, what null stands for, demand by the documented rules, demand by those of the original.
-# 3 is the middle of the stated scale of 1 to 5.
-_SIGNAL_RULES = (
-    ("llm_evidence_count", None, FINITE, ANY),
-    ("retrieval_similarity_mean", 0.0, FINITE, ANY),
-    ("retrieval_similarity_max", 0.0, FINITE, ANY),
-    ("verbalized_confidence", 3.0, WHOLE, WHOLE),
-    ("token_msp", None, FINITE, ANY),
-    ("token_pe", None, OTHER_THAN_MINUS_ONE, NOT_MINUS_ONE),
-    ("token_energy", None, FINITE_EXP, NO_OVERFLOW),
-    ("consistency_modal_confidence", None, FINITE, ANY),
-    ("consistency_score_std", None, OTHER_THAN_MINUS_ONE, NOT_MINUS_ONE),
-)
-REQUIREMENTS: Mapping[Rules, Mapping[str, Requirement]] = {
-    "documented": {
-        column: Requirement(column, null, demand=demand)
-        for column, null, demand, _ in _SIGNAL_RULES
-    },
-    "reference": {
-        column: Requirement(column, null, demand=demand)
-        for column, null, _, demand in _SIGNAL_RULES
-    },
+CALIBRATED = "calibrated"
+"""The variant of a calibration's features, and the key of what each of them must be."""
+
+REQUIREMENTS: Mapping[str, Requirement] = {
+    need.column: need
+    for need in (
+        Requirement("llm_evidence_count"),
+        Requirement("retrieval_similarity_mean", null=0.0),
+        Requirement("retrieval_similarity_max", null=0.0),
+        # 3 is the middle of the stated scale of 1 to 5.
+        Requirement("verbalized_confidence", null=3.0, demand=WHOLE),
+        Requirement("token_msp"),
+        Requirement("token_pe", demand=OTHER_THAN_MINUS_ONE),
+        Requirement("token_energy", demand=FINITE_EXP),
+        Requirement("consistency_modal_confidence"),
+        Requirement("consistency_score_std", demand=OTHER_THAN_MINUS_ONE),
+        Requirement(CALIBRATED, demand=NOT_INFINITE),
+    )
 }
-"""What each signal must be, whichever variant reads it."""
+"""Requirements of each signal, for every variant that reads it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A confidence that follows from signals alone.
-
-    Args:
-        name: Its name.
-        formula: From the signals, as many expressions as there are, to the confidence.
-        signals: The columns it reads, in the order of the formula's arguments.
-    """
+    """A formula of signals, which are the columns in the order of its arguments."""
 
     name: str
     formula: Callable[..., pl.Expr]
     signals: tuple[str, ...]
 
     @property
-    def itself(self) -> str | None:
-        """The signal that it is, at most limited to [0, 1]; None if it is a formula of others."""
-        return self.signals[0] if self.formula in (_itself, clip01) else None
+    def signal(self) -> str | None:
+        """The signal that the variant equals, perhaps clipped to [0, 1]; None for a formula."""
+        return self.signals[0] if self.formula in (_unchanged, clip01) else None
 
-    def requirements(self, rules: Rules) -> tuple[Requirement, ...]:
-        """What the variant reads, each column once."""
-        return tuple(REQUIREMENTS[rules][signal] for signal in dict.fromkeys(self.signals))
+    def requirements(self, registry: Mapping[str, Requirement]) -> tuple[Requirement, ...]:
+        """The requirements of its columns, each once."""
+        return tuple(registry[signal] for signal in dict.fromkeys(self.signals))
 
-    def expression(self, rules: Rules) -> pl.Expr:
+    def expression(self, registry: Mapping[str, Requirement]) -> pl.Expr:
         """The confidence, null where a signal is invalid."""
-        return self.formula(*(REQUIREMENTS[rules][signal].value for signal in self.signals))
+        return self.formula(*(registry[signal].value for signal in self.signals))
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """A confidence that an artifact computes.
-
-    Args:
-        name: Its name.
-        base: The variant that is calibrated; None if the artifact reads features of its own.
-    """
+    """A calibrated variant; without a `base` the calibration reads its own features."""
 
     name: str
     base: Variant | None
 
 
 def clip01(x: pl.Expr) -> pl.Expr:
-    """The value limited to [0, 1]; NaN becomes 1.0, as in the original.
-
-    No NaN gets here under the documented rules, which make invalid signals null.
-    """
+    """The value clipped to [0, 1]."""
+    # Invalid signals are null here, never NaN; the original's NaN becomes full confidence.
     return x.clip(0.0, 1.0).fill_nan(1.0)
 
 
-def _itself(signal: pl.Expr) -> pl.Expr:
+def _unchanged(signal: pl.Expr) -> pl.Expr:
     return signal
 
 
@@ -185,10 +158,10 @@ _COUNT, _SIMILARITY = "llm_evidence_count", "retrieval_similarity_mean"
 _STATED, _MODAL = "verbalized_confidence", "consistency_modal_confidence"
 
 _TABLE = (
-    Variant("llm", _itself, (_COUNT,)),
-    Variant("total_evidence", _itself, (_COUNT,)),
-    Variant("retrieval_similarity_mean", _itself, (_SIMILARITY,)),
-    Variant("retrieval_similarity_max", _itself, ("retrieval_similarity_max",)),
+    Variant("llm", _unchanged, (_COUNT,)),
+    Variant("total_evidence", _unchanged, (_COUNT,)),
+    Variant("retrieval_similarity_mean", _unchanged, (_SIMILARITY,)),
+    Variant("retrieval_similarity_max", _unchanged, ("retrieval_similarity_max",)),
     Variant("hybrid_evidence_similarity", _evidence_similarity, (_COUNT, _SIMILARITY)),
     Variant("verbalized", _stated, (_STATED,)),
     Variant("hybrid_verbalized", _hybrid_verbalized, (_STATED, _COUNT, _SIMILARITY)),
@@ -200,7 +173,7 @@ _TABLE = (
     Variant("hybrid_consistency", _hybrid_consistency, (_MODAL, _COUNT, _SIMILARITY)),
 )
 BASE: Mapping[str, Variant] = {variant.name: variant for variant in _TABLE}
-"""The 13 variants that are computed from signals by a formula of their own."""
+"""The 13 variants that are formulas of signals."""
 
 
 def _average(a: pl.Expr, b: pl.Expr) -> pl.Expr:
@@ -216,37 +189,24 @@ COMBINERS: Mapping[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
     "product": _product,
 }
 
-_SECONDARY, _CALIBRATED = "secondary:", "calibrated:"
+_SECONDARY, _OF_BASE = "secondary:", "calibrated:"
 SECONDARY_FORM = "secondary:<a>+<b>:<average|product>"
-KNOWN = (*BASE, "verbalized_calibrated", "calibrated", "calibrated:<name>", SECONDARY_FORM)
-"""Every name that `parse` takes, and the forms of those that are composed."""
+KNOWN = (*BASE, "verbalized_calibrated", CALIBRATED, "calibrated:<name>", SECONDARY_FORM)
+"""The names that `parse` accepts, and the forms of composed ones."""
 
 
 def parse(name: str) -> Variant | Calibrated:
-    """The variant of this name; upper and lower case, and blanks, matter.
-
-    Args:
-        name: One of the 13, `verbalized_calibrated`, `calibrated`, `calibrated:<name>` or
-            `secondary:<a>+<b>:<average|product>`: the combiner stands behind the last colon, `a`
-            ends at the first plus, and both are among the 13.
-
-    Raises:
-        UnknownNameError: It, or a name within it, is unknown.
-        ParameterError: It begins as a combination, but has no colon or no plus.
-
-    >>> parse("secondary:token_msp+verbalized:average").signals
-    ('token_msp', 'verbalized_confidence')
-    >>> parse("calibrated:llm").base.name
-    'llm'
-    """
+    """The variant of this name, which is case-sensitive and has no blanks."""
+    # Of `secondary:<a>+<b>:<combiner>` the combiner follows the last colon, and the first plus
+    # ends `a`; both a and b are among the 13.
     if not isinstance(name, str):
         raise ParameterError(f"a confidence variant is named by a string, got {name!r}")
-    if name == "calibrated":
+    if name == CALIBRATED:
         return Calibrated(name, None)
     if name == "verbalized_calibrated":
         return Calibrated(name, BASE["verbalized"])
-    if name.startswith(_CALIBRATED):
-        base = name.removeprefix(_CALIBRATED)
+    if name.startswith(_OF_BASE):
+        base = name.removeprefix(_OF_BASE)
         return Calibrated(name, _uncalibrated(base, within=name, known=(*BASE, SECONDARY_FORM)))
     return _uncalibrated(name, within=name, known=KNOWN)
 

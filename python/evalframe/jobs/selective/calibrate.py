@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import polars as pl
 
+from evalframe.compat.ai_psychiatrist import calibration as original
+from evalframe.compat.ai_psychiatrist.runs import open_run
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import InputError, MissingColumnsError, OutputError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
@@ -23,13 +25,12 @@ from evalframe.selective.calibrators import (
     feature,
     feature_default,
     read_calibration,
+    target,
     train,
     train_verbalized,
     write_calibration,
 )
 from evalframe.selective.calibrators.features import check_present
-from evalframe.selective.calibrators.scripts import training_target
-from evalframe.selective.runs import open_run
 from evalframe.selective.scoring import negative_log_likelihood
 
 if TYPE_CHECKING:
@@ -81,20 +82,27 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
     signals = [_STATED] if method == VERBALIZED else features
     source, about = _opened(documents, flags, signals, rules)
     if method == VERBALIZED:
-        artifact = train_verbalized(source, provenance=about, rules=rules)
+        is_original = rules == "reference"
+        verbalized = original.train_verbalized if is_original else train_verbalized
+        artifact = verbalized(source, provenance=about)
     else:
         given = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
-        check_present(source, features, rules)
-        artifact = train(
+        if rules == "reference":
+            original.check_present(source, features)
+        else:
+            check_present(source, features)
+        fit = original.train if rules == "reference" else train
+        artifact = fit(
             source,
             method=method,
             features=features,
             target=flags.get("target", "correctness"),
             provenance=about,
-            rules=rules,
             **given,
         )
-    scores = _scored(artifact, source, rules)
+    if rules == "reference":
+        source = original.with_whole_predictions(source).collect()
+    scores = _scored(artifact, source)
     write_calibration(artifact, output)
     return Trained(artifact, scores)
 
@@ -181,7 +189,9 @@ def _opened(
         kept = [name for name in present if name in needed]
         with reading(named, "is it whole?"):
             return items.select(kept).collect(), {"path": named, **told}
-    run = open_run(documents[0], mode=flags.get("mode"), signals=signals, rules=rules)
+    run = open_run(
+        documents[0], mode=flags.get("mode"), signals=signals, strict=rules == "documented"
+    )
     if len(run.repeated) and rules == "documented":
         raise InputError(
             f"{run.path}: {len(run.repeated)} participants have more than one successful entry, "
@@ -215,9 +225,7 @@ def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _scored(
-    artifact: Mapping[str, Any], items: pl.DataFrame, rules: Any
-) -> dict[str, float | None]:
+def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float | None]:
     """NLL and ECE on the training items."""
     if "metrics" in artifact:
         return dict(artifact["metrics"])
@@ -230,7 +238,7 @@ def _scored(
     ]
     rows = (
         items.filter(pl.col("prediction").is_not_null())
-        .with_columns(*signals, training_target(artifact["target"], rules).alias("correct"))
+        .with_columns(*signals, target(artifact["target"]).alias("correct"))
         .with_columns(calibrator.apply().alias("after"))
     )
     columns = {"after": "after"}

@@ -24,12 +24,10 @@ from evalframe.report.table import render
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings
     from evalframe.core.rules import Rules
     from evalframe.jobs.columns import Columns
     from evalframe.resample.methods import Progress
-    from evalframe.selective.run_evaluation import RunEvaluation
-    from evalframe.selective.run_settings import RunSettings
-    from evalframe.selective.runs import Run
 
 _SHARED = {
     *("items", "columns", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed"),
@@ -57,16 +55,21 @@ def evaluate_documents(
         click.UsageError: A flag does not apply to run documents, or its value cannot be.
         EvalframeError: A document or the artifact is at fault; nothing is written then.
     """
-    from evalframe.selective.artifact import evaluation_artifact, write_artifact
+    from evalframe.compat.ai_psychiatrist import (
+        evaluate_runs,
+        evaluation_artifact,
+        write_artifact,
+    )
+    from evalframe.compat.ai_psychiatrist import read_calibration as read_original
     from evalframe.selective.calibrators import read_calibration
-    from evalframe.selective.run_evaluation import evaluate_runs
 
     settings = _settings(flags)
     modes = modes_of(documents, flags.get("mode", ()))
     artifact = flags.get("calibration")
     targets = {name: Path(flags[name]) for name in ("artifact", "output") if name in flags}
     check_files(targets, documents if artifact is None else [*documents, artifact])
-    calibration = None if artifact is None else read_calibration(artifact, rules=settings.rules)
+    read = read_original if settings.rules == "reference" else read_calibration
+    calibration = None if artifact is None else read(artifact)
     signals = settings.signals(calibration)
     for remark in _remarks(documents, flags, settings):
         warnings.warn(remark, stacklevel=1)
@@ -123,17 +126,14 @@ def opened(
     signals: Sequence[str],
     rules: Rules,
 ) -> Run:
-    """The run of a document, or of a table of items if there is one.
+    """The run of a document, or of a table of items if there is one."""
+    from evalframe.compat.ai_psychiatrist import open_run, run_of_items
 
-    Raises:
-        EvalframeError: It cannot be read, or is no run.
-    """
-    from evalframe.selective.runs import open_run, run_of_items
-
+    strict = rules == "documented"
     if items is None:
-        return open_run(path, mode=mode, signals=signals, rules=rules)
+        return open_run(path, mode=mode, signals=signals, strict=strict)
     with reading(path, "is it whole?"):
-        return run_of_items(items, mode=mode, signals=signals, path=Path(path), rules=rules)
+        return run_of_items(items, mode=mode, signals=signals, path=Path(path), strict=strict)
 
 
 def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None) -> str:
@@ -198,8 +198,8 @@ def check_files(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
 
 
 def _settings(flags: Mapping[str, Any]) -> RunSettings:
+    from evalframe.compat.ai_psychiatrist.settings import GRID, RunLoss, RunSettings
     from evalframe.selective.confidences import select_variants
-    from evalframe.selective.run_settings import GRID, RunLoss, RunSettings
 
     if other := [name for name in flags if name not in _SHARED and name not in RUN_FLAGS]:
         named = ", ".join(

@@ -1,8 +1,7 @@
-"""What calibrators are trained on: features of an item, and targets."""
+"""Features and targets that calibrators are trained on."""
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -10,7 +9,6 @@ import polars as pl
 from evalframe.core.errors import InputError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-from evalframe.selective.runs import RunWarning
 from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
@@ -22,18 +20,17 @@ Target: TypeAlias = Literal["correctness", "near_correct", "loss"]
 
 
 def feature(name: str) -> pl.Expr:
-    """A signal as a feature, with the default that the original program puts where it is missing.
+    """A signal as a feature, with the default of ai-psychiatrist for missing values.
 
-    The default stands in for signals that were not measured and is not always sound: a missing
-    `consistency_modal_confidence` becomes 3.0, though its range is [0, 1]. Fits never use it on
-    their own: pass `feature(...)` where a column name could stand.
+    The default is not always sound: a missing `consistency_modal_confidence` becomes 3.0, though
+    its range is [0, 1]. Fits use it only if they get `feature(...)` in place of a column name.
 
     Args:
         name: A numeric column of an item table.
 
     Returns:
-        Float64, named as the column. Null and NaN are replaced by `feature_default(name)`. Polars
-        raises where the column is no number, Booleans included.
+        Float64, named as the column, with 3.0 for null and NaN in a confidence that is not a
+        similarity, otherwise 0.0. Polars raises if the column is not a number.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -48,26 +45,12 @@ def feature(name: str) -> pl.Expr:
 
 
 def feature_default(name: str) -> float:
-    """What the original program takes for a missing signal: 3.0 for a confidence, else 0.0.
-
-    >>> [feature_default(name) for name in ("token_msp", "verbalized_confidence")]
-    [0.0, 3.0]
-    >>> feature_default("similarity_confidence")
-    0.0
-    """
+    """The default of ai-psychiatrist for a missing signal: 3.0 for a confidence, otherwise 0.0."""
     return 3.0 if "confidence" in name and "similarity" not in name else 0.0
 
 
 def check_named(inputs: Sequence[pl.Expr], *, by: str) -> None:
-    """Raise where a feature is computed, and yet has the name of a column that it is made of.
-
-    Args:
-        inputs: The features as expressions; `feature(...)` may bear the name of its column.
-        by: Who knows features by their names only, for the message.
-
-    Raises:
-        ParameterError: Naming the feature.
-    """
+    """Raise if a computed feature has the name of a column it reads; `feature(...)` may."""
     for expr in inputs:
         name = expr.meta.output_name()
         plain = expr.meta.is_column() or name not in expr.meta.root_names()
@@ -78,51 +61,41 @@ def check_named(inputs: Sequence[pl.Expr], *, by: str) -> None:
             )
 
 
-def check_present(items: pl.DataFrame, features: Sequence[str], rules: str) -> None:
-    """Raise, or under reference rules warn, where no item at all has a feature.
+def absent_features(items: pl.DataFrame, features: Sequence[str]) -> list[str]:
+    """Features that no item has, if there are items."""
+    return [
+        name
+        for name in features
+        if len(items) and not (name in items.columns and items[name].fill_nan(None).count())
+    ]
 
-    Args:
-        items: The item table.
-        features: Names of signals.
-        rules: `documented` or `reference`.
 
-    Raises:
-        InputError: Under documented rules, naming the feature.
-    """
-    for name in features:
-        if not len(items) or (name in items.columns and items[name].fill_nan(None).count()):
-            continue
-        if rules == "documented":
-            hint = did_you_mean(name, SIGNALS)
-            raise InputError(
-                f"no item has the feature {name!r}, which the calibration needs.{hint} Record it, "
-                "or name another calibration or feature"
-            )
-        warnings.warn(
-            f"no item has {name!r}; the original's default, {feature_default(name)}, stands "
-            "for it throughout",
-            RunWarning,
-            stacklevel=2,
+def check_present(items: pl.DataFrame, features: Sequence[str]) -> None:
+    """Raise InputError if no item has one of the features."""
+    for name in absent_features(items, features)[:1]:
+        hint = did_you_mean(name, SIGNALS)
+        raise InputError(
+            f"no item has the feature {name!r}, which the calibration needs.{hint} Record it, "
+            "or name another calibration or feature"
         )
 
 
 def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "label") -> pl.Expr:
-    """What a calibrator learns to predict: how good a prediction turned out to be.
+    """The target of a calibrator: how good a prediction is.
 
     Args:
         name: `correctness`: 1 where the prediction equals the label, numbers or text.
             `near_correct`: 1 where they differ by at most 1. `loss`: 1 - |difference| / 3, which
-            in spite of its name is higher for better predictions.
-        prediction: What was answered, on the scale 0 to 3 except for `correctness`; null is an
+            despite its name is higher for better predictions.
+        prediction: The answer, on the scale 0 to 3 except for `correctness`; null is an
             abstention.
-        label: What is true, of the same type.
+        label: The true answer, of the same type.
 
     Returns:
-        Float64, named as the target; null where the prediction or the label is null
-        or NaN (the text NaN, too).
+        Float64, named as the target; null where the prediction or the label is null or NaN.
 
     Raises:
-        ParameterError: No target has this name.
+        ParameterError: The target is unknown.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -145,9 +118,9 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
     check_choice("target", name, Target)
     answered, true = as_expr(prediction), as_expr(label)
     if name == "correctness":
-        # Compared as they are, since labels may be text; NaN is recognised by its name.
-        known = (answered.cast(pl.String) != "NaN") & (true.cast(pl.String) != "NaN")
-        return pl.when(known).then((answered == true).cast(pl.Float64)).alias(name)
+        # Labels may be text, so NaN is found by its name.
+        valid = (answered.cast(pl.String) != "NaN") & (true.cast(pl.String) != "NaN")
+        return pl.when(valid).then((answered == true).cast(pl.Float64)).alias(name)
     error = (answered.cast(pl.Float64) - true.cast(pl.Float64)).abs().fill_nan(None)
     if name == "loss":
         return (1 - error / 3).alias(name)

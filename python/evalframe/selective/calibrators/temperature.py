@@ -1,4 +1,4 @@
-"""Fit of temperature scaling, by the exact optimum or by the original's grid."""
+"""Fit of temperature scaling."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ import warnings
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
-import polars as pl
-
-from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_rules
 from evalframe.selective.calibrators.maps import EDGE, Temperature
 from evalframe.selective.calibrators.training import BINARY, PROBABILITY, levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
@@ -26,8 +21,6 @@ if TYPE_CHECKING:
 
 
 LOWEST, HIGHEST = 0.05, 10.0
-_POINTS, _ROUNDS, _ZOOM = 200, 3, 1.5
-_BLOCK = 1 << 12
 
 
 @overload
@@ -38,7 +31,6 @@ def fit_temperature(
     *,
     by: None = None,
     weight: IntoExpr | None = ...,
-    rules: Rules = ...,
 ) -> Temperature: ...
 @overload
 def fit_temperature(
@@ -48,7 +40,6 @@ def fit_temperature(
     *,
     by: IntoExpr | Sequence[IntoExpr],
     weight: IntoExpr | None = ...,
-    rules: Rules = ...,
 ) -> Grouped[Temperature]: ...
 def fit_temperature(
     frame: Frame,
@@ -57,94 +48,95 @@ def fit_temperature(
     *,
     by: By = None,
     weight: IntoExpr | None = None,
-    rules: Rules = "documented",
 ) -> Temperature | Grouped[Temperature]:
     """The temperature in [0.05, 10] that minimises the negative log-likelihood.
 
-    Rows of equal confidence are added up first, so ties cost nothing. Where every confidence is
-    1/2 no temperature changes anything and T is 1. Where the likelihood would rise beyond an end
-    of the search, T is that end and a warning says so: rows are separable at 0.05, and at 10
-    confidence says nothing of what is right, or the opposite.
+    Rows of equal confidence are added up first. If every confidence is 1/2, no temperature changes
+    anything and T is 1. If the optimum is beyond an end of the search, T is that end, with a
+    warning: at 0.05 the rows are separable; at 10 confidence says nothing about what is right, or
+    the opposite.
 
     Args:
         frame: Rows to fit on.
-        confidence: Probability of being right, in [0, 1]; kept 1e-6 away from its ends.
-        correct: 1 or true where the row is right, else 0 or false.
-        by: Group keys: one temperature for each group. Groups are fitted one after another.
-        weight: How often each row counts.
-        rules: `documented`: the optimum of the likelihood, which is convex in 1/T.
-            `reference`: three rounds of 200 points each, of a likelihood whose probabilities are
-            clipped to [1e-6, 1 - 1e-6] once more after scaling; confidences outside [0, 1] are
-            clipped, and `correct` is cut to an integer.
+        confidence: Probability of being right, in [0, 1]; clipped to [1e-6, 1 - 1e-6].
+        correct: 1 or true where the row is right, otherwise 0 or false.
+        by: Group keys: one temperature per group.
+        weight: Weight of each row.
 
     Returns:
-        A `Temperature`, or a `Grouped` of them if `by` is given.
+        A `Temperature`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: There are no rows, or a column is no number.
-        ContractError: Rows with a null, with NaN or infinity, or (documented) whose confidence
-            lies outside [0, 1], such as percent, or whose `correct` is neither 0 nor 1.
+        MissingColumnsError: A column is missing.
+        ParameterError: There are no rows, or a column is not a number.
+        ContractError: A row has null, NaN or infinity, a confidence outside [0, 1], such as
+            percent, or a `correct` that is neither 0 nor 1.
 
     References:
-        Guo et al. (2017), On calibration of modern neural networks; ai-psychiatrist 36e9fba.
+        Guo et al. (2017), On calibration of modern neural networks.
 
     Examples:
         >>> import polars as pl
+        >>> from evalframe.selective import fit_temperature
         >>> items = pl.DataFrame({"confidence": [0.9] * 4, "correct": [1, 1, 1, 0]})
         >>> round(fit_temperature(items).temperature, 6)
         2.0
     """
-    check_rules(rules)
-    reference = rules == "reference"
-    right = as_expr(correct)
     data = levels(
         "fit_temperature",
         frame,
         confidence,
-        right.cast(pl.Float64).cast(pl.Int64, strict=False) if reference else right,
+        correct,
         by,
         weight,
-        rules={} if reference else BINARY,
-        feature_rules={} if reference else PROBABILITY,
+        rules=BINARY,
+        feature_rules=PROBABILITY,
         clip=(EDGE, 1 - EDGE),
     )
-    fitted = data.each(partial(_fit, features=data.names, reference=reference))
-    _tell_of_ends(data, [fitted] if isinstance(fitted, Temperature) else fitted.calibrators)
-    return fitted
+    return fitted(data, _optimum)
 
 
-def _tell_of_ends(data: Levels, fitted: Sequence[Temperature]) -> None:
-    """Warn where the search ended at an end of its range."""
-    ends = {
-        LOWEST: "the rows are separable, or too few to calibrate on",
-        HIGHEST: "confidence says nothing of what is right, or the opposite; check both columns",
-    }
-    for end, meaning in ends.items():
-        there = [k for k, own in enumerate(fitted) if math.isclose(own.temperature, end)]
-        if not there:
+def fitted(
+    data: Levels, optimum: Callable[[Floats, Floats, Floats], float]
+) -> Temperature | Grouped[Temperature]:
+    """The temperatures of groups; a warning says if a search ended at an end of its range."""
+    result = data.each(partial(_fit, features=data.names, optimum=optimum))
+    temperatures = [result] if isinstance(result, Temperature) else result.calibrators
+    for end, meaning in _ENDS.items():
+        at_end = [k for k, each in enumerate(temperatures) if math.isclose(each.temperature, end)]
+        if not at_end:
             continue
-        others = f", and of {len(there) - 1:,} other groups" if len(there) > 1 else ""
+        others = f", and of {len(at_end) - 1:,} other groups" if len(at_end) > 1 else ""
         warnings.warn(
-            f"fit_temperature: the temperature{data.place(there[0])}{others} is {end:g}, an end of "
-            f"the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}",
+            f"fit_temperature: the temperature{data.place(at_end[0])}{others} is {end:g}, an end of"
+            f" the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}",
             stacklevel=3,
         )
+    return result
+
+
+_ENDS = {
+    LOWEST: "the rows are separable, or too few to calibrate on",
+    HIGHEST: "confidence says nothing of what is right, or the opposite; check both columns",
+}
 
 
 def _fit(
-    x: Floats, mass: Floats, hits: Floats, *, features: tuple[str, ...], reference: bool
+    x: Floats,
+    mass: Floats,
+    hits: Floats,
+    *,
+    features: tuple[str, ...],
+    optimum: Callable[[Floats, Floats, Floats], float],
 ) -> Temperature:
     import numpy as np
 
     p = x[:, 0]
-    logit = np.log(p / (1 - p))
-    optimum = _grid if reference else _optimum
-    return Temperature(optimum(logit, mass, hits), features)
+    return Temperature(optimum(np.log(p / (1 - p)), mass, hits), features)
 
 
 def _optimum(logit: Floats, mass: Floats, hits: Floats) -> float:
-    """Where the derivative by 1/T of the negative log-likelihood, which never falls, is zero."""
+    """The zero of the derivative of the negative log-likelihood by 1/T, in which it is convex."""
     from scipy.optimize import brentq
     from scipy.special import expit
 
@@ -159,34 +151,3 @@ def _optimum(logit: Floats, mass: Floats, hits: Floats) -> float:
     if slope(1 / HIGHEST) >= 0:
         return HIGHEST
     return 1 / float(brentq(slope, 1 / HIGHEST, 1 / LOWEST, xtol=1e-14, rtol=1e-14))
-
-
-def _grid(logit: Floats, mass: Floats, hits: Floats) -> float:
-    """The original's search: the best of a log-spaced grid, which is then narrowed around it."""
-    import numpy as np
-
-    best, least = 1.0, float(_losses(np.ones(1), logit, mass, hits)[0])
-    low, high = LOWEST, HIGHEST
-    for _ in range(_ROUNDS):
-        grid = np.exp(np.linspace(np.log(low), np.log(high), _POINTS))
-        losses = _losses(grid, logit, mass, hits)
-        first = int(losses.argmin())
-        if losses[first] < least:
-            best, least = float(grid[first]), float(losses[first])
-        low, high = max(LOWEST, best / _ZOOM), min(HIGHEST, best * _ZOOM)
-    return best
-
-
-def _losses(temperatures: Floats, logit: Floats, mass: Floats, hits: Floats) -> Floats:
-    """The mean negative log-likelihood at each temperature, of probabilities clipped again."""
-    import numpy as np
-
-    result = np.zeros(len(temperatures))
-    for first in range(0, len(logit), _BLOCK):
-        part = slice(first, first + _BLOCK)
-        with np.errstate(over="ignore"):
-            scaled = 1 / (1 + np.exp(-logit[part] / temperatures[:, None]))
-        q = np.clip(scaled, EDGE, 1 - EDGE)
-        result -= (hits[part] * np.log(q) + (mass - hits)[part] * np.log(1 - q)).sum(axis=1)
-    result /= mass.sum()
-    return result

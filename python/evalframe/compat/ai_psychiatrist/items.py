@@ -1,7 +1,7 @@
 """The entries of an experiment as an item table.
 
-Columns are gathered by whole-list operations that assume a sound document. Where one of them fails,
-the entries are walked through in order to say what is wrong with which participant.
+Columns are gathered by operations on whole lists that assume a valid document. If one of them
+fails, a loop over the entries finds the participant at fault.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from msgspec import UNSET
 
+from evalframe.compat.ai_psychiatrist.documents import described
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.selective.runs.document import told
 from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evalframe.selective.runs.shapes import Entry
+    from evalframe.compat.ai_psychiatrist.documents import Entry
 
 COLUMNS = ("participant_id", "item_index", "item", "prediction", "label")
-"""What every item table begins with; the signals follow."""
+"""First columns of every item table; the signals follow."""
 
 COLLIDES = "is called like a column of the item table"
 
 COUNT = "llm_evidence_count"
-"""The one signal with a default: an absent count is 0."""
+"""The only signal with a default: a missing count is 0."""
 
 _STATED = "verbalized_confidence"
 _MAPS = ("ground_truth_items", "predicted_items", "item_signals")
@@ -45,7 +46,7 @@ _Table = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tabulated:
-    """Items, and the ids of participants by how it went, each sorted and without repeats."""
+    """Items, and the ids of participants by outcome, each sorted and unique."""
 
     items: pl.DataFrame
     included: pl.Series
@@ -54,14 +55,9 @@ class Tabulated:
 
 
 def tabulate(
-    entries: Sequence[Entry], *, signals: Sequence[str] | None, reference: bool, name: str
+    entries: Sequence[Entry], *, signals: Sequence[str] | None, strict: bool, name: str
 ) -> Tabulated:
-    """The item table of entries; what the columns mean is said at `open_run`.
-
-    Raises:
-        InputError: An entry breaks a rule; the message names participant, item and key.
-        ParameterError: A signal is no name, or that of another column.
-    """
+    """The item table of entries, see `open_run`."""
     names = None if signals is None else named(signals)
     successes = [entry for entry in entries if entry.success]
     try:
@@ -73,12 +69,12 @@ def tabulate(
         _check_objects(maps)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: {next(_faults(entries))}") from error
-    if reference:
+    if not strict:
         predictions, labels = _lenient(predictions, labels)
 
-    def fault(row: int, found: str) -> InputError:
+    def fault(row: int, message: str) -> InputError:
         participant, item = ids[row // _EACH], ITEM_NAMES[row % _EACH]
-        return InputError(f"{name}: Participant {participant}, item {item}: {found}")
+        return InputError(f"{name}: Participant {participant}, item {item}: {message}")
 
     row = pl.int_range(pl.len() * _EACH, dtype=pl.Int64)
     keys = pl.DataFrame({"participant_id": ids}, schema={"participant_id": pl.Int64}).select(
@@ -89,7 +85,7 @@ def tabulate(
     columns = [
         _answers("prediction", "predicted_items", predictions, fault),
         _answers("label", "ground_truth_items", labels, fault),
-        *_signals(maps, names, reference, fault),
+        *_signals(maps, names, strict, fault),
     ]
     counts = Counter(ids)
     return Tabulated(
@@ -101,14 +97,7 @@ def tabulate(
 
 
 def named(signals: str | Iterable[str]) -> tuple[str, ...]:
-    """The names of signals, each once.
-
-    Raises:
-        ParameterError: They are no names, or one is that of another column.
-
-    >>> named("token_msp"), named(["token_pe", "token_msp", "token_pe"])
-    (('token_msp',), ('token_pe', 'token_msp'))
-    """
+    """The names of signals without repeats; ParameterError if one is that of another column."""
     if not isinstance(signals, Iterable):
         raise ParameterError(f"signals must be a list of names, got {signals!r}")
     names = (signals,) if isinstance(signals, str) else tuple(signals)
@@ -121,7 +110,7 @@ def named(signals: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _flat(maps: Iterable[Any]) -> list[Any]:
-    """The eight items of every participant, one after the other."""
+    """The eight items of each participant, in one list."""
     return list(chain.from_iterable(map(_eight, maps)))
 
 
@@ -133,7 +122,7 @@ def _ids(entries: Iterable[Entry]) -> list[int]:
 
 
 def fits(number: int) -> bool:
-    """Whether an integer fits into 64 bits."""
+    """True if an integer fits into 64 bits."""
     return -(2**63) <= number < 2**63
 
 
@@ -147,7 +136,7 @@ def _check_objects(maps: Iterable[Any]) -> None:
 
 
 def _lenient(predictions: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
-    """What the original does not look at: whether an answer is a boolean, and unread labels."""
+    """Booleans as 1 and 0, and null for unused labels that are not numbers."""
     numbers = (int, float)
     labels = [
         None if prediction is None and not isinstance(label, numbers) else label
@@ -167,7 +156,7 @@ def _answers(
     kinds = set(map(type, values))
     if not kinds <= _NUMBERS:
         row = next(row for row, value in enumerate(values) if type(value) not in _NUMBERS)
-        raise fault(row, f"{key} must be a number or null, not {told(values[row])}")
+        raise fault(row, f"{key} must be a number or null, not {described(values[row])}")
     dtype = pl.Float64 if float in kinds else pl.Int64
     return _series(column, values, dtype(), fault)
 
@@ -175,24 +164,24 @@ def _answers(
 def _signals(
     maps: _Table,
     names: Sequence[str] | None,
-    reference: bool,
+    strict: bool,
     fault: Callable[[int, str], InputError],
 ) -> Iterator[pl.Series]:
     if names is not None:
-        yield from (_signal(maps, name, reference, fault) for name in names)
+        yield from (_signal(maps, name, strict, fault) for name in names)
         return
-    found = dict.fromkeys(chain.from_iterable(maps))
-    known = (name for name in SIGNALS if name in found or name == COUNT)
-    yield from (_signal(maps, name, reference, fault) for name in known)
-    for name in found:
+    keys = dict.fromkeys(chain.from_iterable(maps))
+    known = (name for name in SIGNALS if name in keys or name == COUNT)
+    yield from (_signal(maps, name, strict, fault) for name in known)
+    for name in keys:
         if name not in SIGNALS and any(isinstance(s.get(name), int | float) for s in maps):
-            yield _further_signal(maps, name, fault)
+            yield _other_signal(maps, name, fault)
 
 
 def _signal(
-    maps: _Table, name: str, reference: bool, fault: Callable[[int, str], InputError]
+    maps: _Table, name: str, strict: bool, fault: Callable[[int, str], InputError]
 ) -> pl.Series:
-    """A signal that is asked for, or known: anything but a number or null is an error."""
+    """A requested or known signal: a value that is neither a number nor null is an error."""
     absent = 0.0 if name == COUNT else float("nan")
     values = [signals.get(name, absent) for signals in maps]
     if not set(map(type, values)) <= _NUMBERS:
@@ -200,12 +189,12 @@ def _signal(
             try:
                 values[row] = _as_number(name, value)
             except (TypeError, ValueError):
-                found = f"{name} must be a number or null, not {told(value)}"
-                rest = "; correct it, or name the signals to read without this one (signals=[...])"
-                raise fault(row, f"{found}{rest}") from None
+                message = f"{name} must be a number or null, not {described(value)}"
+                remedy = "correct it, or name the signals to read without this one (signals=[...])"
+                raise fault(row, f"{message}; {remedy}") from None
     series = _series(name, values, pl.Float64(), fault)
-    # Methods of a series take a name like `^x$` for a pattern.
-    if not reference and series.alias("signal").is_nan().any():
+    # Methods of a series read a name like `^x$` as a pattern.
+    if strict and series.alias("signal").is_nan().any():
         for row, signals in enumerate(maps):
             if values[row] != values[row] and name in signals:
                 raise fault(row, f"{name} is NaN; write null, or leave the key out")
@@ -222,8 +211,8 @@ def _as_number(name: str, value: Any) -> float | None:
     raise TypeError
 
 
-def _further_signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
-    """A signal that nobody asked for: what is no number is NaN, as if it were not there."""
+def _other_signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
+    """A signal that was not requested: a value that is not a number is NaN, as if missing."""
     if name in COLUMNS:
         row = next(row for row, signals in enumerate(maps) if name in signals)
         raise fault(row, f"signal {name!r} {COLLIDES}; name those to read: signals=['token_msp']")
@@ -246,17 +235,17 @@ def _series(
         return pl.Series(column, values, dtype=dtype)
     except (TypeError, OverflowError):
         row = next(r for r, v in enumerate(values) if isinstance(v, int) and not fits(v))
-        raise fault(row, f"{column} does not fit into 64 bits: {told(values[row])}") from None
+        raise fault(row, f"{column} does not fit into 64 bits: {described(values[row])}") from None
 
 
 def _faults(entries: Iterable[Entry]) -> Iterator[str]:
-    """What is wrong, in the order in which the original would find it."""
+    """Messages about invalid entries, in the order in which the original would find them."""
     for number, entry in enumerate(entries):
         try:
             participant = int(entry.participant_id)
         except (TypeError, ValueError, OverflowError):
-            found = _found(entry.participant_id)
-            yield f"participant_id of result {number} (from 0) must be an integer; it is {found}"
+            kind = _kind(entry.participant_id)
+            yield f"participant_id of result {number} (from 0) must be an integer; it is {kind}"
             continue
         if not fits(participant):
             yield f"participant_id of result {number} (from 0) does not fit into 64 bits"
@@ -268,7 +257,7 @@ def _faults_of(entry: Entry) -> Iterator[str]:
     maps = {key: getattr(entry, key) for key in _MAPS}
     for key, value in maps.items():
         if not isinstance(value, dict):
-            yield f"{key} must be a dict of the {_EACH} items; it is {_found(value)}"
+            yield f"{key} must be a dict of the {_EACH} items; it is {_kind(value)}"
             return
     for key, value in maps.items():
         if missing := [item for item in ITEM_NAMES if item not in value]:
@@ -276,10 +265,8 @@ def _faults_of(entry: Entry) -> Iterator[str]:
             return
     for item in ITEM_NAMES:
         if not isinstance(signals := maps["item_signals"][item], dict):
-            yield f"item_signals of {item} must be a dict of signals; it is {_found(signals)}"
+            yield f"item_signals of {item} must be a dict of signals; it is {_kind(signals)}"
 
 
-def _found(value: Any) -> str:
-    from msgspec import UNSET
-
-    return "absent" if value is UNSET else told(value)
+def _kind(value: Any) -> str:
+    return "absent" if value is UNSET else described(value)

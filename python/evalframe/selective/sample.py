@@ -1,20 +1,27 @@
-"""The items of the sample, and which of its runs failed."""
+"""Realistic records from a seed: a language model fills in the PHQ-8 for interviewed participants.
+
+All values are sums, products, quotients, square roots and roundings of uniform draws, which IEEE
+arithmetic defines to the last bit: the same seed gives the same table on every machine. No value is
+of a real person.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.samples import check_size, unit_draws
-from evalframe.selective.sample.draws import grade, squash
+from evalframe.core.samples import SampleFile, check_size, unit_draws
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalframe.selective.sample.draws import Array
+    import numpy.typing as npt
+
+    Array: TypeAlias = npt.NDArray[Any]
 
 
 class Mode(NamedTuple):
@@ -92,12 +99,10 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
         │ chain_of_thought ┆ Depressed  ┆ 1          ┆ 0     │
         └──────────────────┴────────────┴────────────┴───────┘
     """
-    import numpy as np
-
     check_size(participants, seed, of="participants")
     if not 1 <= items <= len(ITEM_NAMES):
         raise ParameterError(f"items is {items}; the questionnaire has 1 to {len(ITEM_NAMES)}.")
-    draws = grid_draws(participants, seed, _QUANTITIES)[..., :items]
+    draws = _grid_draws(participants, seed, _QUANTITIES)[..., :items]
     person, able, symptom, evidence, read, slip, felt, said, found, doubt, fate = draws
     skill, caution, failure = _mode_parameters()
     common = np.array(_COMMON[:items])
@@ -105,14 +110,14 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     label = np.searchsorted(_LABEL_CUTS, common + 0.8 * person[:, :1, :1] + 0.6 * symptom[:, :1])
     evidence = evidence[:, :1]
     grasp = skill + 0.5 * able[:, :1, :1] + 0.6 * evidence + 0.6 * read
-    records = grid_frame(
+    records = _grid_frame(
         participants,
         item=np.array(ITEM_NAMES[:items]),
-        prediction=grade(label + 2.2 * (1 - squash(grasp)) * slip, 3),
+        prediction=_grade(label + 2.2 * (1 - _squash(grasp)) * slip, 3),
         label=label,
-        confidence=np.rint(1e4 * squash(0.3 + grasp + 0.5 * felt)) / 1e4,
-        verbalized=grade(2.6 + 0.8 * grasp + 0.6 * said, 4) / 4,
-        evidence_count=grade(2.2 + 1.3 * evidence + 0.6 * found, 5),
+        confidence=np.rint(1e4 * _squash(0.3 + grasp + 0.5 * felt)) / 1e4,
+        verbalized=_grade(2.6 + 0.8 * grasp + 0.6 * said, 4) / 4,
+        evidence_count=_grade(2.2 + 1.3 * evidence + 0.6 * found, 5),
         abstained=evidence + 0.5 * doubt < caution,
         failed=fate[:, :, :1] > failure,
     )
@@ -149,23 +154,19 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
         │ 318            ┆ chain_of_thought ┆ failed │
         └────────────────┴──────────────────┴────────┘
     """
-    import numpy as np
-
     check_size(participants, seed, of="participants")
-    *_, fate = grid_draws(participants, seed, _QUANTITIES)[..., :1]
+    *_, fate = _grid_draws(participants, seed, _QUANTITIES)[..., :1]
     *_, failure = _mode_parameters()
-    return grid_frame(participants, status=np.where(fate > failure, "failed", "included"))
+    return _grid_frame(participants, status=np.where(fate > failure, "failed", "included"))
 
 
-def grid_draws(participants: int, seed: int | list[int], quantities: int) -> Array:
+def _grid_draws(participants: int, seed: int | list[int], quantities: int) -> Array:
     """Draws shaped quantity, participant, mode, item."""
     return unit_draws(participants, seed, (quantities, len(MODES), len(ITEM_NAMES)))
 
 
-def grid_frame(participants: int, **columns: Array) -> pl.DataFrame:
+def _grid_frame(participants: int, **columns: Array) -> pl.DataFrame:
     """A row per participant, mode and further axis, of columns that broadcast to these axes."""
-    import numpy as np
-
     ids = np.arange(_FIRST_ID, _FIRST_ID + participants)[:, None, None]
     keys = {"participant_id": ids, "mode": np.array(list(MODES))[:, None]}
     arrays = np.broadcast_arrays(*keys.values(), *columns.values())
@@ -174,6 +175,118 @@ def grid_frame(participants: int, **columns: Array) -> pl.DataFrame:
 
 
 def _mode_parameters() -> Array:
-    import numpy as np
-
     return np.array(list(MODES.values())).T[:, :, None]
+
+
+_STREAM = 1
+"""Which stream of the seed the signals take, so that the items stay what they are."""
+
+
+def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
+    """One row per participant, mode and item: `sample_items` with the ten signals.
+
+    With c the confidence of the sample, e its evidence count, v its verbalised confidence, and each
+    z a draw of mean 0 and variance 1:
+
+        llm_evidence_count           = e
+        retrieval_reference_count    = round(1.2 + z1), within 0..3
+        retrieval_similarity_mean    = s(c + 0.4 z2), null without references
+        retrieval_similarity_max     = mean + (1 - mean) s(z3) / 2, null likewise
+        verbalized_confidence        = 1 + 4 v, null where z4 > 1.8
+        token_msp                    = s(3 c - 1 + 0.6 z5)
+        token_pe                     = (1 - msp) (2 + s(z6))
+        token_energy                 = -(1 - msp) (1 + s(z6)) / 2
+        consistency_modal_confidence = (1 + round(4 s(3 c - 1 + z7))) / 5
+        consistency_score_std        = 0.8 (1 - modal) (1 + s(z6))
+        s(x)                         = (1 + x / sqrt(2 + x^2)) / 2
+
+    Those that are no counts have four decimals.
+
+    Args:
+        participants: How many participants were attempted.
+        seed: The seed of the items.
+
+    Returns:
+        `mode`, then an item table as `read_run` gives it, in the order of `sample_items`.
+
+    Raises:
+        ParameterError: No participant or a negative seed.
+
+    Example:
+        >>> sample_signals(participants=2).select("item", "prediction", "token_msp").row(0)
+        ('NoInterest', 1, 0.8508)
+    """
+    items = sample_items(participants=participants, seed=seed)
+    z = _grid_draws(participants, [seed, _STREAM], 7)
+    draws = {f"z{k}": _grid_frame(participants, z=values)["z"] for k, values in enumerate(z, 1)}
+    keys = _grid_frame(participants, item=np.array(ITEM_NAMES)).with_columns(**draws)
+    drawn = items.join(keys, on=["participant_id", "mode", "item"], maintain_order="left")
+    c = drawn["confidence"].to_numpy()
+    z1, z2, z3, z4, z5, z6, z7 = (drawn[name].to_numpy() for name in draws)
+    references = _grade(1.2 + z1, 3)
+    mean = _decimals(_squash(c + 0.4 * z2))
+    msp = _decimals(_squash(3 * c - 1 + 0.6 * z5))
+    modal = (1 + _grade(4 * _squash(3 * c - 1 + z7), 4)) / 5
+    retrieved, spoken = pl.Series(references > 0), pl.Series(z4 <= 1.8)
+    signals: dict[str, pl.Expr | pl.Series] = {
+        "llm_evidence_count": pl.col("evidence_count"),
+        "retrieval_reference_count": pl.Series(references),
+        "retrieval_similarity_mean": pl.when(retrieved).then(pl.Series(mean)),
+        "retrieval_similarity_max": pl.when(retrieved).then(
+            pl.Series(_decimals(mean + (1 - mean) * _squash(z3) / 2))
+        ),
+        "verbalized_confidence": pl.when(spoken).then(1 + 4 * pl.col("verbalized")),
+        "token_msp": pl.Series(msp),
+        "token_pe": pl.Series(_decimals((1 - msp) * (2 + _squash(z6)))),
+        "token_energy": pl.Series(_decimals((msp - 1) * (1 + _squash(z6)) / 2)),
+        "consistency_modal_confidence": pl.Series(modal),
+        "consistency_score_std": pl.Series(_decimals(0.8 * (1 - modal) * (1 + _squash(z6)))),
+    }
+    places = {name: place for place, name in enumerate(ITEM_NAMES)}
+    index = pl.col("item").replace_strict(places, return_dtype=pl.Int64)
+    return drawn.select(
+        "mode",
+        "participant_id",
+        index.alias("item_index"),
+        "item",
+        "prediction",
+        "label",
+        **signals,
+    )
+
+
+def sample_files(*, participants: int = 60, seed: int = 0) -> list[SampleFile]:
+    """The sample as files: `items.parquet` and `participants.parquet`."""
+    call = f"evalframe.selective.sample.{{}}(participants={participants}, seed={seed})"
+    return [
+        SampleFile(
+            name="items.parquet",
+            row="one item of one participant as answered in one mode; a null prediction abstains",
+            generator=call.format("sample_items"),
+            seed=seed,
+            content=sample_items(participants=participants, seed=seed),
+        ),
+        SampleFile(
+            name="participants.parquet",
+            row="one run: a participant in a mode, included in the items or failed",
+            generator=call.format("sample_participants"),
+            seed=seed,
+            content=sample_participants(participants=participants, seed=seed),
+        ),
+    ]
+
+
+def _squash(x: Array) -> Array:
+    """Map the real line onto (0, 1), without the exponential, whose last bit varies."""
+    squashed: Array = (1 + x / np.sqrt(2 + x * x)) / 2
+    return squashed
+
+
+def _grade(x: Array, top: int) -> Array:
+    """The nearest of the grades 0 to top; adding 0.0 turns a negative zero into zero."""
+    return np.clip(np.rint(x), 0, top) + 0.0
+
+
+def _decimals(x: Array) -> Array:
+    """To four decimals; adding 0.0 turns a negative zero into zero."""
+    return np.rint(1e4 * x) / 1e4 + 0.0

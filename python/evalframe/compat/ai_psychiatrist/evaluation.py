@@ -1,14 +1,14 @@
-"""The whole evaluation of one run, or of two runs side by side, over several confidence variants.
+"""The evaluation of one run, or of two side by side, over several confidence variants.
 
-What it differs in by rules:
+The differences of `RunSettings(rules=...)`:
 
 | | documented | reference |
 |---|---|---|
 | signals that a variant needs | checked on predicted items that are evaluated | on all items |
-| evidence counts | asked for by the variants that read them | asked for whatever the variant |
+| evidence counts | required by the variants that read them | always required |
 | fewer than two replicates in which a metric is defined | no interval | the point, or 0, twice |
-| interval where the point is undefined | none; share of dropped replicates as found | none; 1.0 |
-| coverages that are one to two decimals | refused | the last of them is kept |
+| interval where the point is undefined | none; the share of dropped replicates | none; 1.0 |
+| coverages that are equal to two decimals | refused | the last of them is kept |
 | numbers that JSON lacks (an infinite threshold) | refused | written as `Infinity` |
 | replicates of a single participant | refused | the point, twice |
 | a run that attempted nobody | refused | areas are 0 |
@@ -16,28 +16,38 @@ What it differs in by rules:
 | features of `calibrated` that no item has | refused | their defaults, with a warning |
 | two runs in which nobody succeeded in both | refused | deltas are null, their intervals 0, twice |
 
-Refused under both, though the original goes on: a prediction or the ground truth of one that is NaN
-or infinite; a calibration that a variant cannot use, or a malformed combination, where nobody is
-evaluated; a participant with several entries who is not evaluated.
+Both refuse what the original accepts: a prediction or its ground truth that is NaN or infinite; a
+calibration that a variant cannot use, or a malformed combination, if nobody is evaluated; a
+participant with several entries who is not evaluated.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.comparison import compare
-from evalframe.core.errors import Argument, ContractError, InputError, ParameterError
-from evalframe.evaluation import evaluate
+from evalframe import comparison, evaluation
+from evalframe.compat.ai_psychiatrist import calibration as original_calibration
+from evalframe.compat.ai_psychiatrist import resampling
+from evalframe.compat.ai_psychiatrist.runs import Run, run_of_items
+from evalframe.compat.ai_psychiatrist.settings import PARTICIPANT, RunSettings
+from evalframe.core.errors import (
+    Argument,
+    ContractError,
+    InputError,
+    ParameterError,
+    RunWarning,
+)
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
-from evalframe.selective.calibrators import read_calibration
-from evalframe.selective.calibrators.features import check_present
-from evalframe.selective.confidences import check_signals, confidence, requirements
+from evalframe.selective.calibrators import features as sound_calibration
+from evalframe.selective.calibrators.saved import read_calibration
+from evalframe.selective.confidences import calibrator_for
 from evalframe.selective.losses import loss as loss_of
 from evalframe.selective.oracle import (
     achievable_gain_pct,
@@ -50,9 +60,7 @@ from evalframe.selective.oracle import (
     eaurc,
 )
 from evalframe.selective.risk_coverage import rc_curve
-from evalframe.selective.run_settings import PARTICIPANT, RunSettings
-from evalframe.selective.runs import Run, run_of_items
-from evalframe.selective.signal_contract import check_trained_on
+from evalframe.selective.variants import Calibrated, parse
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 
 if TYPE_CHECKING:
@@ -61,20 +69,14 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.typing import Frame
     from evalframe.resample.methods import Progress
-    from evalframe.selective.signal_contract import Calibration
+    from evalframe.selective.confidences import Calibration
 
 _OF = " of "
 
 
 @dataclass(frozen=True)
 class Population:
-    """Who was asked, and who of them is evaluated.
-
-    Attributes:
-        analysed: Participants that are evaluated, ascending.
-        total: How many there are, failed ones included; of two runs, in both.
-        sides: For each run its participants and its failed participants.
-    """
+    """Participants: `analysed`, the `total` (of two runs in both), and included and failed ids."""
 
     analysed: pl.Series
     total: int
@@ -82,7 +84,7 @@ class Population:
 
     @property
     def failed(self) -> int:
-        """How many are not evaluated."""
+        """Number of participants that are not evaluated."""
         return self.total - len(self.analysed)
 
 
@@ -91,18 +93,20 @@ class RunEvaluation:
     """All figures of an evaluation, as tables.
 
     Attributes:
-        runs: What was evaluated.
-        population: Over whom.
-        settings: How.
+        runs: The runs.
+        population: The participants.
+        settings: The settings.
         result: `input` (0, 1), `confidence`, then the columns of `ef.evaluate`; metrics that are
             not resampled have no interval.
         curves: `input`, `confidence`, then the columns of `rc_curve`.
-        deltas: Of two runs `confidence` and the columns of `ef.compare`, second minus first (None
-            for one run); without resampling its intervals are empty.
+        deltas: For two runs `confidence` and the columns of `ef.compare`, second minus first (None
+            for one run); without resampling its intervals are null.
 
     Examples:
-        >>> from evalframe.selective import open_run
-        >>> from evalframe.selective.sample import sample_document
+        >>> import polars as pl
+        >>> from evalframe.compat.ai_psychiatrist import (
+        ...     RunSettings, evaluate_runs, open_run, sample_document
+        ... )
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> settings = RunSettings(variants=("verbalized", "token_msp"), n=0)
         >>> evaluation = evaluate_runs(run, settings=settings)
@@ -120,7 +124,7 @@ class RunEvaluation:
 
 
 def evaluate_runs(
-    *given: Run | Frame,
+    *runs: Run | Frame,
     settings: RunSettings | None = None,
     calibration: Calibration | None = None,
     progress: Progress | None = None,
@@ -130,26 +134,25 @@ def evaluate_runs(
     Two runs are evaluated over the participants that succeeded in both, and compared.
 
     Args:
-        *given: One or two, from `open_run`, or item tables, see `run_of_items`.
-        settings: Variants, loss, coverages, replicates.
-        calibration: For variants that are calibrated: a calibrator, or its artifact.
-        progress: Called with replicates done and in all; by default long runs report on a
-            terminal.
+        *runs: One or two, from `open_run`, or item tables, see `run_of_items`.
+        settings: Variants, loss, coverages, replicates, rules.
+        calibration: A calibrator or its artifact, for variants that are calibrated.
+        progress: Called with the number of replicates done and the total; by default long runs
+            report on a terminal.
 
     Raises:
         InputError: A run repeats a participant, has a prediction without a label, or one that is
-            NaN or infinite, two runs have different participants, or there is nobody, or with
-            replicates only one, to evaluate.
-        ContractError: A signal that a variant needs is missing or no number.
+            NaN or infinite, two runs have different participants, or there is nobody to evaluate
+            (with replicates: only one).
+        ContractError: A signal that a variant needs is missing or not a number.
         ParameterError: There are more than two runs.
-        UnknownNameError: There is no such variant.
-
-    References:
-        ai-psychiatrist 36e9fba, the selective-prediction evaluation.
+        UnknownNameError: A variant is unknown.
 
     Example:
-        >>> from evalframe.selective.runs import open_run
-        >>> from evalframe.selective.sample import sample_document
+        >>> import polars as pl
+        >>> from evalframe.compat.ai_psychiatrist import (
+        ...     RunSettings, evaluate_runs, open_run, sample_document
+        ... )
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> settings = RunSettings(variants=("verbalized",), n=100)
         >>> evaluation = evaluate_runs(run, settings=settings)
@@ -170,21 +173,23 @@ def evaluate_runs(
         └───────┴────────────┴──────────┴─────┴──────────┴────────┴────────┘
     """
     settings = settings or RunSettings()
-    if not 1 <= len(given) <= 2:
-        raise ParameterError(f"an evaluation is of one run or of two, got {len(given)}")
+    if not 1 <= len(runs) <= 2:
+        raise ParameterError(f"an evaluation is of one run or of two, got {len(runs)}")
     if isinstance(calibration, str | Path | Mapping):
-        calibration = read_calibration(calibration, rules=settings.rules)
-    runs = tuple(run if isinstance(run, Run) else run_of_items(run) for run in given)
-    for run in runs:
+        is_original = settings.rules == "reference"
+        read = original_calibration.read_calibration if is_original else read_calibration
+        calibration = read(calibration)
+    opened = tuple(run if isinstance(run, Run) else run_of_items(run) for run in runs)
+    for run in opened:
         _check_items(run)
-    population = _population(runs, settings)
+    population = _population(opened, settings)
     if settings.n and len(population.analysed) == 1 and settings.rules == "documented":
         raise InputError(
             "a single participant is evaluated, and intervals need two; ask for no replicates: "
             "n=0, on the command line --bootstrap 0"
         )
-    tables = [_table(run, population, settings, calibration) for run in runs]
-    made = [_evaluated(table, settings, progress) for table in tables]
+    tables = [_table(run, population, settings, calibration) for run in opened]
+    results = [_evaluated(table, settings, progress) for table in tables]
     curves = [
         rc_curve(table, "loss", name).select(
             pl.lit(number).alias("input"), pl.lit(name).alias("confidence"), pl.all()
@@ -193,62 +198,85 @@ def evaluate_runs(
         for name in settings.variants
     ]
     return RunEvaluation(
-        runs=runs,
+        runs=opened,
         population=population,
         settings=settings,
         result=pl.concat(
-            part.select(pl.lit(number).alias("input"), pl.all()) for number, part in enumerate(made)
+            result.select(pl.lit(number).alias("input"), pl.all())
+            for number, result in enumerate(results)
         ),
         curves=pl.concat(pl.collect_all(curves)),
-        deltas=_deltas(tables, settings, progress) if len(runs) == 2 else None,
+        deltas=_deltas(tables, settings, progress) if len(opened) == 2 else None,
     )
 
 
 def _table(
     run: Run, population: Population, settings: RunSettings, calibration: Calibration | None
 ) -> pl.DataFrame:
-    """Participant, loss and the variants of the items that are evaluated."""
+    """Participant, loss and the confidences of the items that are evaluated."""
     items = run.items.filter(pl.col(PARTICIPANT).is_in(population.analysed.implode()))
-    everything = settings.rules == "reference"
+    is_original = settings.rules == "reference"
+    confidences = settings.confidences
     for name in settings.variants:
-        check_trained_on(name, calibration, settings.rules)
+        _check_trained_on(name, calibration, warn=is_original)
     if "calibrated" in settings.variants:
-        needs = requirements("calibrated", calibration=calibration, rules=settings.rules)
-        check_present(items, [need.column for need in needs], settings.rules)
+        needs = confidences.requirements("calibrated", calibration=calibration)
+        features = original_calibration if is_original else sound_calibration
+        features.check_present(items, [need.column for need in needs])
     try:
-        check_signals(
-            run.items if everything else items,
-            settings.needed,
+        confidences.check_signals(
+            run.items if is_original else items,
+            settings.checked_variants,
             calibration=calibration,
-            where=None if everything else pl.col("prediction").is_not_null(),
-            rules=settings.rules,
+            where=None if is_original else pl.col("prediction").is_not_null(),
         )
     except ContractError as error:
         error.add_note(f"The run: {run.path or 'in memory'}, mode {run.mode!r}.")
         raise
     variants = {
-        name: confidence(name, calibration=calibration, rules=settings.rules)
-        for name in settings.variants
+        name: confidences.confidence(name, calibration=calibration) for name in settings.variants
     }
     return items.select(PARTICIPANT, loss_of(settings.loss).alias("loss"), **variants)
+
+
+def _check_trained_on(variant: str, calibration: Calibration | None, *, warn: bool) -> None:
+    """Raise, or warn, if `calibrated:<name>` applies a map that was trained on another confidence.
+
+    Maps of `confidence`, and those that name no feature, fit every confidence.
+    """
+    parsed = parse(variant)
+    if not isinstance(parsed, Calibrated) or parsed.base is None:
+        return
+    trained_on = calibrator_for(parsed, calibration).features[0]
+    if trained_on in ("confidence", parsed.base.name, parsed.base.signal):
+        return
+    message = f"the calibration was trained on {trained_on!r}, and maps {parsed.base.name!r} here"
+    if not warn:
+        raise InputError(f"{message}; train one on that, or leave out {variant}")
+    warnings.warn(message, RunWarning, stacklevel=2)
+
+
+def _verbs(settings: RunSettings) -> tuple[Any, Any]:
+    """The functions `evaluate` and `compare` that the rules choose."""
+    if settings.rules == "reference":
+        return resampling.evaluate, resampling.compare
+    return evaluation.evaluate, comparison.compare
 
 
 def _evaluated(
     table: pl.DataFrame, settings: RunSettings, progress: Progress | None
 ) -> pl.DataFrame:
-    """All metrics of all variants, those that have intervals first."""
+    """All metrics of all variants, those with intervals first."""
     resampled, points = (
         [metric for name in settings.variants for metric in metrics(name, settings)]
         for metrics in (_resampled, _points)
     )
-    method = settings.bootstrap
+    rows, method = table.lazy(), settings.bootstrap
     if method is None:
-        return _named(evaluate(table, [*resampled, *points]).collect())
-    spread = evaluate(table, resampled, resample=replace(method, progress=progress))
-    if not len(table):  # the original's bootstrap of no items has no estimate, its metrics have
-        estimates = evaluate(table, resampled).collect()["estimate"]
-        spread = spread.with_columns(estimates)
-    return _named(pl.concat(pl.collect_all([spread, evaluate(table, points)])))
+        return _by_variant(evaluation.evaluate(rows, [*resampled, *points]).collect())
+    evaluate, _ = _verbs(settings)
+    spread = evaluate(rows, resampled, resample=replace(method, progress=progress))
+    return _by_variant(pl.concat(pl.collect_all([spread, evaluation.evaluate(rows, points)])))
 
 
 def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
@@ -258,9 +286,9 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
         if not included | failed and settings.rules == "documented":
             raise InputError("the run attempted no participant, so there is nothing to evaluate")
         return _of_participants(included, len(included) + len(failed), sides)
-    asked = [included | failed for included, failed in sides]
-    if asked[0] != asked[1] and not settings.intersection_only:
-        only = [len(asked[k] - asked[1 - k]) for k in (0, 1)]
+    attempted = [included | failed for included, failed in sides]
+    if attempted[0] != attempted[1] and not settings.intersection_only:
+        only = [len(attempted[k] - attempted[1 - k]) for k in (0, 1)]
         raise InputError(
             f"the two runs have different participants: {only[0]} are in the first only, "
             f"{only[1]} in the second only; compare those in both by ",
@@ -272,7 +300,7 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
             "no participant succeeded in both runs, so there is nothing to compare; evaluate each "
             "run by itself"
         )
-    return _of_participants(analysed, len(asked[0] & asked[1]), sides)
+    return _of_participants(analysed, len(attempted[0] & attempted[1]), sides)
 
 
 def _of_participants(
@@ -282,11 +310,10 @@ def _of_participants(
 
 
 def _check_items(run: Run) -> None:
-    name = "run document" if run.path is None else run.path
     if len(run.repeated):
         ids = ", ".join(str(value) for value in run.repeated.head(5))
         raise InputError(
-            f"{name}: participants have more than one successful entry ({len(run.repeated)}, "
+            f"{run.name}: participants have more than one successful entry ({len(run.repeated)}, "
             f"such as {ids}), so each would count several times; keep one entry of each"
         )
     answered = run.items.filter(pl.col("prediction").is_not_null())
@@ -298,23 +325,23 @@ def _check_items(run: Run) -> None:
         ),
     }
     for fault, holds in faults.items():
-        if len(found := answered.filter(holds)):
-            who, item = found.select("participant_id", "item").row(0)
+        if len(faulty := answered.filter(holds)):
+            who, item = faulty.select("participant_id", "item").row(0)
             raise InputError(
-                f"{name}: {len(found)} items have {fault}, first {item} of participant {who}; "
+                f"{run.name}: {len(faulty)} items have {fault}, first {item} of participant {who}; "
                 "correct it, or set the prediction to null"
             )
 
 
 def _resampled(variant: str, settings: RunSettings) -> list[MetricExpr]:
-    """The metrics that have intervals."""
+    """Metrics with intervals."""
     area, grid = settings.area_coverage, dict.fromkeys(settings.coverage_grid)
     curve = (aurc, augrc, aurc_at(area), augrc_at(area), *map(risk_at, grid))
     return _of(variant, [coverage("loss"), *(function("loss", variant) for function in curve)])
 
 
 def _points(variant: str, settings: RunSettings) -> list[MetricExpr]:
-    """The metrics that are given without one."""
+    """Metrics without intervals."""
     functions = (
         aurc_optimal,
         augrc_optimal,
@@ -333,8 +360,8 @@ def _of(variant: str, metrics: Sequence[MetricExpr]) -> list[MetricExpr]:
     return [metric.alias(f"{metric.bound.name}{_OF}{variant}") for metric in metrics]
 
 
-def _named(table: pl.DataFrame) -> pl.DataFrame:
-    """The variant of each metric as a column of its own."""
+def _by_variant(table: pl.DataFrame) -> pl.DataFrame:
+    """Split the variant from the name of each metric into a column."""
     parts = pl.col("metric").str.splitn(_OF, 2).struct
     return table.select(
         parts.field("field_1").alias("confidence"),
@@ -347,17 +374,17 @@ def _deltas(
     tables: Sequence[pl.DataFrame], settings: RunSettings, progress: Progress | None
 ) -> pl.DataFrame:
     """Second run minus first, of the metrics that the original compares."""
-    left, right = tables
+    left, right = (table.lazy() for table in tables)
     metrics = [
         metric
         for name in settings.variants
         for metric in _of(name, [aurc("loss", name), augrc("loss", name), coverage("loss")])
     ]
-    none = Bootstrap(cluster=PARTICIPANT, n=1, interval="percentile", rules="reference")
-    method = settings.bootstrap or none
-    method = replace(method, progress=progress)
-    made = _named(compare(left, metrics, other=right, resample=method).collect())
     if settings.bootstrap is not None:
-        return made
+        _, compare = _verbs(settings)
+        method = replace(settings.bootstrap, progress=progress)
+        return _by_variant(compare(left, metrics, other=right, resample=method).collect())
+    once = Bootstrap(cluster=PARTICIPANT, n=1)  # for the deltas only
+    deltas = resampling.compare(left, metrics, other=right, resample=once).collect()
     unknown = ("std_error", "lower", "upper", "p_value", "p_adjusted", "drop_rate")
-    return made.with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)
+    return _by_variant(deltas).with_columns(pl.lit(None, pl.Float64).alias(n) for n in unknown)

@@ -1,4 +1,4 @@
-"""The evaluation as the original writes it: one JSON document, schema version "1"."""
+"""The evaluation artifact: one JSON document, schema version "1"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evalframe.selective.severity import ITEM_NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evalframe.selective.run_evaluation import RunEvaluation
+    from evalframe.compat.ai_psychiatrist.evaluation import RunEvaluation
 
 SCHEMA_VERSION = "1"
 
@@ -33,22 +33,16 @@ Figures = dict[str, dict[str, Any]]
 def evaluation_artifact(
     evaluation: RunEvaluation, *, created_at: datetime | None = None
 ) -> dict[str, Any]:
-    """An evaluation in the original's format, key for key.
+    """An evaluation as the artifact of ai-psychiatrist, ready for `json.dumps`.
 
     Args:
-        evaluation: What `evaluate_runs` returned.
-        created_at: When; by default now.
-
-    Returns:
-        The document, ready for `json.dumps`.
-
-    References:
-        ai-psychiatrist 36e9fba, evaluation artifact, schema version "1".
+        evaluation: The result of `evaluate_runs`.
+        created_at: Time stamp; by default now.
 
     Example:
-        >>> from evalframe.selective import RunSettings, evaluate_runs
-        >>> from evalframe.selective.runs import open_run
-        >>> from evalframe.selective.sample import sample_document
+        >>> from evalframe.compat.ai_psychiatrist import (
+        ...     RunSettings, evaluate_runs, evaluation_artifact, open_run, sample_document
+        ... )
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> settings = RunSettings(variants=("verbalized",), n=100)
         >>> document = evaluation_artifact(evaluate_runs(run, settings=settings))
@@ -92,36 +86,31 @@ def evaluation_artifact(
 
 
 def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: bool = True) -> None:
-    """Write a document whole or not at all.
+    """Write an artifact atomically.
 
     Args:
-        document: What `evaluation_artifact` returned.
-        path: Where to.
-        strict: Refuse infinity and NaN, which JSON lacks; else they become `Infinity` and `NaN`,
-            as the original writes them.
+        document: The result of `evaluation_artifact`.
+        path: The file.
+        strict: Refuse infinity and NaN, which JSON lacks; otherwise they become `Infinity` and
+            `NaN`, as in the original.
 
     Raises:
         OutputError: A number is infinite or NaN, or the folder is missing or cannot be written to.
 
     Examples:
-        >>> import tempfile
+        >>> import math, tempfile
+        >>> from evalframe.compat.ai_psychiatrist import write_artifact
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "artifact.json"
-        ...     write_artifact({"schema_version": "1", "inputs": []}, path)
-        ...     print(path.read_text(), end="")
-        {
-          "schema_version": "1",
-          "inputs": []
-        }
-        >>> write_artifact({"cmax": math.nan}, path)
+        ...     write_artifact({"schema_version": "1", "inputs": []}, f"{folder}/artifact.json")
+        >>> write_artifact({"cmax": math.nan}, "artifact.json")
         Traceback (most recent call last):
         evalframe.core.errors.OutputError: the artifact holds NaN in cmax, which JSON lacks; correct
         what it comes from, or leave it out
     """
     for key, number in _not_finite(document) if strict else ():
-        found = "NaN" if math.isnan(number) else "an infinite number"
+        value = "NaN" if math.isnan(number) else "an infinite number"
         raise OutputError(
-            f"the artifact holds {found} in {key}, which JSON lacks; correct what it comes from, "
+            f"the artifact holds {value} in {key}, which JSON lacks; correct what it comes from, "
             "or leave it out"
         )
     text = json.dumps(document, indent=2)
@@ -130,7 +119,7 @@ def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: boo
 
 
 def _not_finite(value: Any, *keys: str) -> Iterator[tuple[str, float]]:
-    """What strict JSON cannot say, each with the keys that lead there."""
+    """Numbers that strict JSON lacks, each with its path of keys."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _not_finite(inner, *keys, str(key))
@@ -142,19 +131,19 @@ def _not_finite(value: Any, *keys: str) -> Iterator[tuple[str, float]]:
 
 
 def _variant(evaluation: RunEvaluation, name: str) -> dict[str, Any]:
-    made = [_figures(evaluation, name, number) for number in range(len(evaluation.runs))]
-    if len(made) == 1:
-        return made[0]
-    return {f"input_{number}": figures for number, figures in enumerate(made)}
+    figures = [_figures(evaluation, name, number) for number in range(len(evaluation.runs))]
+    if len(figures) == 1:
+        return figures[0]
+    return {f"input_{number}": each for number, each in enumerate(figures)}
 
 
 def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, Any]:
     """All figures of one variant of one run."""
-    mine = (pl.col("input") == number) & (pl.col("confidence") == variant)
-    rows = evaluation.result.filter(mine).iter_rows(named=True)
-    found: Figures = {row["metric"]: row for row in rows}
-    value = {metric: row["estimate"] for metric, row in found.items()}
-    curve = evaluation.curves.filter(mine)
+    selected = (pl.col("input") == number) & (pl.col("confidence") == variant)
+    result = evaluation.result.filter(selected).iter_rows(named=True)
+    rows: Figures = {row["metric"]: row for row in result}
+    value = {metric: row["estimate"] for metric, row in rows.items()}
+    curve = evaluation.curves.filter(selected)
     area = evaluation.settings.area_coverage
     grid = {f"{bound:.2f}": bound for bound in evaluation.settings.coverage_grid}
     reached = {key: value[_at("risk", bound)] is not None for key, bound in grid.items()}
@@ -190,7 +179,7 @@ def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, 
             else None
             for key, bound in grid.items()
         },
-        "bootstrap": _bootstrap(evaluation, found, grid, reached) if evaluation.settings.n else {},
+        "bootstrap": _bootstrap(evaluation, rows, grid, reached) if evaluation.settings.n else {},
         "curve": {
             column: curve[column].to_list()
             for column in ("coverage", "selective_risk", "generalized_risk", "threshold")
@@ -199,7 +188,7 @@ def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, 
 
 
 def _bootstrap(
-    evaluation: RunEvaluation, found: Figures, grid: Mapping[str, float], reached: dict[str, bool]
+    evaluation: RunEvaluation, rows: Figures, grid: Mapping[str, float], reached: dict[str, bool]
 ) -> dict[str, Any]:
     area = evaluation.settings.area_coverage
     intervals = {
@@ -209,13 +198,13 @@ def _bootstrap(
         "augrc_at_c": _at("augrc", area),
         "cmax": "coverage",
     }
-    risks = {key: found[_at("risk", bound)] for key, bound in grid.items()}
+    risks = {key: rows[_at("risk", bound)] for key, bound in grid.items()}
     forced = evaluation.settings.rules == "reference"
     return {
         "seed": evaluation.settings.seed,
         "n_resamples": evaluation.settings.n,
         "ci95": {
-            **{key: _interval(found[metric]) for key, metric in intervals.items()},
+            **{key: _interval(rows[metric]) for key, metric in intervals.items()},
             "mae_at_coverage": {
                 key: _interval(row) if reached[key] else None for key, row in risks.items()
             },
@@ -234,8 +223,8 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
     if evaluation.deltas is None:
         return {"enabled": False, "intersection_only": only, "deltas": None}
     (left, left_failed), (right, right_failed) = evaluation.population.sides
-    asked_left, asked_right = left | left_failed, right | right_failed
-    overlap = asked_left & asked_right
+    all_left, all_right = left | left_failed, right | right_failed
+    overlap = all_left & all_right
     rows = evaluation.deltas.iter_rows(named=True)
     delta = {(row["confidence"], row["metric"]): row for row in rows}
     return {
@@ -248,8 +237,8 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
             }
             for name in evaluation.settings.variants
         },
-        "participants_left_only": len(asked_left - asked_right),
-        "participants_right_only": len(asked_right - asked_left),
+        "participants_left_only": len(all_left - all_right),
+        "participants_right_only": len(all_right - all_left),
         "participants_overlap_total": evaluation.population.total,
         "participants_overlap_included": len(evaluation.population.analysed),
         "participants_failed_left": len(overlap & left_failed),

@@ -1,4 +1,4 @@
-"""Calibration artifacts: the original program's JSON documents, read and written."""
+"""Calibrators as JSON documents, in the format of ai-psychiatrist 36e9fba."""
 
 from __future__ import annotations
 
@@ -17,36 +17,29 @@ from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.selective.calibrators.maps import Calibrator
 
 _SCHEMA, _VERSION = "1", "1.0"
 _METHODS = ("temperature_scaling", "logistic", "platt", "isotonic")
 
 
-def read_calibration(
-    source: str | Path | Mapping[str, Any], *, rules: Rules = "documented"
-) -> Fitted:
+def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
     """The calibrator of an artifact.
 
     A temperature at the top level wins over one in `model`; a missing `link` is `sigmoid`; true
-    and false pass as the numbers 1 and 0.
+    and false are the numbers 1 and 0.
 
     Args:
         source: A JSON file, or its decoded content.
-        rules: `documented` refuses another schema version than "1", features of the same name, and
-            parameters that cannot be applied: a temperature that is not above 0, arrays whose
-            lengths do not match the features, knots that do not ascend, NaN and infinity.
-            `reference` reads them, as the original does; `apply` raises where it cannot.
 
     Raises:
-        InputError: No such file, no JSON, an unknown version or method, an entry that is missing or
-            of the wrong type, or parameters that do not fit together.
-
-    References:
-        ai-psychiatrist 36e9fba.
+        InputError: The file does not exist or is not JSON, the version or method is unknown, an
+            entry is missing or of the wrong type, features have the same name, or parameters
+            cannot be applied: a temperature that is not above 0, arrays of the wrong length, knots
+            that do not ascend, NaN and infinity.
 
     Examples:
+        >>> from evalframe.selective import read_calibration
         >>> read_calibration({"method": "temperature_scaling", "temperature": 2.5}).temperature
         2.5
         >>> read_calibration({"method": "temperature_scaling", "temperature": 0})
@@ -54,20 +47,24 @@ def read_calibration(
         evalframe.core.errors.InputError: calibration artifact: temperature must be a finite number
         above 0, got 0.0
     """
-    from evalframe.core.rules import check_rules
-
-    check_rules(rules)
-    if isinstance(source, Mapping):
-        entry = _Entry("calibration artifact", source)
-    else:
-        entry = _Entry(str(source), _decoded(Path(source)))
-    if rules == "documented":
-        _check_version(entry)
-    calibrator = _calibrator(entry, strict=rules == "documented")
-    if rules == "documented":
-        for fault in (*calibrator.faults(), *_doubts(calibrator)):
-            raise InputError(f"{entry.name}: {fault}")
+    name, content = opened(source)
+    version = content.get("schema_version", _SCHEMA)
+    if version != _SCHEMA:
+        raise InputError(
+            f"{name}: schema_version must be {_SCHEMA!r}, got {version!r:.80}; write it in "
+            "that version"
+        )
+    calibrator = calibrator_of(name, content)
+    for fault in (*calibrator.faults(), *_doubts(calibrator)):
+        raise InputError(f"{name}: {fault}")
     return calibrator
+
+
+def opened(source: str | Path | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The name of an artifact in messages, and its decoded content."""
+    if isinstance(source, Mapping):
+        return "calibration artifact", source
+    return str(source), _decoded(Path(source))
 
 
 def to_artifact(
@@ -80,17 +77,17 @@ def to_artifact(
 ) -> dict[str, Any]:
     """The artifact of a calibrator.
 
-    A temperature of the feature `confidence` takes the form of the script that calibrates stated
-    confidence (`fitted_on`, `metrics`, `created_at`); all others that of the trainer
-    (`training_metadata`, `validation_metrics`, `model`).
+    A temperature of the feature `confidence` has the keys of `train_verbalized` (`fitted_on`,
+    `metrics`, `created_at`); all others those of `train` (`training_metadata`,
+    `validation_metrics`, `model`).
 
     Args:
-        calibrator: Of one group: the format has no place for `Grouped`.
-        target: What it was fitted to, `correctness`, `near_correct` or `loss`; by default what
-            the calibrator says.
+        calibrator: The calibrator of one group; the format has no `Grouped`.
+        target: What it was fitted to, `correctness`, `near_correct` or `loss`; by default the
+            target of the calibrator.
         fitted_on: Provenance of the training rows: `path`, `run_id`, `git_commit`, `mode`,
             `n_samples`, `positive_rate`.
-        metrics: What it scores; say where if not on its training rows.
+        metrics: Its scores on the training rows.
         created_at: Time stamp; by default now.
 
     Raises:
@@ -98,6 +95,7 @@ def to_artifact(
             fitted on a computed feature that has the name of a column.
 
     Examples:
+        >>> from evalframe.selective import Temperature, to_artifact
         >>> artifact = to_artifact(Temperature(2.0), fitted_on={"run_id": "r1"})
         >>> artifact["method"], artifact["temperature"], artifact["fitted_on"]
         ('temperature_scaling', 2.0, {'run_id': 'r1'})
@@ -142,35 +140,36 @@ def write_calibration(
     metrics: Mapping[str, Any] | None = None,
     created_at: datetime | None = None,
 ) -> None:
-    """Write an artifact, whole or not at all, as strict JSON with sorted keys.
+    """Write an artifact atomically, as strict JSON with sorted keys.
 
     Args:
-        calibrator: A calibrator, or an artifact as `train` returns it.
+        calibrator: A calibrator, or an artifact as `train` returns it, without other arguments.
         path: The file, replaced if it exists.
-        target: As for `to_artifact`; this and what follows must be left out for an artifact.
-        fitted_on: Likewise.
-        metrics: Likewise; NaN is written as null.
-        created_at: Likewise.
+        target: See `to_artifact`.
+        fitted_on: See `to_artifact`.
+        metrics: See `to_artifact`; NaN is written as null.
+        created_at: See `to_artifact`.
 
     Raises:
-        ParameterError: As for `to_artifact`, or something that JSON cannot say.
-        InputError: The artifact would not be readable again.
+        ParameterError: See `to_artifact`; or a value that JSON lacks.
+        InputError: The artifact could not be read again.
         OutputError: The file cannot be written.
 
     Examples:
         >>> import tempfile
+        >>> from evalframe.selective import Temperature, read_calibration, write_calibration
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     write_calibration(Temperature(2.0), f"{folder}/calibration.json")
         ...     read_calibration(f"{folder}/calibration.json")
         Temperature(temperature=2.0, features=('confidence',), target=None)
     """
-    about = {"target": target, "fitted_on": fitted_on, "metrics": metrics}
+    options = {"target": target, "fitted_on": fitted_on, "metrics": metrics}
     if not isinstance(calibrator, Mapping):
         artifact = to_artifact(
             calibrator, target=target, fitted_on=fitted_on, metrics=metrics, created_at=created_at
         )
-    elif given := [name for name, value in about.items() if value is not None]:
-        raise ParameterError(f"an artifact has its own {given[0]}; change it there")
+    elif extra := [name for name, value in options.items() if value is not None]:
+        raise ParameterError(f"an artifact has its own {extra[0]}; change it there")
     else:
         artifact = dict(calibrator)
     read_calibration(artifact)
@@ -184,7 +183,7 @@ def write_calibration(
 
 @dataclass(frozen=True)
 class _Entry:
-    """One object of an artifact, which checks the types of what is asked of it."""
+    """One object of an artifact, which checks the types of its values."""
 
     name: str
     content: Mapping[str, Any]
@@ -192,7 +191,7 @@ class _Entry:
     def get(self, key: str) -> Any:
         return self.content.get(key)
 
-    def part(self, key: str) -> _Entry:
+    def entry(self, key: str) -> _Entry:
         value = self.get(key)
         if not isinstance(value, Mapping):
             raise self._wrong(key, "an object")
@@ -220,10 +219,10 @@ class _Entry:
             raise self._wrong(key, "a list of names")
         return tuple(values)
 
-    def _wrong(self, key: str, wanted: str) -> InputError:
+    def _wrong(self, key: str, expected: str) -> InputError:
         if key not in self.content:
-            return InputError(f"{self.name}: {key!r} is missing; it must be {wanted}")
-        return InputError(f"{self.name}: {key!r} must be {wanted}, got {self.content[key]!r:.80}")
+            return InputError(f"{self.name}: {key!r} is missing; it must be {expected}")
+        return InputError(f"{self.name}: {key!r} must be {expected}, got {self.content[key]!r:.80}")
 
 
 def _decoded(path: Path) -> Mapping[str, Any]:
@@ -237,16 +236,9 @@ def _decoded(path: Path) -> Mapping[str, Any]:
     return content
 
 
-def _check_version(entry: _Entry) -> None:
-    found = entry.content.get("schema_version", _SCHEMA)
-    if found != _SCHEMA:
-        raise InputError(
-            f"{entry.name}: schema_version must be {_SCHEMA!r}, got {found!r:.80}; write it in "
-            "that version, or read it with rules='reference'"
-        )
-
-
-def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
+def calibrator_of(name: str, content: Mapping[str, Any]) -> Fitted:
+    """The calibrator of an artifact, whose parameters are not checked."""
+    entry = _Entry(name, content)
     method, target = entry.get("method"), entry.get("target")
     if method not in _METHODS:
         raise InputError(
@@ -258,10 +250,10 @@ def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
     if method == "temperature_scaling":
         model = entry if entry.get("temperature") is not None else _nested(entry)
         features: tuple[str, ...] = ("confidence",)
-        if "features" in entry.content and strict:
+        if "features" in entry.content:
             features = entry.names("features")
         return Temperature(model.number("temperature"), features, target)
-    features, model = entry.names("features"), entry.part("model")
+    features, model = entry.names("features"), entry.entry("model")
     if method == "isotonic":
         if len(features) != 1:
             raise InputError(
@@ -272,7 +264,7 @@ def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
     link = model.content.get("link", "sigmoid")
     if link not in ("sigmoid", "identity"):
         raise InputError(f"{model.name}: 'link' must be 'sigmoid' or 'identity', got {link!r}")
-    scaler = model.part("scaler")
+    scaler = model.entry("scaler")
     return Linear(
         features=features,
         coefficients=model.numbers("coefficients"),
@@ -286,12 +278,12 @@ def _calibrator(entry: _Entry, *, strict: bool) -> Fitted:
 
 
 def _nested(entry: _Entry) -> _Entry:
-    """Where a temperature is that is not at the top level."""
-    return entry.part("model") if "model" in entry.content else entry
+    """The object that has the temperature if the top level has none."""
+    return entry.entry("model") if "model" in entry.content else entry
 
 
 def _doubts(calibrator: Fitted) -> list[str]:
-    """What can be applied, but is no map that a fit gives."""
+    """Faults of maps that can be applied, but that no fit returns."""
     if len(set(calibrator.features)) < len(calibrator.features):
         return [f"features must differ, got {list(calibrator.features)}"]
     if isinstance(calibrator, Isotonic) and (falls := first_fall(calibrator.y_thresholds)):
@@ -320,7 +312,7 @@ def _stamp(time: datetime | None) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for NaN and infinity, which strict JSON cannot say."""
+    """The value with null for NaN and infinity, which strict JSON lacks."""
     if isinstance(value, Mapping):
         return {str(key): _finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -329,7 +321,7 @@ def _finite(value: Any) -> Any:
 
 
 def _float(value: float) -> float:
-    """As a float; an integer beyond its range becomes infinite."""
+    """A float; an integer beyond the range of floats becomes infinite."""
     try:
         return float(value)
     except OverflowError:

@@ -1,50 +1,87 @@
 """Decode a run document and select one of its experiments.
 
-A well-formed document is decoded by types: experiments that are not asked for are skipped over.
-Whatever the typed decoder refuses goes to the standard library, which accepts NaN and Infinity, and
-is then checked piece by piece, so that an error can say what was found where.
+A valid document is decoded by types, which skips experiments that are not requested. A document
+that the typed decoder refuses is decoded by the standard library, which accepts NaN and Infinity,
+and then checked part by part, so that the error names the place.
 """
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct
 
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import Argument, InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.selective.runs.shapes import Entry
-
     Source: TypeAlias = str | Path | bytes | Mapping[str, Any]
 
 
 _ABSENT = object()
 
 
+class _Metadata(Struct, frozen=True):
+    """Origin of a run."""
+
+    run_id: Any = None
+    git_commit: Any = None
+
+
+class _Provenance(Struct, frozen=True):
+    """Settings of an experiment; only the mode is read."""
+
+    mode: Any = None
+
+
+class _Results(Struct, frozen=True):
+    """Results of an experiment, with raw entries; empty if the key is missing."""
+
+    mode: Any = None
+    results: Raw = Raw(b"")
+
+
+class _Experiment(Struct, frozen=True):
+    """One mode of a run."""
+
+    provenance: _Provenance = _Provenance()
+    results: _Results = _Results()
+
+
+class _Document(Struct, frozen=True):
+    """A run document."""
+
+    run_metadata: _Metadata = _Metadata()
+    experiments: list[_Experiment] = []
+
+
+class Entry(Struct, gc=False):
+    """One attempt at one participant; `UNSET` is a missing key."""
+
+    participant_id: Any = UNSET
+    success: Any = UNSET
+    ground_truth_items: Any = UNSET
+    predicted_items: Any = UNSET
+    item_signals: Any = UNSET
+
+
 class Experiment(NamedTuple):
-    """One experiment: its two statements of the mode, and its entries, decoded or not."""
+    """One experiment: the mode by its provenance and by its results, and its entries."""
 
     provenance_mode: Any
     mode: Any
     entries: Any
-    """`_ABSENT` where the experiment has no such key."""
+    """Decoded or raw; `_ABSENT` if the experiment has no such key."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A run document.
-
-    Attributes:
-        name: What messages call it.
-        path: Its file; None for a document in memory.
-        run_id: As the document says, or None.
-        git_commit: Likewise.
-        experiments: In its order.
-    """
+    """A run document; `name` is its name in messages, `path` is None in memory."""
 
     name: str
     path: Path | None
@@ -54,15 +91,7 @@ class Document:
 
 
 def open_document(source: Source) -> Document:
-    """Read a file, the bytes of one, or an already decoded document.
-
-    Raises:
-        InputError: No such file, no JSON, or pieces of the wrong type.
-
-    >>> document = open_document({"experiments": [{"results": {"mode": "zero_shot"}}]})
-    >>> document.run_id, document.experiments[0].mode
-    (None, 'zero_shot')
-    """
+    """Read a file, its bytes, or a decoded document."""
     if isinstance(source, str | Path):
         path = Path(source)
         return _decoded(_bytes(path), str(path), path)
@@ -72,21 +101,12 @@ def open_document(source: Source) -> Document:
 
 
 def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
-    """The first experiment of a mode, or the only one, and how many there are of that mode.
-
-    Raises:
-        InputError: No experiment, none of this mode, or several and no mode.
-        ParameterError: The mode is no name.
-
-    >>> select(open_document({"experiments": [{"provenance": {"mode": "a"}}]}), "b")
-    Traceback (most recent call last):
-    evalframe.core.errors.InputError: run document has no experiment of mode 'b'. Its modes: 'a'.
-    """
+    """Return the first experiment of a mode, or the only one, and the number of that mode."""
     if not isinstance(mode, str | None):
         raise ParameterError(f"mode must be a name such as 'few_shot', got {mode!r}")
     name, experiments = document.name, document.experiments
     modes = dict.fromkeys(m for e in experiments for m in e[:2] if isinstance(m, str))
-    named = ", ".join(map(repr, modes)) or "none is named"
+    names = ", ".join(map(repr, modes)) or "none is named"
     if not experiments:
         raise InputError(f"{name} has no experiments; is it a run document, and is the run over?")
     if mode is None:
@@ -94,53 +114,39 @@ def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
             raise InputError(
                 f"{name} has {len(experiments)} experiments; say which to read by ",
                 Argument("mode"),
-                f". Its modes: {named}.",
+                f". Its modes: {names}.",
             )
         return experiments[0], 1
     matching = [e for e in experiments if mode in (e.provenance_mode, e.mode)]
     if not matching:
         hint = did_you_mean(mode, modes)
-        raise InputError(f"{name} has no experiment of mode {mode!r}.{hint} Its modes: {named}.")
+        raise InputError(f"{name} has no experiment of mode {mode!r}.{hint} Its modes: {names}.")
     return matching[0], len(matching)
 
 
-def entries(experiment: Experiment, name: str, *, reference: bool = False) -> list[Entry]:
-    """One entry per attempt at a participant, in the order of the document.
-
-    Raises:
-        InputError: The results are no list, or one of them is no object; or, unless `reference`,
-            there are none, which is not the same as an empty list of them.
-    """
-    import msgspec
-
-    from evalframe.selective.runs.shapes import Entry
-
-    found = experiment.entries
-    if found is _ABSENT and not reference:
+def entries(experiment: Experiment, name: str, *, strict: bool = True) -> list[Entry]:
+    """One entry per attempt at a participant, in the order of the document."""
+    results = experiment.entries
+    if results is _ABSENT and strict:
         raise InputError(f"{name}: the experiment has no list of results; is the run over?")
-    if found is _ABSENT:
+    if results is _ABSENT:
         return []
-    if isinstance(found, msgspec.Raw):
+    if isinstance(results, Raw):
         try:
-            return msgspec.json.decode(found, type=list[Entry])
+            return msgspec.json.decode(results, type=list[Entry])
         except (msgspec.DecodeError, ValueError, RecursionError):
-            found = decoded(bytes(found), f"{name}, results of the experiment")
-    if not isinstance(found, list):
-        raise InputError(f"{name}: the results of an experiment must be a list, not {told(found)}")
-    for number, entry in enumerate(found):
+            results = decoded(bytes(results), f"{name}, results of the experiment")
+    if not isinstance(results, list):
+        kind = described(results)
+        raise InputError(f"{name}: the results of an experiment must be a list, not {kind}")
+    for number, entry in enumerate(results):
         _object(entry, f"result {number} (numbered from 0)", name)
     keys = Entry.__struct_fields__
-    return [Entry(**{key: entry[key] for key in keys if key in entry}) for entry in found]
+    return [Entry(**{key: entry[key] for key in keys if key in entry}) for entry in results]
 
 
-def told(value: Any) -> str:
-    """What a JSON value is, in words and short enough for a message.
-
-    >>> told([1, 2]), told("high"), told(None), told({})
-    ('a list', "'high'", 'null', 'an object')
-    """
-    import reprlib
-
+def described(value: Any) -> str:
+    """A JSON value in words, short enough for a message."""
     match value:
         case None:
             return "null"
@@ -165,13 +171,9 @@ def _bytes(path: Path) -> bytes:
 
 
 def _decoded(data: bytes, name: str, path: Path | None) -> Document:
-    import msgspec
-
-    from evalframe.selective.runs import shapes
-
     try:
-        data.decode()  # what is skipped over is not looked at
-        document = msgspec.json.decode(data, type=shapes.Document)
+        data.decode()  # the typed decoder does not check skipped parts
+        document = msgspec.json.decode(data, type=_Document)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return _checked(decoded(data, name), name, path)
     metadata = document.run_metadata
@@ -187,13 +189,13 @@ def _decoded(data: bytes, name: str, path: Path | None) -> Document:
 
 
 def _checked(plain: Any, name: str, path: Path | None) -> Document:
-    """The same of a document that the standard library decoded, or the caller."""
+    """Check a document that the standard library or the caller decoded."""
     document = _object(plain, "a run document", name)
     metadata = _object(document.get("run_metadata", {}), "run_metadata", name)
-    found = document.get("experiments", [])
-    if not isinstance(found, list):
-        raise InputError(f"{name}: experiments must be a list, not {told(found)}")
-    experiments = [_experiment(e, number, name) for number, e in enumerate(found)]
+    listed = document.get("experiments", [])
+    if not isinstance(listed, list):
+        raise InputError(f"{name}: experiments must be a list, not {described(listed)}")
+    experiments = [_experiment(e, number, name) for number, e in enumerate(listed)]
     return Document(name, path, metadata.get("run_id"), metadata.get("git_commit"), experiments)
 
 
@@ -206,8 +208,6 @@ def _experiment(plain: Any, number: int, name: str) -> Experiment:
 
 
 def _object(value: Any, what: str, name: str) -> Mapping[str, Any]:
-    from collections.abc import Mapping
-
     if not isinstance(value, Mapping):
-        raise InputError(f"{name}: {what} must be an object, not {told(value)}")
+        raise InputError(f"{name}: {what} must be an object, not {described(value)}")
     return value

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from evalframe.compat.ai_psychiatrist.artifact import write_artifact
 from evalframe.core.errors import OutputError
-from evalframe.selective.artifact import write_artifact
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.ai_psychiatrist import open_run, read_run, write_run
 from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
-from evalframe.selective.runs import open_run, read_run, write_run
 from evalframe.selective.severity import ITEM_NAMES
 
 COUNT = "llm_evidence_count"

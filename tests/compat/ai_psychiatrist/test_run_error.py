@@ -6,8 +6,14 @@ import polars as pl
 import pytest
 
 import evalframe as ef
+from evalframe.compat.ai_psychiatrist.run_error import (
+    ERRORS,
+    RUN,
+    item_errors,
+    run_errors,
+    subject_errors,
+)
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.selective.run_error import ERRORS, RUN, item_errors, run_errors, subject_errors
 from evalframe.selective.score_error import macro_mean_absolute_error, mean_absolute_error
 
 SCHEMA = {

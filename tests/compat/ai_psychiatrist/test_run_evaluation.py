@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from evalframe.compat.ai_psychiatrist import RunWarning, open_run
+from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
+from evalframe.compat.ai_psychiatrist.evaluation import RunEvaluation, evaluate_runs
+from evalframe.compat.ai_psychiatrist.settings import RunSettings
 from evalframe.core.errors import (
     ContractError,
     InputError,
     OutputError,
     ParameterError,
 )
-from evalframe.selective.artifact import evaluation_artifact, write_artifact
-from evalframe.selective.run_evaluation import RunEvaluation, evaluate_runs
-from evalframe.selective.run_settings import RunSettings
-from evalframe.selective.runs import RunWarning, open_run
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalframe.selective.runs import Run
+    from evalframe.compat.ai_psychiatrist import Run
 
 MSP = ("token_msp",)
 

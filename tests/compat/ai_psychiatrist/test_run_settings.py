@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalframe.compat.ai_psychiatrist import RunSettings
 from evalframe.core.errors import ParameterError
-from evalframe.selective import RunSettings
 
 
 @pytest.mark.parametrize(

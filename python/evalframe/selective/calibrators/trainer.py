@@ -1,4 +1,4 @@
-"""The original's two training scripts, over an item table: from records to an artifact."""
+"""Train a calibrator on an item table, and give it as an artifact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core import tables
 from evalframe.core.errors import (
     Argument,
     ContractError,
@@ -15,27 +14,25 @@ from evalframe.core.errors import (
     ParameterError,
 )
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice, check_rules
+from evalframe.core.rules import check_choice
 from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibration_error import expected_calibration_error
-from evalframe.selective.calibrators.artifacts import to_artifact
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import Target, check_named, feature, feature_default
+from evalframe.selective.calibrators.features import Target, check_named
 from evalframe.selective.calibrators.features import target as target_expr
 from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
+from evalframe.selective.calibrators.saved import to_artifact
 from evalframe.selective.calibrators.temperature import fit_temperature
 from evalframe.selective.roc import auroc
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.selective.calibrators.maps import Fitted
-    from evalframe.selective.runs import Run
 
 Training: TypeAlias = Literal["temperature", "platt", "logistic", "isotonic"]
 
@@ -43,31 +40,29 @@ _GOAL, _CLUSTER = ":target", ":cluster"
 
 
 def train_verbalized(
-    run: Run | Frame,
+    items: Frame,
     *,
     provenance: Mapping[str, Any] | None = None,
-    rules: Rules = "documented",
     created_at: datetime | None = None,
 ) -> dict[str, Any]:
     """A temperature for stated confidence, as an artifact for `verbalized_calibrated`.
 
     Trained on predicted items with a stated confidence v of 1 to 5: the probability (v - 1) / 4
-    against whether prediction and label are equal. Items without a stated confidence, null or
-    NaN, are skipped, as the original does; `n_samples` says how many are left.
+    against whether prediction and label are equal. Items without a stated confidence, null or NaN,
+    are skipped; `n_samples` is the number of the others.
 
     Args:
-        run: A run as `open_run` reads it, or an item table.
-        provenance: `path`, `run_id`, `git_commit`, `mode`; by default those of the run.
-        rules: As for `fit_temperature`.
+        items: An item table with `prediction`, `label` and `verbalized_confidence`.
+        provenance: `path`, `run_id`, `git_commit`, `mode`.
         created_at: Time stamp; by default now.
 
     Returns:
         The artifact. Its `metrics` are in-sample: before and after scaling of the training rows.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: No items to train on, or a stated confidence that is no whole number from
-            1 to 5.
+        MissingColumnsError: A column is missing.
+        ParameterError: There are no items to train on, or a stated confidence is not a whole number
+            from 1 to 5.
         ContractError: A predicted item with a stated confidence has no label.
 
     References:
@@ -75,6 +70,7 @@ def train_verbalized(
 
     Examples:
         >>> import polars as pl
+        >>> from evalframe.selective import train_verbalized
         >>> items = pl.DataFrame(
         ...     {
         ...         "prediction": [1, 2, 3, None],
@@ -86,85 +82,90 @@ def train_verbalized(
         >>> round(artifact["temperature"], 4), artifact["fitted_on"]
         (1.585, {'run_id': 'r1', 'n_samples': 3})
     """
-    items, about = _items(run, provenance, ("prediction", "label", "verbalized_confidence"))
-    stated = pl.col("verbalized_confidence").cast(pl.Float64)
+    return verbalized(items, provenance, created_at, fit_temperature)
+
+
+def verbalized(
+    items: Frame,
+    provenance: Mapping[str, Any] | None,
+    created_at: datetime | None,
+    fit_temperature: Callable[..., Any],
+) -> dict[str, Any]:
+    """Train on stated confidence with one of the fits of a temperature."""
+    check_columns(items, ("prediction", "label", "verbalized_confidence"))
+    confidence = pl.col("verbalized_confidence")
+    stated = confidence.cast(pl.Float64)
     rows = (
-        items.filter(pl.col("prediction").is_not_null(), stated.is_not_nan())
-        .select(stated, training_target("correctness", rules).alias("correct"))
+        items.lazy()
+        .filter(pl.col("prediction").is_not_null(), stated.is_not_nan())
+        .select(stated, target_expr("correctness").alias("correct"))
         .collect()
     )
-    offered = pl.col("verbalized_confidence")
-    off_scale = rows.filter((offered != offered.round()) | ~offered.is_between(1, 5))
+    off_scale = rows.filter((confidence != confidence.round()) | ~confidence.is_between(1, 5))
     if len(off_scale):
         raise ParameterError(
             "verbalized_confidence must be a whole number from 1 to 5, but is not so in "
             f"{len(off_scale):,} of {len(rows):,} rows, such as {off_scale.item(0, 0)!r}"
         )
-    pairs = rows.select((offered - 1) / 4, "correct").rename(
-        {"verbalized_confidence": "confidence"}
-    )
-    fitted = fit_temperature(pairs, rules=rules)
+    pairs = rows.select(((confidence - 1) / 4).alias("confidence"), "correct")
+    fitted = fit_temperature(pairs)
     scored = pairs.with_columns(fitted.apply())
     metrics = {
-        f"{name}_{when}": scored.select(metric(column, "correct", rules="reference")).item()
+        f"{name}_{when}": scored.select(metric(column, "correct")).item()
         for name, metric in (
             ("nll", negative_log_likelihood),
             ("ece", expected_calibration_error),
         )
         for when, column in (("before", "confidence"), ("after", "calibrated"))
     }
-    fitted_on = about | {"n_samples": len(pairs)}
+    fitted_on = dict(provenance or {}) | {"n_samples": len(pairs)}
     return to_artifact(fitted, fitted_on=fitted_on, metrics=metrics, created_at=created_at)
 
 
 def train(
-    run: Run | Frame,
+    items: Frame,
     *,
     method: Training,
     features: Sequence[IntoExpr],
     target: Target = "correctness",
     provenance: Mapping[str, Any] | None = None,
-    rules: Rules = "documented",
     folds: int | None = None,
     cluster: IntoExpr = "participant_id",
     seed: int = 42,
     created_at: datetime | None = None,
 ) -> dict[str, Any]:
-    """Train a calibrator on the predicted items of a run, and give it as an artifact.
+    """Train a calibrator on the predicted items of a table, and return its artifact.
 
     Args:
-        run: A run as `open_run` reads it, or an item table.
+        items: An item table with `prediction`, `label` and the signals.
         method: `temperature`, `platt`, `logistic` or `isotonic`; all but `logistic` take exactly
             one feature. For the target `loss`, `platt` and `logistic` are ridge regressions, and
             `temperature` is refused.
-        features: Signals. A signal that is missing for some items is refused, unless given as
-            `feature(name)`, which puts the original's default in its place.
-        target: As for `target`.
-        provenance: `path`, `run_id`, `git_commit`, `mode`; by default those of the run.
-        rules: `reference` puts the original's defaults wherever a signal is missing, even where
-            there is no such column, cuts fractional predictions to whole ones, and fits a
-            temperature by the original's grid.
-        folds: If given, the artifact gains `cross_validated_metrics`: those of `cross_fit` with
-            so many folds of clusters, judged out of fold.
-        cluster: What those folds keep together.
+        features: Signals. A signal that is missing for some items is refused, except as
+            `feature(name)`, which has a default.
+        target: See `target`.
+        provenance: `path`, `run_id`, `git_commit`, `mode`.
+        folds: If set, the artifact has `cross_validated_metrics`: scores out of fold of `cross_fit`
+            with this number of folds of clusters.
+        cluster: Rows of a cluster are in the same fold.
         seed: Deals the clusters into folds.
         created_at: Time stamp; by default now.
 
     Returns:
-        The artifact. Its `validation_metrics` bear the name that the format gives them, but are
-        in-sample: of the training rows.
+        The artifact. Its `validation_metrics` have the name of the format, but are in-sample.
 
     Raises:
-        ParameterError: No such method or target.
-        MissingColumnsError: A column is not there.
-        ParameterError: Features that the method cannot take, no items, or one class only.
-        ContractError: Items without a label or, under documented rules, without a signal.
+        MissingColumnsError: A column is missing.
+        ParameterError: The method or target is unknown, the method cannot take the features, or
+            there are no items or only one class.
+        ContractError: Items without a label or without a signal.
 
     References:
         ai-psychiatrist 36e9fba, its script for supervised calibrators.
 
     Examples:
         >>> import polars as pl
+        >>> from evalframe.selective import train
         >>> items = pl.DataFrame(
         ...     {"prediction": [1, 2, None], "label": [1, 0, 1], "token_msp": [0.9, 0.4, 0.7]}
         ... )
@@ -174,24 +175,42 @@ def train(
         >>> artifact["training_metadata"]["n_samples"]
         2
     """
-    check_rules(rules)
-    names = _checked(method, features, target)
-    check_named(list(map(as_expr, features)), by="an artifact")
-    goal = training_target(target, rules)
-    items, about = _items(run, provenance, sorted({"prediction", "label"}))
-    schema = items.collect_schema()
-    present = {*schema}
-    inputs = [_input(column, schema, rules) for column in features]
+    names = checked_features(method, features, target)
+    fit = partial(
+        fit_method, method=method, features=names, target=target, temperature=fit_temperature
+    )
+    about = dict(provenance or {})
+    return trained(items, fit, method, features, target, about, folds, cluster, seed, created_at)
+
+
+def trained(
+    items: Frame,
+    fit: Callable[[pl.DataFrame], Fitted],
+    method: Training,
+    features: Sequence[IntoExpr],
+    target: Target,
+    provenance: Mapping[str, Any],
+    folds: int | None,
+    cluster: IntoExpr,
+    seed: int,
+    created_at: datetime | None,
+) -> dict[str, Any]:
+    """The artifact of a fit on the predicted items."""
+    check_columns(items, ("prediction", "label"))
+    lazy = items.lazy()
+    schema = lazy.collect_schema()
+    inputs = [as_expr(column) for column in features]
     needed = columns_read(inputs)
     if folds is not None:
         needed |= {*as_expr(cluster).meta.root_names()}
         inputs.append(as_expr(cluster).alias(_CLUSTER))
-    if missing := needed - present:
-        raise MissingColumnsError.of("train", missing, present)
-    predicted = items.filter(pl.col("prediction").is_not_null())
-    # From a column, so that constants repeat as often as there are rows.
+    if missing := needed - {*schema}:
+        raise MissingColumnsError.of("train", missing, schema)
+    predicted = lazy.filter(pl.col("prediction").is_not_null())
+    # The target is a column first, so that constant features repeat for each row.
+    goal = target_expr(target).alias(_GOAL)
     try:
-        rows = predicted.with_columns(goal.alias(_GOAL)).select(*inputs, _GOAL).collect()
+        rows = predicted.with_columns(goal).select(*inputs, _GOAL).collect()
     except (
         pl.exceptions.ComputeError,
         pl.exceptions.InvalidOperationError,
@@ -210,14 +229,13 @@ def train(
             "place of an answer; correct them, or set the prediction to null"
         )
     if method == "temperature":
-        _check_unit(rows, names[0])
-    fit = partial(_fit, method=method, features=names, target=target, rules=rules)
+        _check_unit(rows, rows.columns[0])
     fitted = fit(rows)
     rate = None if target == "loss" else rows[_GOAL].mean()
     artifact = to_artifact(
         fitted,
         target=target,
-        fitted_on=about | {"n_samples": len(rows), "positive_rate": rate},
+        fitted_on={**provenance, "n_samples": len(rows), "positive_rate": rate},
         metrics=_scores(rows.with_columns(fitted.apply()), target),
         created_at=created_at,
     )
@@ -228,37 +246,15 @@ def train(
     return artifact | {"cross_validated_metrics": settings | _scores(crossed, target)}
 
 
-def training_target(name: Target, rules: Rules = "documented") -> pl.Expr:
-    """Target of a training row; the original cuts a prediction of 1.9 to 1 before it compares."""
-    if rules == "documented":
-        return target_expr(name)
-    prediction = pl.col("prediction").cast(pl.Float64)
-    return target_expr(name, prediction.sign() * prediction.abs().floor())
+def check_columns(items: Frame, needed: Sequence[str]) -> None:
+    """Raise if an item table lacks a column."""
+    columns = items.lazy().collect_schema().names()
+    if missing := {*needed} - {*columns}:
+        raise MissingColumnsError.of("training", missing, columns)
 
 
-def _items(
-    run: Run | Frame, provenance: Mapping[str, Any] | None, needed: Sequence[str]
-) -> tuple[pl.LazyFrame, dict[str, Any]]:
-    """The item table and where it comes from."""
-    if isinstance(run, pl.DataFrame | pl.LazyFrame):
-        items, about = run.lazy(), dict(provenance or {})
-    else:
-        items = tables.lazy(run.items)
-        own = {
-            "path": run.path and str(run.path),
-            "run_id": run.run_id,
-            "git_commit": run.git_commit,
-            "mode": run.requested_mode or run.mode,
-        }
-        about = own | dict(provenance or {})
-    present = items.collect_schema().names()
-    if missing := {*needed} - {*present}:
-        raise MissingColumnsError.of("training", missing, present)
-    return items, about
-
-
-def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str]:
-    """The features' names, if the method can take them."""
+def checked_features(method: str, features: Sequence[IntoExpr], target: str) -> list[str]:
+    """The names of the features; ParameterError if the method cannot take them."""
     check_choice("method", method, Training)
     if isinstance(features, str | pl.Expr):
         raise ParameterError(f"features is a list, but got a single feature name: {features!r}")
@@ -276,22 +272,12 @@ def _checked(method: str, features: Sequence[IntoExpr], target: str) -> list[str
             "a temperature is fitted to right and wrong, not to the target 'loss'; take another "
             "target, or method 'isotonic'"
         )
+    check_named(list(map(as_expr, features)), by="an artifact")
     return names
 
 
-def _input(column: IntoExpr, schema: pl.Schema, rules: str) -> pl.Expr:
-    if rules == "documented" or not isinstance(column, str):
-        return as_expr(column)
-    if column not in schema:
-        return pl.lit(feature_default(column)).alias(column)
-    dtype = schema[column]
-    if not (dtype.is_numeric() or dtype == pl.Null):
-        raise ParameterError(f"train: {column!r} must be a number, but is {dtype}; cast it")
-    return feature(column)
-
-
 def _check_unit(rows: pl.DataFrame, name: str) -> None:
-    stated = pl.col(name).cast(pl.Float64, strict=False)  # the fit refuses what is no number
+    stated = pl.col(name).cast(pl.Float64, strict=False)  # the fit refuses what is not a number
     outside = rows.filter(is_outside(stated))[name]
     if len(outside):
         raise ParameterError(
@@ -301,11 +287,18 @@ def _check_unit(rows: pl.DataFrame, name: str) -> None:
         )
 
 
-def _fit(
-    rows: pl.DataFrame, *, method: Training, features: list[str], target: str, rules: Rules
+def fit_method(
+    rows: pl.DataFrame,
+    *,
+    method: Training,
+    features: list[str],
+    target: str,
+    temperature: Callable[..., Any],
 ) -> Fitted:
+    """Fit the target with one of the methods, and one of the fits of a temperature."""
     if method == "temperature":
-        return fit_temperature(rows, features[0], _GOAL, rules=rules)
+        fitted: Fitted = temperature(rows, features[0], _GOAL)
+        return fitted
     if method == "isotonic":
         return fit_isotonic(rows, features[0], _GOAL)
     if target == "loss":
@@ -314,7 +307,7 @@ def _fit(
 
 
 def _scores(rows: pl.DataFrame, target: str) -> dict[str, Any]:
-    """What the format calls validation metrics, of the column `calibrated`."""
+    """The validation metrics of the format, of the column `calibrated`."""
     value, goal = pl.col("calibrated"), pl.col(_GOAL)
     if target == "loss":
         error = value - goal

@@ -7,8 +7,8 @@ import warnings
 
 import pytest
 
+from evalframe.compat.ai_psychiatrist import RunWarning, open_run, read_run
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.selective.runs import RunWarning, open_run, read_run
 from run_documents import EACH_WAY, as_bytes, changed, document, entry
 
 
@@ -61,7 +61,7 @@ def test_of_two_experiments_of_a_mode_the_first_is_read_and_said(given):
         with pytest.warns(RunWarning, match="2 experiments of mode 'a'; the first") as caught:
             read(some, mode="a")
         assert caught[0].filename == __file__
-    assert open_run(some, mode="a", rules="reference").included.to_list() == [0]
+    assert open_run(some, mode="a", strict=False).included.to_list() == [0]
 
 
 @EACH_WAY
@@ -172,19 +172,17 @@ def test_reference_accepts_what_the_original_does_not_look_at(given):
     answers["ground_truth_items"]["Moving"] = False
     with pytest.raises(InputError, match=r"item Tired: predicted_items .*, not true"):
         read_run(given(some))
-    items = read_run(given(some), rules="reference")
+    items = read_run(given(some), strict=False)
     assert items["prediction"].to_list() == [1, 1, None, 1, 1, 1, 1, 1]
     assert items["label"].to_list() == [2, 2, None, 2, 2, 2, 2, 0]
     answers["ground_truth_items"]["Moving"] = "read"
     with pytest.raises(InputError, match=r"item Moving: ground_truth_items must .*, not 'read'"):
-        read_run(given(some), rules="reference")
+        read_run(given(some), strict=False)
 
 
 def test_reference_keeps_repeated_participants_silently():
     some = document(entry(1), entry(1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(read_run(some, rules="reference")) == 16
+        assert len(read_run(some, strict=False)) == 16
         assert open_run(some).repeated.to_list() == [1]
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'strict'"):
-        read_run(some, rules="strict")

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat.ai_psychiatrist import open_run, run_of_items, sample_document
+from evalframe.compat.ai_psychiatrist.evaluation import evaluate_runs
+from evalframe.compat.ai_psychiatrist.settings import RunSettings
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError
-from evalframe.selective.run_evaluation import evaluate_runs
-from evalframe.selective.run_settings import RunSettings
-from evalframe.selective.runs import open_run, run_of_items
-from evalframe.selective.sample import sample_document, sample_signals
+from evalframe.selective.sample import sample_signals
 
 SIGNALS = sample_signals(participants=10)
 SETTINGS = RunSettings(variants=("token_msp", "verbalized"), n=20)

@@ -7,8 +7,8 @@ import math
 import polars as pl
 import pytest
 
+from evalframe.compat.ai_psychiatrist import RunWarning, open_run, read_run
 from evalframe.core.errors import InputError
-from evalframe.selective.runs import RunWarning, open_run, read_run
 from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
 

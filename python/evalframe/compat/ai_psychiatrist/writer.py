@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import polars as pl
 from polars import selectors
 
+from evalframe.compat.ai_psychiatrist.items import COLUMNS, fits, named
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.tables import lazy
-from evalframe.selective.runs.items import COLUMNS, fits, named
 from evalframe.selective.severity import ITEM_NAMES
 
 if TYPE_CHECKING:
@@ -36,55 +37,44 @@ def write_run(
     run_id: str | None = None,
     git_commit: str | None = None,
 ) -> Path:
-    """Write an item table to a run document, whole or not at all.
+    """Write an item table to a run document, atomically.
 
-    `read_run` with the same signals, in their order, gives the same table back: ids and
-    `item_index` as Int64, signals as Float64, answers as Float64 if one of them is a float, else
-    as Int64. Without `signals` it has its own order, adds `llm_evidence_count`, and leaves out a
-    signal that is NaN in all rows, or that the original lacks and that is a number in none.
+    `read_run` with the same signals in their order returns the same table: ids and `item_index` as
+    Int64, signals as Float64, answers as Float64 if one of them is a float, otherwise as Int64.
+    Without `signals` it has its own order, adds `llm_evidence_count`, and leaves out a signal that
+    is NaN in all rows.
 
-    The table has eight rows per entry, those of a participant one after the other in the order of
-    `item_index`; eight further rows of the same participant are a further entry. A signal that is
-    null is written as null, one that is NaN is left out, and so reads as 0 if it is
-    `llm_evidence_count`. JSON has no infinity.
+    The table has eight rows per entry, in the order of `item_index`; eight more rows of the same
+    participant are another entry. A null signal is written as null. A NaN signal is left out, and
+    reads as 0 if it is `llm_evidence_count`. JSON has no infinity.
 
     Args:
-        items: The table, or several by their modes, each of which becomes an experiment.
-        path: The file; replaced if it is there.
+        items: The table, or several by mode, each of which becomes an experiment.
+        path: The file; replaced if it exists.
         mode: The mode of a single table.
-        signals: Columns to write as signals; by default all that follow from the item table's own
-            five, which must then be numbers.
+        signals: Columns to write as signals; by default all after the item table's first five,
+            which must then be numbers.
         failed: Ids of participants who failed; by mode if there are several tables.
-        run_id: What to call the run.
-        git_commit: The version of the program that made it.
+        run_id: Id of the run.
+        git_commit: Commit of the program that made it.
 
     Returns:
         The path.
 
     Raises:
-        ContractError: The table is no item table, or not in order; nothing is written.
-        MissingColumnsError: A column is absent.
+        ContractError: The table is not an item table, or not in order; nothing is written.
+        MissingColumnsError: A column is missing.
         ParameterError: Both or neither of a mode and tables by mode, no table, a signal with the
-            name of another column, or ids that are no integers of 64 bits.
+            name of another column, or ids that are not integers of 64 bits.
         OutputError: The file cannot be written.
-
-    References:
-        Run documents are those of ai-psychiatrist 36e9fba.
 
     Example:
         >>> import tempfile
-        >>> from evalframe.selective.runs.reader import read_run
-        >>> items = pl.DataFrame({"item": ITEM_NAMES}).select(
-        ...     pl.lit(301).alias("participant_id"),
-        ...     pl.int_range(8).alias("item_index"),
-        ...     "item",
-        ...     pl.lit(None, pl.Int64).alias("prediction"),
-        ...     pl.lit(2, pl.Int64).alias("label"),
-        ...     pl.lit(0.5).alias("token_msp"),
-        ... )
+        >>> from evalframe.compat.ai_psychiatrist import open_run, read_run, sample_document
+        >>> items = open_run(sample_document(participants=3), mode="few_shot").items
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = write_run(items, f"{folder}/run.json", mode="zero_shot")
-        ...     read_run(path, signals="token_msp").equals(items.cast({"participant_id": pl.Int64}))
+        ...     path = write_run(items, f"{folder}/run.json", mode="few_shot")
+        ...     read_run(path, mode="few_shot").equals(items)
         True
     """
     document = encode_run(
@@ -105,34 +95,28 @@ def encode_run(
     run_id: str | None = None,
     git_commit: str | None = None,
 ) -> bytes:
-    """The run document itself, as `write_run` writes it.
+    """The run document that `write_run` writes, as UTF-8 JSON.
 
     Args:
-        items: The table, or several by their modes.
+        items: The table, or several by mode.
         mode: The mode of a single table.
-        signals: Columns to write as signals; by default all others.
+        signals: Columns to write as signals.
         failed: Ids of participants who failed; by mode if there are several tables.
-        run_id: What to call the run.
-        git_commit: The version of the program that made it.
-
-    Returns:
-        JSON, as UTF-8.
+        run_id: Id of the run.
+        git_commit: Commit of the program that made it.
 
     Raises:
-        ContractError: The table is no item table, or not in order.
-        MissingColumnsError: A column is absent.
-        ParameterError: As for `write_run`.
+        ContractError: The table is not an item table, or not in order.
+        MissingColumnsError: A column is missing.
+        ParameterError: See `write_run`.
 
     Examples:
-        >>> from evalframe.selective import open_run
-        >>> from evalframe.selective.sample import sample_document
+        >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document
         >>> items = open_run(sample_document(participants=2), mode="few_shot").items
-        >>> again = open_run(encode_run(items, mode="few_shot", failed=[999]))
-        >>> again.items.height, again.failed.to_list()
+        >>> copy = open_run(encode_run(items, mode="few_shot", failed=[999]))
+        >>> copy.items.height, copy.failed.to_list()
         (16, [999])
     """
-    import msgspec
-
     tables = _by_mode(items, mode)
     failures = _failures(failed, list(tables))
     names = None if signals is None else named(signals)
@@ -198,7 +182,7 @@ def _ids(failed: Iterable[int] | None) -> list[int]:
 
 
 def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterator[dict[str, Any]]:
-    # Decimals become floats: JSON would hold them as text.
+    # As floats, since decimals would be text in JSON.
     items = lazy(table).with_columns(selectors.decimal().cast(pl.Float64)).collect()
     names = [n for n in items.columns if n not in COLUMNS] if signals is None else signals
     _check(items, names, mode)
@@ -209,18 +193,18 @@ def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterat
         maps = ({k: v for k, v in zip(names, row, strict=True) if v == v} for row in rows)
     ids = items["participant_id"].gather_every(_EACH).to_list()
     entries = (_eights(values) for values in (items["label"], items["prediction"], maps))
-    for participant, labels, predictions, found in zip(ids, *entries, strict=True):
+    for participant, labels, predictions, signals_of_items in zip(ids, *entries, strict=True):
         yield {
             "participant_id": participant,
             "success": True,
             "ground_truth_items": labels,
             "predicted_items": predictions,
-            "item_signals": found,
+            "item_signals": signals_of_items,
         }
 
 
 def _eights(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """An object per participant, of the items in turn."""
+    """One object per participant, by item."""
     turns = iter(values)
     return (
         dict(zip(ITEM_NAMES, eight, strict=True)) for eight in zip(*[turns] * _EACH, strict=True)
@@ -228,9 +212,9 @@ def _eights(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _check(items: pl.DataFrame, signals: Sequence[str], mode: str) -> None:
-    """Raise unless the table can be read back as it is."""
+    """Raise unless `read_run` would return the same table."""
     written = ("participant_id", "prediction", "label", *signals)
-    whole = [n for n in written if n in items.columns and items.schema[n].is_integer()]
+    integers = [n for n in written if n in items.columns and items.schema[n].is_integer()]
     contract = Contract(
         f"items of mode {mode!r}",
         (
@@ -241,7 +225,7 @@ def _check(items: pl.DataFrame, signals: Sequence[str], mode: str) -> None:
             Column("label", "number", nullable=True),
             *(Column(name, "number", nullable=True, finite=False) for name in signals),
         ),
-        rules=(*_order(len(items)), *map(_fits, whole), *map(_not_infinite, signals)),
+        rules=(*_order(len(items)), *map(_fits, integers), *map(_not_infinite, signals)),
     )
     if items.is_empty():
         contract.check_schema(items.schema)
@@ -297,5 +281,5 @@ def _fits(column: str) -> Rule:
 
 
 def _column(name: str) -> pl.Expr:
-    """The column of exactly this name: `pl.col` takes `*` and `^x$` for patterns."""
+    """The column of this name: `pl.col` reads `*` and `^x$` as patterns."""
     return selectors.by_name(name).as_expr()

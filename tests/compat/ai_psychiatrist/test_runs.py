@@ -5,8 +5,8 @@ import math
 import polars as pl
 import pytest
 
+from evalframe.compat.ai_psychiatrist import open_run, read_run
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.selective.runs import open_run, read_run
 from run_documents import EACH_WAY, NAMES, as_bytes, changed, document, entry
 
 COUNT = "llm_evidence_count"
@@ -53,7 +53,7 @@ def test_an_experiment_without_results_is_empty(given):
         if "results" not in experiment.get("results", {}):
             with pytest.raises(InputError, match="the experiment has no list of results"):
                 open_run(given(whole))
-        run = open_run(given(whole), rules="reference")
+        run = open_run(given(whole), strict=False)
         assert run.items.schema == pl.Schema(
             dict(zip(KEYS, [pl.Int64, pl.Int64, pl.String, pl.Int64, pl.Int64], strict=True))
             | {COUNT: pl.Float64}
@@ -226,7 +226,7 @@ def test_literals_that_are_no_json_but_python_writes_them():
     message = "Participant 301, item Sleep: token_pe is NaN; write null, or leave the key out"
     with pytest.raises(InputError, match=message):
         read_run(as_bytes(some))
-    values = read_run(as_bytes(some), rules="reference")["token_pe"].to_list()
+    values = read_run(as_bytes(some), strict=False)["token_pe"].to_list()
     assert [math.isnan(v) for v in values] == [False] * 2 + [True] + [False] * 5
     assert values[0] == math.inf
     huge = as_bytes(changed("item_signals", "Sleep", "token_pe", value=-1, token_pe=2))

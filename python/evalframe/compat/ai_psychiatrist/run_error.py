@@ -1,11 +1,10 @@
-"""Errors of whole runs, as published tables give them: per run, per item and per participant.
+"""Errors of runs as published tables give them: per run, per item and per participant.
 
-Three means of the same absolute errors differ in what counts the same: every predicted item
-(`mean_absolute_error`), every item of the questionnaire (`macro_mean_absolute_error`), or every
-participant. The first two are metrics of the items. The third is a chain of two tables, errors of
-each participant and then their mean, and can be no sum over items: a participant who is drawn twice
-in a bootstrap must count as two, while the mean of one participant's errors stays what it was. With
-intervals it is
+Three means of the same absolute errors differ in their weights: each predicted item counts the same
+(`mean_absolute_error`), each item of the questionnaire (`macro_mean_absolute_error`), or each
+participant. The first two are metrics of the items. The third needs two steps, the error of each
+participant and then their mean: in a bootstrap a participant who is drawn twice counts twice, but
+that participant's error does not change. With intervals it is
 
     ef.evaluate(subject_errors(items, by=["mode", "participant_id"]), ef.selective_risk("mae"),
                 by="mode", resample=ef.Bootstrap(cluster="participant_id"))
@@ -38,10 +37,10 @@ RUN = (
     "prediction_coverage",
     "n_missing",
 )
-"""Columns of every table of runs, after the keys."""
+"""Columns of a table of runs, after the keys."""
 
 ERRORS = ("mae", "count", "coverage", "na_count")
-"""Columns of every table of items or participants, after the keys."""
+"""Columns of a table of items or participants, after the keys."""
 
 _SUBJECT, _ITEM, _ERROR, _ASKED = ":subject", ":item", ":error", ":asked"
 
@@ -55,38 +54,33 @@ def run_errors(
     participant: IntoExpr = "participant_id",
     item: IntoExpr = "item_index",
 ) -> pl.LazyFrame:
-    """Mean absolute errors of each run in three weightings, and how many participants they cover.
+    """Mean absolute errors of each run in three weightings, and its participants.
 
-    A participant is evaluated if at least one of their items is predicted. Coverage is among the
-    items of evaluated participants only, so it exceeds the Cmax of `coverage` where a participant
-    abstains from everything.
+    A participant is evaluated if at least one of their items is predicted. Coverage is relative to
+    the items of evaluated participants, so it exceeds Cmax if a participant abstains from all.
 
     Args:
         items: Items of the successful participants, one row each; failed ones have no rows.
-        prediction: Score that was answered; null is an abstention.
+        prediction: Predicted score; null is an abstention.
         label: True score.
-        by: What identifies a run.
-        participant: Who answered.
-        item: Which item it is, of any type.
+        by: Keys of a run.
+        participant: Key of a participant.
+        item: Key of an item.
 
     Returns:
-        by..., then `successful_subjects`, `excluded_no_evidence` (those who abstain from every
-        item), `evaluated_subjects`; `item_mae_weighted` (mean over predicted items),
-        `item_mae_by_item` (mean over items of their mean errors), `item_mae_by_subject` (mean over
-        participants of theirs), `prediction_coverage`, each null where nobody is evaluated; and
-        `n_missing`: predictions that are NaN or without a label, left out of everything else.
-        Sorted by the keys; one row if there are none.
+        by..., then `successful_subjects`, `excluded_no_evidence` (who abstain from every item),
+        `evaluated_subjects`; `item_mae_weighted` (mean over predicted items), `item_mae_by_item`
+        (mean of the means of items), `item_mae_by_subject` (mean of the means of participants),
+        `prediction_coverage`, each null if nobody is evaluated; and `n_missing`: predictions that
+        are NaN or have no label, left out of all other columns. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A key is named as a column of the result, or a column is no number.
-
-    References:
-        ai-psychiatrist 36e9fba, item-level metrics of a run.
+        MissingColumnsError: A column is missing.
+        ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.run_error import run_errors
+        >>> from evalframe.compat.ai_psychiatrist import run_errors
         >>> items = pl.DataFrame(
         ...     {
         ...         "participant_id": [1, 1, 2, 2, 3, 3],
@@ -147,29 +141,25 @@ def item_errors(
 
     Args:
         items: Items of the successful participants, one row each.
-        prediction: Score that was answered; null is an abstention.
+        prediction: Predicted score; null is an abstention.
         label: True score.
-        by: What identifies a run.
-        participant: Who answered.
-        item: What identifies an item; the first column gives the order.
+        by: Keys of a run.
+        participant: Key of a participant.
+        item: Keys of an item; the first column gives the order.
 
     Returns:
-        by..., item..., then `mae` (null where the item is never predicted), `count` (predictions),
-        `coverage` (their share of the item's rows among evaluated participants, null where there
-        is none) and `na_count` (abstentions among those rows). Rows with a prediction and no label,
-        or with NaN, are left out; `n_missing` of `run_errors` counts them. An item has a row if it
-        has one in the run. Sorted by the keys.
+        by..., item..., then `mae` (null if the item is never predicted), `count` (predictions),
+        `coverage` (their share of the item's rows of evaluated participants, null without rows)
+        and `na_count` (abstentions in those rows). Rows with a prediction and no label, or with
+        NaN, are left out; `n_missing` of `run_errors` counts them. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A key is named as a column of the result, or a column is no number.
-
-    References:
-        ai-psychiatrist 36e9fba, `per_item`.
+        MissingColumnsError: A column is missing.
+        ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.run_error import item_errors
+        >>> from evalframe.compat.ai_psychiatrist import item_errors
         >>> items = pl.DataFrame(
         ...     {
         ...         "participant_id": [1, 1, 2, 2],
@@ -198,26 +188,26 @@ def subject_errors(
     *,
     by: IntoExpr | Sequence[IntoExpr] = "participant_id",
 ) -> pl.LazyFrame:
-    """Mean absolute error and coverage of each participant: the first of the two stages.
+    """Mean absolute error and coverage of each participant.
 
     Args:
         items: Items, one row each.
-        prediction: Score that was answered; null is an abstention.
+        prediction: Predicted score; null is an abstention.
         label: True score.
-        by: What identifies a participant of a run.
+        by: Keys of a participant of a run.
 
     Returns:
-        by..., then `mae` (null where nothing is predicted), `count` (predictions), `coverage`
+        by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`
         (their share of the participant's rows) and `na_count` (abstentions). Rows with a prediction
         and no label, or with NaN, are left out. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A key is named as a column of the result, or a column is no number.
+        MissingColumnsError: A column is missing.
+        ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.run_error import subject_errors
+        >>> from evalframe.compat.ai_psychiatrist import subject_errors
         >>> items = pl.DataFrame(
         ...     {"participant_id": [1, 1, 2], "prediction": [3, 1, 1], "label": [1, 1, 3]}
         ... )
@@ -247,7 +237,7 @@ def _rows(
     keys: Keys,
     extra: dict[str, pl.Expr],
 ) -> pl.LazyFrame:
-    """Keys, the absolute error (null for an abstention) and whether the row counts at all."""
+    """Keys, the absolute error (null for an abstention) and whether the row is used."""
     from evalframe.core import tables
 
     lazy = tables.lazy(items)
@@ -272,5 +262,5 @@ def _finished(table: pl.LazyFrame, keys: Keys, columns: Sequence[str]) -> pl.Laz
     return (ordered.sort(keys.inner) if keys.inner else ordered).rename(keys.restore())
 
 
-def _listed(given: IntoExpr | Sequence[IntoExpr]) -> list[IntoExpr]:
-    return [given] if isinstance(given, str | pl.Expr) else list(given)
+def _listed(columns: IntoExpr | Sequence[IntoExpr]) -> list[IntoExpr]:
+    return [columns] if isinstance(columns, str | pl.Expr) else list(columns)

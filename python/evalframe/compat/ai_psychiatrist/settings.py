@@ -1,4 +1,4 @@
-"""How runs are evaluated."""
+"""Settings of the evaluation of runs."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from evalframe.compat.ai_psychiatrist import confidences as original
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import Rules, check_choice, check_rules
 from evalframe.resample.methods import Bootstrap
+from evalframe.selective import confidences as sound
 from evalframe.selective.areas import fraction
-from evalframe.selective.confidences import requirements
 
 if TYPE_CHECKING:
-    from evalframe.selective.signal_contract import Calibration
+    from evalframe.selective.confidences import Calibration
 
 RunLoss: TypeAlias = Literal["abs", "abs_norm"]
 
 GRID = tuple(k / 10 for k in range(1, 10))
-"""Coverages at which a report gives the risk, unless told otherwise."""
+"""Default coverages at which a report gives the risk."""
 
 PARTICIPANT = "participant_id"
 
 _MOST = 10_000_000
-"""Replicates that can be held."""
+"""Replicates that fit into memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """How runs are evaluated.
+    """Settings of the evaluation of runs.
 
     Attributes:
         variants: Names of confidence variants, see `confidence`.
         loss: `abs` or `abs_norm` (divided by 3).
         coverage_grid: Coverages at which to give the risk, each in (0, 1].
         area_coverage: Upper end of the truncated areas, in (0, 1].
-        n: Bootstrap replicates over participants, those of the original; 0 for none, at most ten
-            million.
-        seed: Of the replicates, in [0, 2**32).
-        intersection_only: Whether two runs may differ in their participants.
-        rules: `documented` or `reference`; the differences are listed at the head of
-            `run_evaluation`.
+        n: Bootstrap replicates over participants; 0 for none, at most ten million.
+        seed: Seed of the replicates, in [0, 2**32).
+        intersection_only: True if two runs may have different participants.
+        rules: `documented` or `reference`; the differences are listed at the head of `evaluation`.
 
     Raises:
-        ParameterError: A setting lies outside its domain.
+        ParameterError: A setting is outside its domain.
 
     Examples:
+        >>> from evalframe.compat.ai_psychiatrist import RunSettings
         >>> settings = RunSettings(variants=("verbalized",), coverage_grid=(0.5, 0.9), n=2000)
         >>> settings.loss, settings.bootstrap.cluster
         ('abs_norm', 'participant_id')
@@ -78,7 +78,7 @@ class RunSettings:
             bound = "at least 0" if self.n < 0 else f"at most {_MOST:,}"
             raise ParameterError(f"n, the number of replicates, must be {bound}, got {self.n}")
         _check_whole("seed", self.seed)
-        _ = self.bootstrap  # which checks the range of the seed
+        _ = self.bootstrap  # checks the range of the seed
         _fraction("area_coverage", self.area_coverage)
         self._check_grid()
 
@@ -95,21 +95,27 @@ class RunSettings:
             )
 
     @property
-    def needed(self) -> list[str]:
-        """The variants whose signals must be there: the original counts evidence in any case."""
+    def checked_variants(self) -> list[str]:
+        """Variants whose signals are required; the original always requires evidence counts."""
         first = ["llm"] if self.rules == "reference" else []
         return list(dict.fromkeys([*first, *self.variants]))
 
     def signals(self, calibration: Calibration | None = None) -> list[str]:
-        """The signals that a run document must have for these variants."""
-        asked = (
-            requirements(name, calibration=calibration, rules=self.rules) for name in self.needed
+        """The signals that these variants require of a run document."""
+        needs = (
+            self.confidences.requirements(name, calibration=calibration)
+            for name in self.checked_variants
         )
-        return sorted({each.column for every in asked for each in every})
+        return sorted({need.column for each in needs for need in each})
+
+    @property
+    def confidences(self) -> Any:
+        """The module of confidences that the rules choose."""
+        return original if self.rules == "reference" else sound
 
     @property
     def bootstrap(self) -> Bootstrap | None:
-        """The resampling, if there is any."""
+        """The resampling, or None."""
         if not self.n:
             return None
         return Bootstrap(
@@ -117,7 +123,6 @@ class RunSettings:
             n=self.n,
             seed=self.seed,
             interval="percentile",
-            rules=self.rules,
         )
 
 

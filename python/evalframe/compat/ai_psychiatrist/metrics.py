@@ -1,0 +1,106 @@
+"""Metrics of ai-psychiatrist where they differ from `evalframe`.
+
+| function | case | evalframe | ai-psychiatrist |
+|---|---|---|---|
+| `expected_calibration_error` | a confidence outside [0, 1] | missing, counted | clipped |
+| | no items | null | 0.0 |
+| `negative_log_likelihood` | a confidence outside [0, 1] | missing, counted | clipped |
+| `f1_score` | positives, none of them predicted | 0 | null |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.rows import as_expr
+from evalframe.selective import calibration_error, scoring, screening
+
+if TYPE_CHECKING:
+    from evalframe.core.metric import MetricExpr
+    from evalframe.core.typing import IntoExpr
+    from evalframe.selective.binning import Binning, Closed
+
+
+def expected_calibration_error(
+    confidence: IntoExpr = "confidence",
+    correct: IntoExpr = "correct",
+    *,
+    weight: IntoExpr | None = None,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    closed: Closed = "left",
+) -> pl.Expr:
+    """Expected calibration error of confidences clipped to [0, 1], 0.0 without items.
+
+    Args:
+        confidence: Probability of being correct.
+        correct: True where the answer is correct, or a share in [0, 1].
+        weight: Weight of each row.
+        bins: Number of bins.
+        binning: `equal_width` or `equal_mass`.
+        closed: The end that belongs to a bin of equal width.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> items = pl.DataFrame({"confidence": [1.5, 0.5], "correct": [True, False]})
+        >>> items.select(ai_psychiatrist.expected_calibration_error()).item()
+        0.25
+    """
+    clipped = as_expr(confidence).clip(0.0, 1.0)
+    error = calibration_error.expected_calibration_error(
+        clipped, correct, weight=weight, bins=bins, binning=binning, closed=closed
+    )
+    return error.fill_null(0.0)
+
+
+def negative_log_likelihood(
+    confidence: IntoExpr = "confidence",
+    correct: IntoExpr = "correct",
+    *,
+    weight: IntoExpr | None = None,
+) -> MetricExpr:
+    """Mean negative log-likelihood of confidences clipped to [0, 1].
+
+    Args:
+        confidence: Probability of being correct.
+        correct: True where the answer is correct, or a share in [0, 1].
+        weight: Weight of each row.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> items = pl.DataFrame({"confidence": [2.0, 0.5], "correct": [True, True]})
+        >>> round(items.select(ai_psychiatrist.negative_log_likelihood()).item(), 4)
+        0.3466
+    """
+    clipped = as_expr(confidence).clip(0.0, 1.0)
+    return scoring.negative_log_likelihood(clipped, correct, weight=weight)
+
+
+def f1_score(
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    weight: IntoExpr | None = None,
+    positive: str | int | float | bool = True,
+) -> pl.Expr:
+    """Harmonic mean of precision and recall, null if no positive row is predicted positive.
+
+    Args:
+        prediction: Predicted class; null is an abstention.
+        label: True class.
+        weight: Weight of each row.
+        positive: The positive class.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> rows = pl.DataFrame({"prediction": [False], "label": [True]})
+        >>> rows.select(ef.f1_score().alias("f1"), ai_psychiatrist.f1_score()).row(0)
+        (0.0, None)
+    """
+    score = screening.f1_score(prediction, label, weight=weight, positive=positive)
+    return pl.when(score > 0).then(score).alias("f1_score")
