@@ -71,10 +71,8 @@ def body(function):
 SAME_NAME = {
     "consistency": "of samples of a response; of segments; of directions of tests: three things",
     "contract": "of tables of different columns",
-    "evaluate": "run documents as their program does; tables",
     "prompt": "of questions with documents; of questions to a segment",
     "rate": "of responses; of replicated findings",
-    "read": "files of different programs",
     "read_response": "to prompts of different families, by one function of core",
     "response_contract": "tables of different columns",
     "write_prompt": "different prompts in the same two formats",
@@ -144,7 +142,6 @@ ONE_NAME = {
 OTHER_NAMES = {
     "selective.fit_linear alpha": "the penalty, as scikit-learn calls it",
     "selective.read_calibration source": "a file, or what one holds",
-    "selective.write_artifact strict": "how JSON writes what is no number; no rules",
     "rag.document_counts correct_rate": "as select_documents, whose documents it counts",
     "rag.select_documents correct_rate": "a word of RGB, whose documents it selects",
     "survey.config_id n_individuals": "asked for, not found in the data",
@@ -191,7 +188,6 @@ VOCABULARY = {
 OTHERWISE = {
     "core.validate on_invalid": "the same two texts, spelt out",
     "selective.compare_at_coverage metrics": "areas and risks at a coverage, by name",
-    "selective.run_of_items path": "only said in messages",
     "selective.to_artifact metrics": "of the calibrator, to be written",
     "selective.write_calibration metrics": "of the calibrator, to be written",
     "selective.train cluster": "as its command, with the column of the participant",

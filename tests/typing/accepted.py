@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
-from evalframe.compat import rgb
+from evalframe.compat import ai_psychiatrist, rgb
 from evalframe.testing import check_laws
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def shards(parts: list[pl.DataFrame]) -> pl.DataFrame:
 
 
 def selective(path: Path) -> pl.DataFrame:
-    run = ef.compat.ai_psychiatrist.read_run(path, mode="few_shot")
+    run = ai_psychiatrist.read_run(path, mode="few_shot")
     answers = run.with_columns(ef.selective.loss("abs"))
     ef.selective.check_signals(answers, ["verbalized"], where=pl.col("prediction").is_not_null())
 
