@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -20,8 +20,7 @@ from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
 from evalframe.core.state_tables import read_states
 from evalframe.resample.contraction import Contraction
 from evalframe.resample.draws import GROUPS, groups_left_out, left_out
-from evalframe.resample.intervals import adjusted_p_values, bootstrap_spread
-from evalframe.resample.methods import Interval
+from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
 from evalframe.resample.pools import number_groups, pools
 from evalframe.resample.uncertainty import flattened, replicates
 from evalframe.survey.leaderboards import leaderboard
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.segments import Floats
     from evalframe.resample.draws import Weights
-    from evalframe.resample.methods import Method
+    from evalframe.resample.methods import Interval, Method
 
 LEVEL = 0.95
 DRAWS = 1_000
@@ -43,7 +42,6 @@ SMALL_DRAWS, SMALL_WORLDS = 50, {12: 20}
 ROWS = 1 << 18
 """Rows of worlds held at a time, about."""
 
-INTERVALS: tuple[Interval, ...] = get_args(Interval)
 OTHERS: dict[str, type[ef.Linearized] | type[ef.Jackknife]] = {
     "Linearized": ef.Linearized,
     "Jackknife": ef.Jackknife,
@@ -140,8 +138,9 @@ def _from_shared_draws(
         without = values(left_out(methods["bca"], clusters))
         grouped = without if clusters <= GROUPS else values(groups_left_out(clusters))
         for name, method in methods.items():
-            jackknife = grouped if method.is_expanded else without
-            made = bootstrap_spread(method, points, drawn, jackknife, clusters=sizes)
+            needs_each = INTERVALS[method.interval].needs == "each"
+            left = without if needs_each else grouped
+            made = bootstrap_spread(method, Sample(points, drawn, left, sizes))
             yield (
                 name,
                 pl.DataFrame(

@@ -391,14 +391,6 @@ def test_refusals(ask, message):
         ask(studied()).collect()
 
 
-def test_one_study_is_taken_as_it_is_by_lenient_rules():
-    one = studied().filter(study_id="s1")
-    lenient = ef.Bootstrap(cluster="study_id", n=10, rules="reference")
-    found = model_scores(one, resample=lenient).collect()
-    assert found["pas_lower"].to_list() == pytest.approx(found["pas"].to_list())
-    assert found["pas_std_error"].to_list() == pytest.approx([0.0] * 3, abs=1e-15)
-
-
 def test_coverage_of_the_study_bootstrap_is_near_nominal():
     simulations, studies = 400, 30
     rng = np.random.default_rng(7)

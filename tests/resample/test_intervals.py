@@ -161,9 +161,8 @@ def test_the_jackknife_leaves_out_the_rows_of_a_cluster():
 
 def spread_of(replicates, point=0.5, **options):
     method = bootstrap(n=len(replicates), **options)
-    made = intervals.bootstrap_spread(
-        method, np.array([point]), np.array(replicates)[:, None], None
-    )
+    sample = intervals.Sample(np.array([point]), np.array(replicates)[:, None])
+    made = intervals.bootstrap_spread(method, sample)
     return {name: values.item() for name, values in made._asdict().items()}
 
 
@@ -181,12 +180,6 @@ def test_an_interval_needs_two_replicates(replicates):
     assert found["drop_rate"] == np.isnan(replicates).mean()
 
 
-@pytest.mark.parametrize(("point", "fallback"), [(0.25, 0.25), (math.nan, 0.0)])
-def test_the_reference_falls_back_to_the_point_or_to_zero(point, fallback):
-    found = spread_of([math.nan, 2.0], point, rules="reference")
-    assert found == {"std_error": 0.0, "lower": fallback, "upper": fallback, "drop_rate": 0.5}
-
-
 def test_a_constant_has_an_interval_of_no_width():
     frame = PEOPLE.with_columns(loss=pl.lit(0.25))
     for interval in get_args(Interval):
@@ -199,7 +192,7 @@ def test_a_constant_has_an_interval_of_no_width():
 
 def test_p_values_of_a_bootstrap_count_both_sides():
     deltas = np.array([[-1.0, 1.0, 0.0, np.nan], [2.0, 1.0, 0.0, np.nan], [3.0, 1.0, 0.0, np.nan]])
-    found = intervals.p_values(deltas, np.zeros(4))
+    found = intervals.p_values("percentile", intervals.Sample(np.zeros(4), deltas))
     assert found[:3].tolist() == [1.0, 0.5, 1.0]
     assert math.isnan(found[3])
 
@@ -222,7 +215,6 @@ def test_p_values_of_permutations_count_those_as_far():
         (ef.Bootstrap, {"seed": -1}, r"seed must lie in \[0, 2\*\*32\), got -1"),
         (ef.Bootstrap, {"interval": "BCa"}, "interval must be one of .'percentile', 'basic'"),
         (ef.Bootstrap, {"draws": "mt"}, r"draws must be one of .* got 'mt'"),
-        (ef.Bootstrap, {"rules": "old"}, "rules must be one of .* got 'old'"),
         (ef.Bootstrap, {"level": 95}, r"level must lie in \(0, 1\), got 95; 0.95 is customary"),
         (ef.Jackknife, {"level": 1.0}, r"level must lie in \(0, 1\)"),
         (ef.Linearized, {"level": 0}, r"level must lie in \(0, 1\)"),
@@ -324,13 +316,6 @@ def test_strata_are_of_clusters():
         ef.Bootstrap(within="side")
 
 
-def test_the_interval_follows_the_rules():
-    assert ef.Bootstrap(cluster="person").interval == "expanded_bca"
-    assert ef.Bootstrap(cluster="person", rules="reference").interval == "percentile"
-    chosen = ef.Bootstrap(cluster="person", rules="reference", interval="basic")
-    assert chosen.interval == "basic"
-
-
 @pytest.mark.parametrize("within", [None, "side"])
 def test_no_rows_have_no_interval(within):
     rows = pl.DataFrame(schema={"person": pl.Int64, "side": pl.String, "prediction": pl.Int64})
@@ -344,18 +329,6 @@ def test_an_id_is_known_as_a_whole():
     method = ef.Bootstrap(cluster=pl.struct("set", "id"), n=5)
     with pytest.raises(ParameterError, match="null or NaN ids"):
         ef.evaluate(rows, ef.coverage(), resample=method).collect()
-
-
-def test_the_bootstrap_of_an_empty_table_has_no_estimate_by_the_original():
-    empty = pl.DataFrame(schema={"loss": pl.Float64, "confidence": pl.Float64, "person": pl.Int64})
-    shown = ("estimate", "std_error", "lower", "upper")
-
-    def found(rules):
-        method = ef.Bootstrap(cluster="person", n=10, rules=rules)
-        return ef.evaluate(empty, ef.aurc(), resample=method).select(shown).collect().row(0)
-
-    assert found("reference") == (None, 0.0, 0.0, 0.0)
-    assert found("documented") == (0.0, None, None, None)
 
 
 @pytest.mark.parametrize("interval", get_args(Interval))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,14 @@ from scipy import stats
 
 import evalframe as ef
 from evalframe.resample import draws, intervals
-from evalframe.resample.tails import MOST_BIAS, Shape, shape_of
+from evalframe.resample.intervals import INTERVALS, MOST_BIAS, Sample, Shape
+from evalframe.resample.methods import Interval
 
 RNG = np.random.default_rng(11)
 LOSSES = RNG.gamma(2.0, size=30)
 PEOPLE = pl.DataFrame({"person": range(30), "loss": LOSSES})
 EXPANDED = ("expanded", "expanded_bca")
-ALL = ("percentile", "basic", "normal", "bca", *EXPANDED)
+ALL = [*INTERVALS]
 
 
 def bootstrap(**options):
@@ -71,7 +73,7 @@ def test_the_bias_of_expanded_bca_is_bounded():
     replicates = np.linspace(1.0, 2.0, 1001)[:, None]
     point, jackknife, clusters = np.array([0.5]), np.zeros((30, 1)), np.array([10_000])
     method = bootstrap(interval="expanded_bca")
-    made = intervals.bootstrap_spread(method, point, replicates, jackknife, clusters=clusters)
+    made = intervals.bootstrap_spread(method, Sample(point, replicates, jackknife, clusters))
     ends = stats.norm.cdf(-2 * MOST_BIAS + stats.norm.ppf([0.025, 0.975]))
     assert [made.lower.item(), made.upper.item()] == pytest.approx(1.0 + ends, abs=1e-4)
 
@@ -85,7 +87,7 @@ def test_with_many_clusters_nothing_is_expanded(expanded, plain):
     left_out = (LOSSES.sum() - LOSSES)[:, None] / 29
     ends = [
         intervals.bootstrap_spread(
-            bootstrap(interval=name), point, means, left_out, clusters=clusters
+            bootstrap(interval=name), Sample(point, means, left_out, clusters)
         )
         for name in (expanded, plain)
     ]
@@ -159,15 +161,19 @@ def test_groups_have_the_acceleration_of_single_clusters():
     def acceleration(weights):
         left_out = np.concatenate([*weights])
         values = (left_out @ losses) / left_out.sum(axis=1)
-        method = bootstrap(interval="expanded_bca")
-        shape = shape_of(
-            method, np.zeros(1), np.zeros((2, 1)), values[:, None], np.array([len(losses)])
-        )
-        return shape.acceleration.item()
+        clusters = np.array([len(losses)])
+        sample = Sample(np.zeros(1), np.zeros((2, 1)), values[:, None], clusters)
+        return Shape.expanded_bca(sample).acceleration.item()
 
     exact = stats.skew(losses) / (6 * math.sqrt(len(losses)))
     groups = draws.groups_left_out(len(losses)).chunks(200)
     assert acceleration(groups) == pytest.approx(exact, abs=0.004)
+
+
+def test_the_registry_has_the_names_for_type_checkers():
+    assert tuple(INTERVALS) == get_args(Interval)
+    for name in INTERVALS:
+        assert f"`{name}`" in ef.Bootstrap.__doc__
 
 
 # p-values
@@ -194,12 +200,11 @@ def test_p_values_are_the_level_at_which_the_interval_begins_to_hold_zero(interv
     deltas = points + rng.gamma(4.0, 0.5, (2_000, 60)) - 2.0
     jackknife = points + rng.normal(0.0, 0.1, (20, 60)) ** 2
     clusters = np.full(60, 20)
-    method = bootstrap(interval=interval)
-    p = intervals.p_values(deltas, points, method, jackknife, clusters=clusters)
+    sample = Sample(points, deltas, jackknife, clusters)
+    p = intervals.p_values(interval, sample)
     assert ((p > 0) & (p <= 1)).all()
     for level, apart in ((0.95, 0.004), (0.8, 0.008)):
-        asked = replace(method, level=level)
-        made = intervals.bootstrap_spread(asked, points, deltas, jackknife, clusters=clusters)
+        made = intervals.bootstrap_spread(bootstrap(interval=interval, level=level), sample)
         holds = (made.lower <= 0) & (made.upper >= 0)
         sure = np.abs(p - (1 - level)) > apart  # that is more than the replicates resolve
         assert (holds == (p > 1 - level))[sure].all()
@@ -209,19 +214,18 @@ def test_p_values_are_the_level_at_which_the_interval_begins_to_hold_zero(interv
 def test_an_expanded_p_value_by_hand():
     # Of 999 replicates 9 at most 0: a share of 0.01, 2.3263 deviations, and so much of t.
     deltas = np.r_[np.full(9, -1.0), np.full(990, 1.0)][:, None]
-    method = bootstrap(interval="expanded")
-    found = intervals.p_values(deltas, np.ones(1), method, clusters=np.array([20]))
+    found = intervals.p_values("expanded", Sample(np.ones(1), deltas, clusters=np.array([20])))
     expected = 2 * stats.t.sf(2.3263479 / math.sqrt(20 / 19), 19)
     assert found.item() == pytest.approx(expected, rel=1e-6)
-    assert intervals.p_values(deltas, np.ones(1)).item() == pytest.approx(0.02)
+    found = intervals.p_values("percentile", Sample(np.ones(1), deltas))
+    assert found.item() == pytest.approx(0.02)
 
 
 @pytest.mark.parametrize("interval", ALL)
 def test_what_does_not_differ_has_a_p_value_of_one(interval):
     deltas, points, jackknife = np.zeros((50, 2)), np.array([0.0, math.nan]), np.zeros((5, 2))
     deltas[:, 1] = math.nan
-    method = bootstrap(interval=interval)
-    found = intervals.p_values(deltas, points, method, jackknife, clusters=np.array([5, 5]))
+    found = intervals.p_values(interval, Sample(points, deltas, jackknife, np.array([5, 5])))
     assert found[0] == 1.0
     assert math.isnan(found[1])
 
@@ -230,9 +234,8 @@ def test_what_does_not_differ_has_a_p_value_of_one(interval):
 def test_no_p_value_is_zero(interval):
     deltas, points = np.full((99, 1), 2.0), np.array([2.0])
     deltas[0] = 2.5
-    method = bootstrap(interval=interval)
     jackknife = np.full((5, 1), 2.0)
-    found = intervals.p_values(deltas, points, method, jackknife, clusters=np.array([5]))
+    found = intervals.p_values(interval, Sample(points, deltas, jackknife, np.array([5])))
     assert found.item() >= 0.02
 
 

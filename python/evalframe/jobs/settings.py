@@ -9,6 +9,7 @@ import msgspec
 
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.flags import Flag
+from evalframe.resample.methods import Draws, Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     import evalframe as ef
     from evalframe.resample.methods import Progress
 
-Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
-Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 OnInvalid: TypeAlias = Literal["raise", "quarantine"]
 Rules: TypeAlias = Literal["documented", "reference"]
 
@@ -50,7 +49,9 @@ class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         import evalframe as ef
 
         settings = msgspec.structs.asdict(self) | {"cluster": cluster, "progress": progress}
-        return ef.Bootstrap(**settings)
+        return ef.Bootstrap(
+            **{name: value for name, value in settings.items() if value is not None}
+        )
 
 
 Columns: TypeAlias = Annotated[

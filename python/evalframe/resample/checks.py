@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.errors import Argument, ParameterError
-
-if TYPE_CHECKING:
-    from evalframe.resample.methods import Method
 
 
 def check_known(clusters: pl.Series) -> None:
@@ -25,18 +20,9 @@ def check_known(clusters: pl.Series) -> None:
         )
 
 
-def check_enough(method: Method, sizes: pl.Series, clusters: pl.Series) -> None:
-    """Raise where nothing can vary.
-
-    Args:
-        method: What the clusters are for.
-        sizes: How many clusters each group has.
-        clusters: Their ids, for the message.
-
-    Raises:
-        ParameterError: No group has two clusters.
-    """
-    if not method.lenient and sizes.to_numpy().max(initial=0) < 2:
+def check_enough(sizes: pl.Series, clusters: pl.Series) -> None:
+    """Raise ParameterError if no group has two clusters; `sizes` are numbers of clusters."""
+    if sizes.to_numpy().max(initial=0) < 2:
         raise ParameterError(
             "the resampling needs at least two clusters in a group, or on each side of a pair, and "
             f"none has two (first id: {clusters[0]!r}); name a finer column by ",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
+from evalframe.resample.intervals import INTERVALS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -128,14 +130,13 @@ def leave_one_out(clusters: int) -> Weights:
 
 
 def left_out(method: Bootstrap, clusters: int) -> Weights:
-    """What the jackknife of a method leaves out: each cluster, or of many each of some groups.
+    """The clusters that an interval leaves out: each, or of many each of some groups.
 
-    The sums of influences over groups that have nothing to do with what they hold are as skewed,
-    as far as BCa asks, as the influences are.
+    Sums of influences over arbitrary groups are as skewed as the influences, as far as BCa needs.
     """
-    if not method.is_expanded or clusters <= GROUPS:
-        return leave_one_out(clusters)
-    return groups_left_out(clusters)
+    if INTERVALS[method.interval].needs == "groups" and clusters > GROUPS:
+        return groups_left_out(clusters)
+    return leave_one_out(clusters)
 
 
 def groups_left_out(clusters: int) -> Weights:

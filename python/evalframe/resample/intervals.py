@@ -1,20 +1,30 @@
-"""Standard errors and intervals from replicate values."""
+"""Intervals, standard errors and p-values from replicates, and the registry of interval methods."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from evalframe.resample.tails import Shape, shape_of
-
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools, Floats, Ints
-    from evalframe.resample.methods import Bootstrap, Method
+    from collections.abc import Callable
+
+    from evalframe.core.segments import Floats, Ints
+    from evalframe.resample.methods import Bootstrap, Interval, Method
+
+MOST_BIAS = 0.5
+"""The most, in standard errors, that an expanded BCa interval is moved for bias.
+
+A larger one is no longer small beside the spread, as BCa supposes: replicates of a calibration
+error lie far above the estimate, which itself lies above the truth, and moving the interval by all
+of it would leave next to nothing of it.
+"""
 
 
 class Spread(NamedTuple):
-    """Uncertainty of many estimates, one entry each; NaN where undefined."""
+    """Uncertainty of many estimates, one entry each; NaN if undefined."""
 
     std_error: Floats
     lower: Floats
@@ -22,110 +32,263 @@ class Spread(NamedTuple):
     drop_rate: Floats
 
 
-def bootstrap_spread(
-    method: Bootstrap,
-    points: Floats,
-    replicates: Floats,
-    jackknife: Floats | None,
-    dropped: Bools | None = None,
-    *,
-    clusters: Ints | None = None,
-) -> Spread:
-    """Uncertainty from bootstrap replicates.
+@dataclass(frozen=True)
+class Sample:
+    """Replicates of many estimates, and what else intervals are made of.
 
-    Args:
-        method: Interval, level and rules.
+    Attributes:
         points: The estimates.
-        replicates: Replicates by estimates; NaN is a dropped replicate.
-        jackknife: Estimates without each cluster, or each group of them; for BCa.
-        dropped: Which replicates are dropped, where that is not every NaN: a NaN that is kept
-            spoils its interval.
-        clusters: How many each estimate has; for expanded intervals.
+        drawn: Replicates by estimates; NaN is a dropped replicate.
+        left_out: Estimates without each cluster, or each group of them, likewise; for BCa.
+        clusters: Number of clusters of each estimate; for expanded intervals.
     """
-    undefined = np.isnan(replicates)
-    count = len(replicates) - (undefined if dropped is None else dropped).sum(axis=0)
-    drop_rate = 1.0 - count / len(replicates)
-    ordered = np.sort(replicates, axis=0)
-    std_error = _std(replicates, count)
-    if method.interval == "normal":
-        lower, upper = normal_interval(points, std_error, method.level)
-    else:
-        tail = (1.0 - method.level) / 2.0
-        ends = np.full((2, len(points)), [[tail], [1.0 - tail]])
-        if method.is_expanded or method.leaves_out:
-            ends = shape_of(method, points, replicates, jackknife, clusters).ends(tail)
-        lower, upper = (_quantile(ordered, count, end) for end in ends)
-        if method.interval == "basic":
-            with np.errstate(invalid="ignore"):
-                lower, upper = 2 * points - upper, 2 * points - lower
-    if dropped is not None:
-        spoiled = np.where((undefined & ~dropped).any(axis=0), np.nan, 0.0)
-        std_error, lower, upper = std_error + spoiled, lower + spoiled, upper + spoiled
-    few = count < 2
-    if method.rules == "reference":
-        fallback = np.nan_to_num(points, nan=0.0)
-        return Spread(
-            np.where(few, 0.0, std_error),
-            np.where(few, fallback, lower),
-            np.where(few, fallback, upper),
-            drop_rate,
-        )
-    blank = np.where(few, np.nan, 0.0)
-    return Spread(std_error + blank, lower + blank, upper + blank, drop_rate)
+
+    points: Floats
+    drawn: Floats
+    left_out: Floats | None = None
+    clusters: Ints | None = None
+
+    @functools.cached_property
+    def count(self) -> Ints:
+        """Number of replicates that are not dropped."""
+        count: Ints = (~np.isnan(self.drawn)).sum(axis=0)
+        return count
+
+    @functools.cached_property
+    def std_error(self) -> Floats:
+        """Standard deviation of the replicates."""
+        return _std(self.drawn, self.count)
+
+    @functools.cached_property
+    def below(self) -> Ints:
+        """Number of replicates of at most 0, and one more."""
+        below: Ints = (self.drawn <= 0).sum(axis=0) + 1
+        return below
+
+    @functools.cached_property
+    def above(self) -> Ints:
+        """Number of replicates of at least 0, and one more."""
+        above: Ints = (self.drawn >= 0).sum(axis=0) + 1
+        return above
+
+    def quantiles(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+        """Two quantiles of the replicates of each estimate."""
+        ordered = np.sort(self.drawn, axis=0)
+        return _quantile(ordered, self.count, lower), _quantile(ordered, self.count, upper)
 
 
-def without_lone(method: Method, spread: Spread, clusters: Ints) -> Spread:
-    """No uncertainty where there is a single cluster: nothing varies, so nothing is known."""
-    if method.lenient:
-        return spread
-    blank = np.where(clusters < 2, np.nan, 0.0)
-    return spread._replace(
-        std_error=spread.std_error + blank,
-        lower=spread.lower + blank,
-        upper=spread.upper + blank,
+@dataclass(frozen=True)
+class IntervalMethod:
+    """From replicates to intervals and p-values.
+
+    Attributes:
+        name: Its name.
+        ends: Lower and upper end at a nominal level.
+        p_value: Two-sided p-value that an estimate is 0: the level at which the interval begins to
+            contain 0, as far as the replicates resolve it.
+        needs: Estimates without `each` cluster or without `groups` of clusters, or `none`.
+        for_differences: Name of the method for differences, if another one.
+        is_cut: True if the ends are no quantiles of replicates, and so are cut off at the range
+            that the metric declares.
+    """
+
+    name: Interval
+    ends: Callable[[Sample, float], tuple[Floats, Floats]]
+    p_value: Callable[[Sample], Floats]
+    needs: Literal["none", "groups", "each"] = "none"
+    for_differences: Interval | None = None
+    is_cut: bool = False
+
+
+class Shape(NamedTuple):
+    """How the tails of intervals differ from those of their level, one entry for each estimate.
+
+    Attributes:
+        bias: How far the estimate lies from the median of its replicates, as a normal quantile.
+        acceleration: How fast the standard error changes with the estimate.
+        clusters: Number of clusters if Student's t replaces the normal distribution, or None.
+    """
+
+    bias: Floats
+    acceleration: Floats
+    clusters: Ints | None
+
+    @classmethod
+    def expanded(cls, sample: Sample) -> Shape:
+        """Percentiles, wider for few clusters."""
+        assert sample.clusters is not None
+        nothing = np.zeros(len(sample.points))
+        return cls(nothing, nothing, sample.clusters)
+
+    @classmethod
+    def bca(cls, sample: Sample) -> Shape:
+        """Corrected for bias and acceleration."""
+        assert sample.left_out is not None
+        return cls(_bias(sample), _acceleration(sample.left_out), None)
+
+    @classmethod
+    def expanded_bca(cls, sample: Sample) -> Shape:
+        """Both, with a bounded bias."""
+        bias, acceleration, _ = cls.bca(sample)
+        return cls(np.clip(bias, -MOST_BIAS, MOST_BIAS), acceleration, sample.clusters)
+
+    def ends(self, tail: float) -> Floats:
+        """The quantiles that leave out this much on each side: lower and upper."""
+        from scipy.special import ndtr
+
+        shifted = self.bias + np.outer([-1.0, 1.0], self._deviation(tail))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            adjusted = ndtr(self.bias + shifted / (1.0 - self.acceleration * shifted))
+        return np.nan_to_num(np.asarray(adjusted, dtype=np.float64), nan=0.5)
+
+    def tails(self, quantile: Floats) -> tuple[Floats, Floats]:
+        """The parts left out by an interval whose lower, or upper, end is this quantile."""
+        from scipy.special import ndtr, ndtri, stdtr
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            away = ndtri(quantile) - self.bias
+            slowed = 1.0 + self.acceleration * away
+            shifted = np.where(slowed > 0.0, away / slowed, np.copysign(np.inf, away))
+            z = shifted - self.bias
+            if self.clusters is None:
+                return ndtr(z), ndtr(-z)
+            freedom, stretch = self._student()
+            return stdtr(freedom, z / stretch), stdtr(freedom, -z / stretch)
+
+    def _deviation(self, tail: float) -> Floats:
+        """Distance of the end in standard deviations."""
+        from scipy.special import ndtri, stdtrit
+
+        if self.clusters is None:
+            return np.full(len(self.bias), -ndtri(tail))
+        freedom, stretch = self._student()
+        deviation: Floats = -stretch * stdtrit(freedom, tail)
+        return deviation
+
+    def _student(self) -> tuple[Floats, Floats]:
+        assert self.clusters is not None
+        freedom = np.maximum(self.clusters - 1.0, 1.0)
+        return freedom, np.sqrt((freedom + 1.0) / freedom)
+
+
+def _percentile_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    tail = np.full(len(sample.points), (1.0 - level) / 2.0)
+    return sample.quantiles(tail, 1.0 - tail)
+
+
+def _basic_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    lower, upper = _percentile_ends(sample, level)
+    with np.errstate(invalid="ignore"):
+        return 2 * sample.points - upper, 2 * sample.points - lower
+
+
+def _normal_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    from scipy.special import ndtri
+
+    half = ndtri(0.5 + level / 2.0) * sample.std_error
+    return sample.points - half, sample.points + half
+
+
+def _percentile_p_value(sample: Sample) -> Floats:
+    p: Floats = 2 * np.minimum(sample.below, sample.above) / (sample.count + 1)
+    return p
+
+
+def _basic_p_value(sample: Sample) -> Floats:
+    # The interval is that of percentiles, reflected at the estimate.
+    return _percentile_p_value(Sample(sample.points, 2 * sample.points - sample.drawn))
+
+
+def _normal_p_value(sample: Sample) -> Floats:
+    from scipy.special import ndtr
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(sample.points == 0.0, 0.0, np.abs(sample.points) / sample.std_error)
+    p: Floats = 2 * ndtr(-z)
+    return p
+
+
+def _shaped(
+    name: Interval,
+    shape: Callable[[Sample], Shape],
+    needs: Literal["none", "groups", "each"] = "none",
+    for_differences: Interval | None = None,
+) -> IntervalMethod:
+    """Percentiles at other quantiles than those of the level."""
+
+    def ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+        lower, upper = shape(sample).ends((1.0 - level) / 2.0)
+        return sample.quantiles(lower, upper)
+
+    def p_value(sample: Sample) -> Floats:
+        tails, count = shape(sample).tails, sample.count
+        # If all replicates lie on one side, the share of the other side stays below 1.
+        most = (count + 0.5) / (count + 1)
+        lower, _ = tails(np.minimum(sample.below / (count + 1), most))
+        _, upper = tails(1.0 - np.minimum(sample.above / (count + 1), most))
+        p: Floats = np.nan_to_num(2 * np.minimum(lower, upper), nan=1.0)
+        return p
+
+    return IntervalMethod(name, ends, p_value, needs, for_differences)
+
+
+INTERVALS: dict[Interval, IntervalMethod] = {
+    method.name: method
+    for method in (
+        IntervalMethod("percentile", _percentile_ends, _percentile_p_value),
+        IntervalMethod("basic", _basic_ends, _basic_p_value, is_cut=True),
+        IntervalMethod("normal", _normal_ends, _normal_p_value, is_cut=True),
+        _shaped("bca", Shape.bca, "each"),
+        _shaped("expanded", Shape.expanded),
+        # Differences of equal systems are symmetric: what BCa would correct in them is noise.
+        _shaped("expanded_bca", Shape.expanded_bca, "groups", for_differences="expanded"),
     )
+}
+"""All interval methods; `Interval` in `methods` lists their names for type checkers."""
+
+
+def bootstrap_spread(method: Bootstrap, sample: Sample) -> Spread:
+    """Standard errors and intervals, NaN with fewer than two valid replicates."""
+    lower, upper = INTERVALS[method.interval].ends(sample, method.level)
+    blank = np.where(sample.count < 2, np.nan, 0.0)
+    drop_rate = 1.0 - sample.count / len(sample.drawn)
+    return Spread(sample.std_error + blank, lower + blank, upper + blank, drop_rate)
+
+
+def p_values(interval: Interval, sample: Sample) -> Floats:
+    """Two-sided p-values that estimates, such as differences, are 0, by inverting the interval.
+
+    One more replicate is counted on both sides, so that no p-value is 0. NaN if undefined.
+    """
+    p = INTERVALS[interval].p_value(sample)
+    least = 2 / (sample.count + 1)
+    undefined = (sample.count < 2) | np.isnan(sample.points)
+    return np.where(undefined, np.nan, np.clip(p, least, 1.0))
+
+
+def without_lone(spread: Spread, clusters: Ints) -> Spread:
+    """Set standard error and limits to NaN for estimates with a single cluster."""
+    blank = np.where(clusters < 2, np.nan, 0.0)
+    error, lower, upper, drop_rate = spread
+    return Spread(error + blank, lower + blank, upper + blank, drop_rate)
 
 
 def within_range(
     method: Method, spread: Spread, points: Floats, least: Floats, most: Floats
 ) -> Spread:
-    """Intervals cut off where no value can lie.
+    """Cut off intervals at the smallest and largest possible values.
 
-    Quantiles of replicates lie within the range as replicates do, and are left as they are. An
-    end that the estimate itself lies beyond is none: the range was declared for other values.
-
-    Args:
-        method: What the intervals were made by.
-        spread: The intervals.
-        points: The estimates.
-        least: The smallest possible value of each.
-        most: The largest.
+    Quantiles of replicates lie within the range as replicates do, and stay unchanged. A limit that
+    the estimate itself exceeds is ignored: the range was declared for other values.
     """
     from evalframe.resample.methods import Bootstrap
 
-    if isinstance(method, Bootstrap) and method.interval not in ("basic", "normal"):
+    if isinstance(method, Bootstrap) and not INTERVALS[method.interval].is_cut:
         return spread
     least = np.where(points < least, -np.inf, least)
     most = np.where(points > most, np.inf, most)
     lower, upper = (np.clip(end, least, most) for end in (spread.lower, spread.upper))
     return spread._replace(lower=lower, upper=upper)
-
-
-def normal_interval(points: Floats, std_error: Floats, level: float) -> tuple[Floats, Floats]:
-    """The estimate plus and minus a normal quantile of standard errors."""
-    half = normal_quantile(0.5 + level / 2.0) * std_error
-    return points - half, points + half
-
-
-def normal_quantile(p: float) -> float:
-    """The standard normal quantile function.
-
-    >>> round(normal_quantile(0.975), 6)
-    1.959964
-    """
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(p)
 
 
 def student_interval(
@@ -139,13 +302,7 @@ def student_interval(
 
 
 def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
-    """Uncertainty from leaving out one cluster at a time.
-
-    Args:
-        points: The estimates.
-        left_out: Clusters by estimates.
-        level: Nominal coverage of the interval by Student's t.
-    """
+    """Uncertainty from estimates without each cluster (clusters by estimates), by Student's t."""
     count = (~np.isnan(left_out)).sum(axis=0)
     std_error = _std(left_out, count) * (count - 1) / np.sqrt(np.maximum(count, 1))
     ends = student_interval(points, std_error, count - 1, level)
@@ -153,15 +310,10 @@ def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
 
 
 def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
-    """Uncertainty from the derivatives by each cluster's weight.
+    """Uncertainty from derivatives by the weights of clusters (clusters by estimates).
 
     They are taken about their mean, which is 0 unless the metric grows with the number of rows, as
     a count does.
-
-    Args:
-        points: The estimates.
-        influence: The derivatives, clusters by estimates; NaN where there is none.
-        level: Nominal coverage of the interval by Student's t.
     """
     clusters = len(influence)
     factor = clusters / (clusters - 1) if clusters > 1 else np.nan
@@ -171,82 +323,8 @@ def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
     return Spread(std_error, *ends, np.zeros(len(points)))
 
 
-def nudged_influence(points: Floats, up: Floats, down: Floats, nudge: float) -> Floats:
-    """Derivatives by each cluster's weight, from metrics computed anew.
-
-    If nudging up and down gives different slopes, the metric jumps there: NaN.
-
-    Args:
-        points: The estimates.
-        up: Estimates with each cluster's weight nudged up, clusters by estimates.
-        down: The same, nudged down.
-        nudge: By how much.
-    """
-    jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
-    return np.where(jumps, np.nan, (up - down) / (2 * nudge))
-
-
-def p_values(
-    deltas: Floats,
-    points: Floats,
-    method: Bootstrap | None = None,
-    jackknife: Floats | None = None,
-    *,
-    clusters: Ints | None = None,
-) -> Floats:
-    """Two-sided p-values that a difference is 0, by inverting its interval.
-
-    It is the level at which the interval begins to hold 0, but for the resolution of the
-    replicates, of which one more is counted on both sides.
-
-    Args:
-        deltas: Replicates by differences; NaN is a dropped replicate.
-        points: The differences; NaN has no p-value.
-        method: Whose interval; percentile, if none.
-        jackknife: Differences without each cluster, or each group of them; for BCa.
-        clusters: How many each difference has; for expanded intervals.
-    """
-    count = (~np.isnan(deltas)).sum(axis=0)
-    interval = "percentile" if method is None else method.interval
-    if interval == "normal":
-        p = _normal_p_values(points, _std(deltas, count))
-    else:
-        # The basic interval is the percentile one, reflected at the estimate.
-        away = 2 * points - deltas if interval == "basic" else deltas
-        below, above = ((side <= 0).sum(axis=0) + 1 for side in (away, -away))
-        p = 2 * np.minimum(below, above) / (count + 1)
-        if method is not None and (method.is_expanded or method.leaves_out):
-            shape = shape_of(method, points, deltas, jackknife, clusters)
-            p = _shaped_p_values(shape, below, above, count)
-    least = 2 / (count + 1)
-    return np.where((count < 2) | np.isnan(points), np.nan, np.clip(p, least, 1.0))
-
-
-def _normal_p_values(points: Floats, std_error: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = np.where(points == 0.0, 0.0, np.abs(points) / std_error)
-    p: Floats = 2 * ndtr(-z)
-    return p
-
-
-def _shaped_p_values(shape: Shape, below: Ints, above: Ints, count: Ints) -> Floats:
-    # Where all replicates lie on one side, the other side's share stays below 1.
-    most = (count + 0.5) / (count + 1)
-    lower, _ = shape.tails(np.minimum(below / (count + 1), most))
-    _, upper = shape.tails(1.0 - np.minimum(above / (count + 1), most))
-    p: Floats = np.nan_to_num(2 * np.minimum(lower, upper), nan=1.0)
-    return p
-
-
 def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
-    """Two-sided p-values: the share of permutations at least as far from 0 as the difference.
-
-    Args:
-        permuted: Permutations by differences; NaN is a dropped one.
-        points: The differences.
-    """
+    """Share of permutations (NaN is dropped) at least as far from 0 as the difference."""
     count = (~np.isnan(permuted)).sum(axis=0)
     # Permutations that give the same difference may differ from it by rounding.
     as_far = np.abs(permuted) >= np.abs(points) * (1.0 - 1e-12)
@@ -255,18 +333,11 @@ def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
 
 
 def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
-    """P-values corrected for being a family: that any is below a level has at most that chance.
+    """P-values corrected for being one family; NaN is no test and is not counted.
 
-    Args:
-        p_values: All of the family; NaN is no test and does not count.
-        correction: `holm` (never less powerful than `bonferroni`, and as general), `bonferroni`,
-            or `none`, which leaves them as they are. `benjamini_hochberg` bounds the expected share
-            of false ones among those below the level instead. `holm_unordered` is Holm's without
-            the running maximum, as some programs have it, and bounds nothing.
-
-    References:
-        Holm (1979), A simple sequentially rejective multiple test procedure.
-        Benjamini and Hochberg (1995), Controlling the false discovery rate.
+    `holm` and `bonferroni` bound the chance of any false finding, `benjamini_hochberg` the expected
+    share of false findings. `holm_unordered` is Holm's without the running maximum, as some
+    programs compute it, and bounds nothing. See Holm (1979); Benjamini and Hochberg (1995).
     """
     tests = int((~np.isnan(p_values)).sum())
     if correction == "none":
@@ -286,7 +357,7 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     return adjusted
 
 
-def _std(values: Floats, count: Floats) -> Floats:
+def _std(values: Floats, count: Ints) -> Floats:
     """Standard deviation with ddof 1 of the valid values of each column."""
     valid = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -295,7 +366,7 @@ def _std(values: Floats, count: Floats) -> Floats:
         return np.where(count > 1, np.sqrt(squares.sum(axis=0) / (count - 1)), np.nan)
 
 
-def _quantile(ordered: Floats, count: Floats, p: Floats) -> Floats:
+def _quantile(ordered: Floats, count: Ints, p: Floats) -> Floats:
     """Linear interpolation (type 7) in sorted columns whose NaNs stand last."""
     place = np.maximum(count - 1, 0) * p
     below = np.floor(place).astype(np.int64)
@@ -308,3 +379,28 @@ def _quantile(ordered: Floats, count: Floats, p: Floats) -> Floats:
         up, down = low + (high - low) * part, high - (high - low) * (1 - part)
     # Infinities, as thresholds are in infinite confidences, have no difference to take a part of.
     return np.where((part == 0) | (low == high), low, np.where(part < 0.5, up, down))
+
+
+def _bias(sample: Sample) -> Floats:
+    from scipy.special import ndtri
+
+    points, replicates = sample.points, sample.drawn
+    # Ties with the estimate count half, which matters where few values are possible.
+    # Equal up to rounding, which depends on the order of rows.
+    with np.errstate(invalid="ignore"):
+        away = replicates - points
+        near = np.isfinite(away) & (np.abs(away) <= 1e-12 * np.abs(points))
+        equal = near | (replicates == points)  # infinities have no difference
+        below = ((away < 0) & ~equal).sum(axis=0) + 0.5 * equal.sum(axis=0)
+        bias: Floats = ndtri(below / sample.count)
+    return bias
+
+
+def _acceleration(left_out: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        valid = (~np.isnan(left_out)).sum(axis=0)
+        centred = np.nansum(left_out, axis=0) / valid - left_out
+        centred = np.where(np.isfinite(centred), centred, 0.0)
+        squares = (centred**2).sum(axis=0)
+        acceleration: Floats = np.nan_to_num((centred**3).sum(axis=0) / (6.0 * squares**1.5))
+    return acceleration

@@ -23,7 +23,7 @@ from evalframe.resample.progress import reporter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.segments import Bools, Floats
+    from evalframe.core.segments import Floats
     from evalframe.core.tables import Keys
 
 _ROWS = 1 << 22
@@ -58,32 +58,29 @@ def spread_of_rows(
         return points.with_columns(
             pl.lit(0, dtype=pl.Int64).alias("n_clusters"), pl.lit(0.0).alias("drop_rate")
         )
-    check_enough(method, owned[CLUSTER], rows[CLUSTER])
+    check_enough(owned[CLUSTER], rows[CLUSTER])
     if isinstance(method, Bootstrap) and method.within is not None:
         raise ParameterError(
             f"draws within {str(method.within)!r} need metrics that declare a state; "
             f"{exprs[0].meta.output_name()!r} does not. Declare it with @ef.metric"
         )
-    if not isinstance(method, Bootstrap) or method.interval == "bca":
+    if not isinstance(method, Bootstrap) or intervals.INTERVALS[method.interval].needs == "each":
         raise ParameterError(
             f"the jackknife and its intervals need metrics that declare a state; "
             f"{exprs[0].meta.output_name()!r} does not. Use ef.Bootstrap with another interval"
         )
     clusters = owned[CLUSTER].to_numpy()
-    values, nulls = replicates(method, rows, exprs, count)
+    values = replicates(method, rows, exprs, count)
     left_out = None
-    if method.leaves_out:
-        left_out, _ = replicates(method, rows, exprs, count, jackknife=True)
+    if intervals.INTERVALS[method.interval].needs == "groups":
+        left_out = replicates(method, rows, exprs, count, jackknife=True)
     parts = []
     for number, expr in enumerate(exprs):
         mine = points.filter(pl.col("metric") == expr.meta.output_name())
         flat = mine["estimate"].fill_null(float("nan")).to_numpy()
-        dropped = nulls[number] if method.rules == "reference" else None
         without = None if left_out is None else left_out[number]
-        made = intervals.bootstrap_spread(
-            method, flat, values[number], without, dropped, clusters=clusters
-        )
-        made = intervals.without_lone(method, made, clusters)
+        sample = intervals.Sample(flat, values[number], without, clusters)
+        made = intervals.without_lone(intervals.bootstrap_spread(method, sample), clusters)
         spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
         parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
     return pl.concat(parts)
@@ -96,10 +93,8 @@ def replicates(
     groups: int,
     *,
     jackknife: bool = False,
-) -> tuple[Floats, Bools]:
-    """Values of expressions, NaN where null, and where they are null.
-
-    Both are expressions by replicates by groups.
+) -> Floats:
+    """Values of expressions, NaN if null: expressions by replicates by groups.
 
     Args:
         method: The bootstrap.
@@ -112,7 +107,6 @@ def replicates(
     made = [expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)]
     each = draws.GROUPS if jackknife else method.n
     values = np.full((len(exprs), each, groups), np.nan)
-    nulls = np.ones(values.shape, dtype=np.bool_)
     progress = method.progress or reporter("bootstrap")
     # Poisson weights belong to clusters, so that groups with other clusters share a table of them.
     mixed = method.draws == "poisson" and not jackknife
@@ -144,11 +138,10 @@ def replicates(
             place = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
             for number, name in enumerate(names):
                 values[(number, *place)] = result[name].fill_null(float("nan")).to_numpy()
-                nulls[(number, *place)] = result[name].is_null().to_numpy()
             first += len(weights)
             done += len(weights) * len(pool)
             progress(done, total)
-    return values, nulls
+    return values
 
 
 def _repeated(weights: Floats, first: int) -> pl.DataFrame:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice, check_rules
+from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
+# The names of `intervals.INTERVALS`, for type checkers and without loading it.
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 Progress: TypeAlias = Callable[[int, int], None]
-
-
-def default_interval(rules: Rules) -> Interval:
-    """The best calibrated one, or by the original's rules that of the original."""
-    return "percentile" if rules == "reference" else "expanded_bca"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +46,8 @@ class Bootstrap:
             Student's t of the clusters is than the normal distribution. Of differences it is
             `expanded`: what would be corrected there is mostly noise.
             `expanded`, 0.93 and 0.94: percentiles, only made wider in that way.
-            `percentile`, 0.91 and 0.93: quantiles of the replicates, as the selective system has
-            published them, hence the default with `rules="reference"`.
+            `percentile`, 0.91 and 0.93: quantiles of the replicates, as published results of
+            selective prediction have them.
             `basic`, 0.89 and 0.92: percentiles reflected at the estimate, cut off at the ends of
             the range that the metric declares.
             `normal`, 0.91 and 0.92: estimate plus and minus standard errors, cut off likewise.
@@ -66,9 +61,6 @@ class Bootstrap:
             draw a hash of seed, replicate and slot, independent of chunks and order. `poisson`:
             Poisson(1) weights, each a hash of seed, replicate and cluster id, independent also of
             which other clusters there are, hence for shards that are resampled apart.
-        rules: `documented`: an interval needs two valid replicates, or is null. `reference`: the
-            original's fall-backs, that is the point or 0 for the interval and 0 for the standard
-            error, and NaN replicates are kept and spoil the interval.
         progress: Called with replicates done and in all; by default long runs report on a
             terminal.
 
@@ -92,16 +84,13 @@ class Bootstrap:
     cluster: IntoExpr | None = None
     n: int = 1000
     seed: int = 42
-    interval: Interval | None = None
+    interval: Interval = "expanded_bca"
     level: float = 0.95
     draws: Draws = "reference"
-    rules: Rules = "documented"
     within: IntoExpr | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        if self.interval is None:
-            object.__setattr__(self, "interval", default_interval(self.rules))
         if isinstance(self.n, bool) or not isinstance(self.n, SupportsIndex) or self.n < 1:
             raise ParameterError(
                 f"n, the number of replicates, must be a whole number of at least 1, got {self.n!r}"
@@ -110,33 +99,17 @@ class Bootstrap:
             raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed!r}")
         check_choice("interval", self.interval, Interval)
         check_choice("draws", self.draws, Draws)
-        check_rules(self.rules)
         _check_level(self.level)
         if self.within is not None and self.cluster is None:
             raise ParameterError("within says where clusters are drawn; name the cluster, too")
 
     @property
-    def lenient(self) -> bool:
-        """Whether a single cluster is taken as it is, as the original does."""
-        return self.rules == "reference"
-
-    @property
-    def is_expanded(self) -> bool:
-        """Whether few clusters make the interval wider."""
-        return self.interval in ("expanded", "expanded_bca")
-
-    @property
-    def leaves_out(self) -> bool:
-        """Whether the interval also needs estimates without some of the clusters."""
-        return self.interval in ("bca", "expanded_bca")
-
-    @property
     def of_differences(self) -> Bootstrap:
-        """The same, with `expanded` in place of `expanded_bca`.
+        """The same, with the interval for differences: `expanded` instead of `expanded_bca`."""
+        from evalframe.resample.intervals import INTERVALS
 
-        Differences of equal systems are symmetric, and what BCa finds to correct in them is noise.
-        """
-        return replace(self, interval="expanded") if self.interval == "expanded_bca" else self
+        interval = INTERVALS[self.interval].for_differences
+        return self if interval is None else replace(self, interval=interval)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +137,6 @@ class Jackknife:
     cluster: IntoExpr | None = None
     level: float = 0.95
     progress: Progress | None = None
-    lenient: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_level(self.level)
@@ -202,7 +174,6 @@ class Linearized:
     cluster: IntoExpr | None = None
     level: float = 0.95
     progress: Progress | None = None
-    lenient: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_level(self.level)

@@ -88,7 +88,8 @@ def paired_spread(
         ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
             shares a cluster, unless they are matched otherwise.
     """
-    method, matching, metrics = method.of_differences, comparison.matching, states.metrics
+    method = method.of_differences
+    matching, metrics = comparison.matching, states.metrics
     keys = states.keys.inner
     *by, side = keys
     tables, on = flat(states.tables)
@@ -99,7 +100,7 @@ def paired_spread(
         names = [matching.shared]
         present = tables[0].filter(matching.counted).select(*keys, *names).unique()
     shared = shared_clusters(present, pairs, by, side, names)
-    if not len(shared) and method.rules == "documented" and matching is None:
+    if not len(shared) and matching is None:
         raise ParameterError(
             "the two sides share no cluster; check the column to pair on. Sides of different "
             "people or items are compared by paired=False"
@@ -107,7 +108,7 @@ def paired_spread(
     numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
-    parts = [_nothing_shared(method, pairs, shared, metrics)]
+    parts = [_nothing_shared(pairs, shared, metrics)]
     counted = None if matching is None else matching.counted
     sizes = shared.group_by(":pair").len("n_clusters").cast({"n_clusters": pl.Int64})
     counts = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left").sort(":pair")
@@ -254,20 +255,14 @@ def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
 
 
 def _nothing_shared(
-    method: Bootstrap, pairs: pl.DataFrame, shared: pl.DataFrame, bounds: Sequence[Bound]
+    pairs: pl.DataFrame, shared: pl.DataFrame, bounds: Sequence[Bound]
 ) -> pl.DataFrame:
     """Rows for pairs without a shared cluster: nothing but a drop rate of 1."""
     empty = pairs.with_row_index(":pair").join(shared, on=":pair", how="anti").drop(":pair")
     names = pl.DataFrame({"metric": [bound.name for bound in bounds]})
-    fallback = 0.0 if method.rules == "reference" else None
+    unknown = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
     return empty.join(names, how="cross").with_columns(
-        pl.lit(None, dtype=pl.Float64).alias("estimate_left"),
-        pl.lit(None, dtype=pl.Float64).alias("estimate_right"),
-        pl.lit(None, dtype=pl.Float64).alias("delta"),
-        pl.lit(fallback, dtype=pl.Float64).alias("std_error"),
-        pl.lit(fallback, dtype=pl.Float64).alias("lower"),
-        pl.lit(fallback, dtype=pl.Float64).alias("upper"),
-        pl.lit(None, dtype=pl.Float64).alias("p_value"),
+        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in unknown),
         pl.lit(0, dtype=pl.Int64).alias("n_clusters"),
         pl.lit(1.0).alias("drop_rate"),
     )
@@ -283,7 +278,7 @@ def _of_pool(
     progress = method.progress or reporter("bootstrap of differences")
     drawn = replicates(contraction, pool.drawn, progress)
     left_out, touched = None, None
-    if method.leaves_out:
+    if intervals.INTERVALS[method.interval].needs != "none":
         weights = draws.left_out(method, pool.clusters)
         left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
     swapped = _permuted(method, pool) if test == "permutation" else None
@@ -305,11 +300,12 @@ def _of_pool(
                     both = touched[:, 0::2][:, here] | touched[:, 1::2][:, here]
                     without = np.where(both, without, np.nan)
             sizes = counts[here]
-            spread = intervals.bootstrap_spread(method, point, deltas, without, clusters=sizes)
-            spread = intervals.without_lone(method, spread, varying[here])
+            sample = intervals.Sample(point, deltas, without, sizes)
+            spread = intervals.bootstrap_spread(method, sample)
+            spread = intervals.without_lone(spread, varying[here])
             spread = intervals.within_range(method, spread, point, *range_of(bound))
             if swapped is None:
-                p_value = intervals.p_values(deltas, point, method, without, clusters=sizes)
+                p_value = intervals.p_values(method.interval, sample)
             else:
                 p_value = intervals.permutation_p_values(swapped[number][:, here], point)
             # Where nothing varies, nothing is tested.

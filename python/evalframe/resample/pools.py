@@ -147,7 +147,7 @@ def pools(
         drawn = boards.clusters.unique()
     sizes = cells.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups"))
     if boards is None or not boards.enough:
-        check_enough(method, drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
+        check_enough(drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
     for run in _runs(method, drawn, on):
         mine = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))

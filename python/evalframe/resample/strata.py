@@ -81,7 +81,7 @@ def strata_of(
     known = known.with_columns(
         size.alias(":size"), size.alias(STRATUM_SIZE), rank.alias(":rank"), text.alias(":name")
     )
-    check_enough(method, known[":size"], known[cluster])
+    check_enough(known[":size"], known[cluster])
     if method.draws == "poisson":
         name = pl.concat_str(pl.col(":name"), pl.col(cluster).cast(pl.String), separator=_GAP)
         known = known.with_columns(name)

@@ -46,7 +46,7 @@ def spread(method: Method, states: States[pl.DataFrame]) -> pl.DataFrame:
     groups = states.groups()
     numbered = number_groups(states, groups)
     if not any(len(table) for table in states.tables):
-        return _without_rows(method, groups, numbered)
+        return _without_rows(groups, numbered)
     parts = []
     for pool in pools(method, numbered):
         result = estimated(method, pool)
@@ -59,26 +59,17 @@ def spread(method: Method, states: States[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def _without_rows(
-    method: Method, groups: pl.DataFrame, states: States[pl.DataFrame]
-) -> pl.DataFrame:
-    """Result for an empty table: no rows if grouped, otherwise one row without clusters.
-
-    The original's bootstrap of no items has no estimate, and an interval from 0 to 0.
-    """
+def _without_rows(groups: pl.DataFrame, states: States[pl.DataFrame]) -> pl.DataFrame:
+    """Result for an empty table: no rows if grouped, otherwise one row without clusters."""
     tables = [table.with_columns(pl.lit(0).alias(CLUSTER)) for table in states.tables]
     contraction = Contraction(states.with_tables(tables), len(groups), 1)
-    points = contraction.points()
-    fallback = 0.0 if method.lenient else None
-    if method.lenient:
-        points = np.full_like(points, np.nan)
     named = groups.join(
         pl.DataFrame({"metric": [metric.name for metric in states.metrics]}), how="cross"
     )
-    columns = {"estimate": points, **contraction.counts()}
+    columns = {"estimate": contraction.points(), **contraction.counts()}
     return named.with_columns(
         *(pl.Series(name, values.ravel()) for name, values in columns.items()),
-        *(pl.lit(fallback, dtype=pl.Float64).alias(n) for n in ("std_error", "lower", "upper")),
+        *(pl.lit(None, dtype=pl.Float64).alias(n) for n in ("std_error", "lower", "upper")),
         pl.lit(0, dtype=pl.Int64).alias("n_clusters"),
         pl.lit(0.0).alias("drop_rate"),
     )
@@ -156,20 +147,21 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
 
     drawn = left_out = None
     if isinstance(method, Bootstrap):
-        jackknife = None
-        if method.leaves_out:
+        without = None
+        if intervals.INTERVALS[method.interval].needs != "none":
             weights = draws.left_out(method, pool.clusters)
             left_out = only_touched(all_of(weights), pool, weights)
-            jackknife = flattened(left_out)
+            without = flattened(left_out)
         drawn = all_of(pool.drawn)
-        made = intervals.bootstrap_spread(method, flat, flattened(drawn), jackknife, clusters=sizes)
+        sample = intervals.Sample(flat, flattened(drawn), without, sizes)
+        made = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
         without = flattened(all_of(draws.leave_one_out(pool.clusters)))
         made = intervals.jackknife_spread(flat, without, method.level)
     else:
         influence = _influence(contraction, pool, points, progress)
         made = intervals.linear_spread(flat, flattened(influence), method.level)
-    made = intervals.without_lone(method, made, varying)
+    made = intervals.without_lone(made, varying)
     ends = np.repeat([metric.metric.range for metric in metrics], groups, axis=0).T
     made = intervals.within_range(method, made, flat, *ends)
     spread = intervals.Spread(*(values.reshape(points.shape) for values in made))
@@ -199,8 +191,17 @@ def _influence(contraction: Contraction, pool: Pool, points: Floats, progress: P
                 for by in (_NUDGE, -_NUDGE)
             )
             here = points[chosen][:, None]
-            made[chosen] = intervals.nudged_influence(here, up, down, _NUDGE)
+            made[chosen] = _slopes(here, up, down)
     return made
+
+
+def _slopes(points: Floats, up: Floats, down: Floats) -> Floats:
+    """Derivatives by each cluster's weight, from metrics with the weight nudged up and down.
+
+    If the slopes up and down differ, the metric jumps there: NaN.
+    """
+    jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
+    return np.where(jumps, np.nan, (up - down) / (2 * _NUDGE))
 
 
 def only_touched(values: Floats, pool: Pool, left_out: Weights) -> Floats:

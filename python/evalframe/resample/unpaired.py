@@ -71,7 +71,7 @@ def unpaired_spread(
     whole = pairs.drop_nulls([":left", ":right"])
     if len(whole):
         least = np.minimum(sizes[whole[":left"]], sizes[whole[":right"]])
-        check_enough(method, pl.Series(least), present[on[-1]])
+        check_enough(pl.Series(least), present[on[-1]])
     numbered = number_groups(states, groups)
     parts = [_one_sided(pairs, metrics)]
     replicates = method.n if isinstance(method, Bootstrap) else 1
@@ -193,7 +193,7 @@ def _differences(
             spread, p_value = _drawn(method, left, right, number, point, least)
         else:
             spread, p_value = _welch(method, left, right, number, point)
-        spread = intervals.without_lone(method, spread, varying)
+        spread = intervals.without_lone(spread, varying)
         spread = intervals.within_range(method, spread, point, *range_of(bound))
         yield {
             "estimate_left": left.points[number],
@@ -221,8 +221,9 @@ def _drawn(
         others = delta_of(left.points[number], right.left_out[number], least)
         without = np.concatenate([mine, others])
     clusters = np.minimum(left.counts, right.counts)
-    spread = intervals.bootstrap_spread(method, point, deltas, without, clusters=clusters)
-    return spread, intervals.p_values(deltas, point, method, without, clusters=clusters)
+    sample = intervals.Sample(point, deltas, without, clusters)
+    p_value = intervals.p_values(method.interval, sample)
+    return intervals.bootstrap_spread(method, sample), p_value
 
 
 def _welch(

@@ -41,12 +41,12 @@ def scores_with_spreads(
     bias: dict[str, Floats] = {}
     for name in SCORES:
         point = numbers(points[name])
-        made = intervals.bootstrap_spread(resample, point, drawn[name], None, clusters=clusters)
-        made = intervals.without_lone(resample, made, clusters)
+        sample = intervals.Sample(point, drawn[name], clusters=clusters)
+        made = intervals.without_lone(intervals.bootstrap_spread(resample, sample), clusters)
         made = intervals.within_range(resample, made, point, *np.asarray(SCORES[name]))
         bias[name] = _bias(point, drawn[name], made)
         spread[name] = made
-        if resample.interval in ("percentile", "expanded") and resample.rules == "documented":
+        if resample.interval in ("percentile", "expanded"):
             spread[name] = _moved(made, bias[name], SCORES[name])
     return with_spreads(resample, points, spread, clusters, bias)
 

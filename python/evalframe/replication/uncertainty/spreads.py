@@ -54,7 +54,7 @@ def with_spreads(
                 full = pl.Series(f"{column.name}_{name}", values, dtype=pl.Float64).fill_nan(None)
                 if name == "drop_rate":  # without a row it is undefined in each replicate
                     full = full.fill_null(1.0)
-                elif not method.lenient:
+                else:
                     full = full.set(column.is_null(), None)
                 columns.append(full)
     return pl.DataFrame([*columns, pl.Series("n_clusters", clusters, dtype=pl.Int64)])

@@ -182,7 +182,7 @@ def respondent_differences(
     """
     import numpy as np
 
-    from evalframe.resample.intervals import p_values
+    from evalframe.resample.intervals import Sample, p_values
 
     check_draws(n, seed, level)
     rows = marked(lazy(scored), context, [between])
@@ -203,7 +203,7 @@ def respondent_differences(
         "std_error": deltas.std(axis=0, ddof=1) if n > 1 else delta * float("nan"),
         "lower": lower,
         "upper": upper,
-        "p_value": p_values(deltas, delta),
+        "p_value": p_values("percentile", Sample(delta, deltas)),
     }
     adjusted = adjusted_p_value(correction=correction)
     noise = ((pl.col("lower") <= 0) & (pl.col("upper") >= 0)).alias("within_noise")
