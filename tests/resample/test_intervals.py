@@ -230,7 +230,7 @@ def test_what_no_method_is(method, options, message):
 )
 def test_one_cluster_is_too_few(method):
     with pytest.raises(
-        ParameterError, match=r"needs at least two clusters.*first id: 7.*finer `cluster`"
+        ParameterError, match=r"needs at least two clusters.*first id: 7.*finer column by cluster="
     ):
         result(PEOPLE.with_columns(person=pl.lit(7)), method)
 
