@@ -1,7 +1,8 @@
-"""Robustness of retrieval-augmented generation: labels of responses, and the rates they give.
+"""Robustness of retrieval-augmented generation: labels of responses, and their rates.
 
-Groups and aliases: an answer is a list of groups, each a list of aliases. Every group is required,
-and any of its aliases suffices.
+An answer is a list of groups, each a list of aliases. Every group is required; any of its aliases
+suffices.
+
 """
 
 from evalframe.rag.abilities import ability, accuracy_drop, published_table

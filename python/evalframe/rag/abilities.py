@@ -44,18 +44,18 @@ DROP = {
 
 
 def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") -> pl.Expr:
-    """Which of the four abilities a response is a test of, as an expression.
+    """The ability that a response tests, as an expression.
 
-    The name of the data set decides: `_int` in it is information integration, else `_fact` is
-    counterfactual robustness; all others test noise robustness, and with nothing but noise among
-    the documents (a noise rate of 1) negative rejection.
+    Data sets with `_int` in their name test information integration, others with `_fact`
+    counterfactual robustness; the rest test noise robustness, or negative rejection at a noise rate
+    of 1.
 
     Args:
         dataset: Name of the data set.
         noise_rate: Share of noise among the documents.
 
     Returns:
-        String, null where the data set is null, or where the noise rate is and decides.
+        String, null if the data set is null, or if the noise rate is null and required.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
@@ -84,26 +84,25 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
 def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     """The rates of one ability in the layout of the published table.
 
-    Rows are runs: all keys of the table but the noise rate, which for counterfactual robustness
-    is one of them. The numbers are fractions, where the publication has percent. Groups without a
-    noise rate are no test of an ability and have no row.
+    Rows are runs: all keys of the table except the noise rate, which is a key for counterfactual
+    robustness only. Numbers are fractions, not percent. Groups without a noise rate are left out.
 
     Args:
-        table: What `rates` gave with `dataset` and `noise_rate` among its keys; for counterfactual
-            robustness `passage_num`, too.
-        name: Which table: `noise_robustness` (table 1) and `information_integration` (table 5):
-            accuracy, a column for each noise rate below 1. `negative_rejection` (table 3): `rej`
-            (the original's, in which right answers count, too), `rejection_rate` (without them)
-            and `rej_judge` (Rej*). `counterfactual_robustness` (table 7): `acc` (without
-            documents), `acc_doc`, `ed`, `ed_judge` (ED*) and `cr` (of the judge's detections,
-            as published), then `cr_keywords` (of those by keywords).
+        table: Result of `rates` with `dataset` and `noise_rate` among its keys, for counterfactual
+            robustness also `passage_num`.
+        name: `noise_robustness` (table 1) and `information_integration` (table 5): accuracy, a
+            column for each noise rate below 1. `negative_rejection` (table 3): `rej` (RGB's, which
+            includes right answers), `rejection_rate` (without them) and `rej_judge` (Rej*).
+            `counterfactual_robustness` (table 7): `acc` (without documents), `acc_doc`, `ed`,
+            `ed_judge` (ED*), `cr` (corrections among the judge's detections, as published) and
+            `cr_keywords` (among those by keywords).
 
     Returns:
-        The keys, then Float64, null where there is no such run. Sorted by the keys.
+        The keys, then Float64, null without such a run. Sorted by the keys.
 
     Raises:
         MissingColumnsError: The table lacks one of these keys.
-        UnknownNameError: There is no such ability.
+        UnknownNameError: The ability is unknown.
 
     References:
         Chen et al. (2024), tables 1, 3, 5 and 7.
@@ -131,20 +130,23 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     """
     if name not in ABILITIES:
         raise UnknownNameError.of("ability", name, ABILITIES)
-    present = table.lazy().collect_schema().names()
+    columns = table.lazy().collect_schema().names()
     needed = {"dataset", "noise_rate", "n"}
     if name == "counterfactual_robustness":
         needed |= {"passage_num"}
-    if missing := needed - {*present}:
-        raise MissingColumnsError.of("published_table", missing, present)
-    keys = [key for key in present[: present.index("n")] if key != "noise_rate"]
+    if missing := needed - {*columns}:
+        raise MissingColumnsError.of("published_table", missing, columns)
+    keys = [key for key in columns[: columns.index("n")] if key != "noise_rate"]
     mine = table.lazy().filter(ability() == name)
     if name == "negative_rejection":
-        shown = {"rej": "all_rate", "rejection_rate": "rejection_rate"}
-        columns = {title: pl.col(rate) for title, rate in shown.items()}
-        return mine.select(*keys, **columns, rej_judge="judge_rejection_rate").sort(keys)
+        return mine.select(
+            *keys,
+            rej="all_rate",
+            rejection_rate="rejection_rate",
+            rej_judge="judge_rejection_rate",
+        ).sort(keys)
     if name == "counterfactual_robustness":
-        return _counterfactual(mine, present[: present.index("n")])
+        return _counterfactual(mine, columns[: columns.index("n")])
     wide = mine.filter(pl.col("noise_rate") < 1).select(*keys, "noise_rate", "accuracy")
     long = wide.sort("noise_rate").with_columns(pl.col("noise_rate").cast(pl.String)).collect()
     return long.pivot("noise_rate", index=keys, values="accuracy").sort(keys).lazy()
@@ -159,29 +161,29 @@ def accuracy_drop(
     dropped: Dropped = "excluded",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
-    """How much accuracy each noise rate costs against no noise at all, group by group.
+    """Loss of accuracy at each noise rate against no noise, group by group.
 
     With `resample` both rates are computed on the questions that they share and resampled by the
-    same draws, so what the questions have in common cancels. Responses without a noise rate from
-    0 to 1 are left out.
+    same draws, so that variation between questions cancels. Responses without a noise rate from 0
+    to 1 are left out.
 
     Args:
         labelled: Responses with `label` and `noise_rate`.
         by: Group keys without the noise rate, such as model and dataset.
         weight: How often each row counts.
-        dropped: What becomes of responses without a label, see `rates`.
+        dropped: For responses without a label, see `rates`.
         resample: `ef.Bootstrap(cluster=...)` with the question as cluster.
 
     Returns:
         by..., `noise_rate` (above 0), `accuracy_without_noise`, `accuracy`, `accuracy_drop` (the
         former minus the latter: positive is worse with noise), `lower`, `upper` (of the drop),
-        `p_value`, `p_adjusted` (Holm, over all rows), `n_clusters`; the last five null without
-        `resample`, all but the accuracy null where a group has no responses without noise, and
-        the accuracies, too, where `resample` finds no question that both rates share. Sorted by
-        the keys and the noise rate.
+        `p_value`, `p_adjusted` (Holm, over all rows), `n_clusters`. The last five are null without
+        `resample`, all but the accuracy if a group has no responses without noise, the accuracies
+        too if both rates share no question. Sorted by the keys and the noise rate. The table is
+        computed at once, also for a LazyFrame.
 
     Raises:
-        MissingColumnsError: No label, no noise rate, or no column of a key.
+        MissingColumnsError: The label, the noise rate or a key is missing.
         ParameterError: As `rates`, or a key has the name of a column of the result.
 
     Examples:
@@ -243,7 +245,7 @@ _SIDES = ("accuracy_without_noise", "accuracy")
 def _compared(
     rows: pl.LazyFrame, groups: list[str], weight: IntoExpr | None, resample: Bootstrap
 ) -> pl.DataFrame:
-    """The drops of groups that have responses without noise, with their uncertainty."""
+    """Drops of groups with responses without noise, with their uncertainty."""
     from evalframe.comparison import compare
 
     made = compare(
@@ -276,10 +278,7 @@ def _columns_of(schema: Mapping[str, pl.DataType], present: list[str]) -> list[p
 
 
 def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Runs with documents beside those without; what documents were asked for is no key of these.
-
-    Runs without documents that differ in nothing else are pooled.
-    """
+    """Runs with documents next to those without; the latter are pooled over settings."""
     settings = [key for key in keys if key in _OF_DOCUMENTS]
     runs = [key for key in keys if key not in settings]
     documents = rows.filter(pl.col("passage_num") > 0).select(
@@ -298,4 +297,4 @@ def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
 
 _OF_DOCUMENTS = ("noise_rate", "passage_num", "correct_passage_rate")
-"""What says which documents a response was given."""
+"""Settings that determine the documents of a response."""

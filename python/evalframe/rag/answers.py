@@ -1,9 +1,9 @@
-"""Answers of every published shape, made into groups of aliases.
+"""Answers of every published shape, as groups of aliases.
 
-An answer is published as a string, a list of strings, a list of lists of strings, or a mix of
-strings and lists. A list is a list of groups, every one of which is required; a group that is a
-list names aliases, any of which suffices. So a flat list of strings asks for all of them, unless it
-is said to hold aliases.
+An answer is a string or a list of groups; every group is required. A group is a string or a list of
+aliases, any of which suffices. So a flat list of strings requires all of them, unless it is
+declared to be aliases.
+
 """
 
 from __future__ import annotations
@@ -30,23 +30,22 @@ GROUPS = pl.List(ALIASES)
 _UNIT = r"(?:[0-9abcefABCEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
 _PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 TEXT = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_UNIT}|{_PAIR})))*"'
-"""A JSON string, as a regular expression; half a surrogate pair is none, since it is no text."""
-
+"""A JSON string, as a regular expression without single surrogates."""
 
 SPACE = " \t\r\n"
-"""White space of JSON, the characters; that of regular expressions is wider."""
+"""White space of JSON; that of regular expressions is wider."""
 
 GAP = f"[{SPACE}]*"
 
 
 def listed(element: str) -> str:
-    """The regular expression of a JSON list of what `element` matches."""
+    """Regular expression of a JSON list of what `element` matches."""
     return rf"\[{GAP}(?:{element}{GAP}(?:,{GAP}{element}{GAP})*)?\]"
 
 
 PUBLISHED_ALIASES = f"(?:{TEXT}|{listed(TEXT)})"
 PUBLISHED_ANSWER = f"(?:{TEXT}|{listed(PUBLISHED_ALIASES)})"
-"""What an answer is in JSON, as a regular expression."""
+"""An answer in JSON, as a regular expression."""
 
 _FLAT = listed(TEXT)
 _SEVERAL = rf"\[{GAP}{TEXT}(?:{GAP},{GAP}{TEXT})+{GAP}\]"
@@ -55,7 +54,7 @@ _SHAPES = (
     "An answer is a string, a list of strings ({flat}), a list of lists of aliases, or a mix of"
     " strings and lists"
 )
-_FLAT_TOLD = {
+_FLAT_MEANING = {
     "parts": "all of them required, as flat_answers='parts' has it",
     "aliases": "any of which suffices, as flat_answers='aliases' has it",
 }
@@ -71,25 +70,23 @@ def answer_groups(
 ) -> pl.Expr:
     """Answers held as text or lists, as groups of aliases.
 
-    Text is one group of one alias, whatever it looks like; for JSON see `answers_from_json`, for
-    JSON among plain text `answers_from_text`. Empty lists are kept: an answer may have no groups, a
-    group no aliases.
+    Text is one group of one alias; see `answers_from_json` for JSON and `answers_from_text` for
+    JSON among plain text. Empty lists stay: an answer can have no groups, a group no aliases.
 
     Args:
-        answers: String: the one group of one alias. List(String): as `flat_answers` says.
-            List(List(String)): as it is.
-        flat_answers: What the strings of a flat list are: `parts`, each a group of its own, so that
-            all are required; or `aliases` of one group, any of which suffices.
-        on_invalid: What becomes of an answer that is null or holds one: `raise`, or `null`, by
-            which the response has no label. The original drops such an item silently.
+        answers: String: one group of one alias. List(String): as `flat_answers` says.
+            List(List(String)): unchanged.
+        flat_answers: Meaning of a flat list of strings: `parts`, all of them required, or
+            `aliases`, any of which suffices.
+        on_invalid: For an answer that is or contains null: `raise`, or `null`, so that the response
+            has no label. RGB drops such an item silently.
 
     Returns:
         List(List(String)).
 
     Raises:
-        ParameterError: The column has another type.
-        ContractError: An answer is null or holds one; both are raised where the expression is
-            evaluated, and the latter needs the whole column.
+        ParameterError: The column has another type. Raised on evaluation.
+        ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
 
     Examples:
         >>> import polars as pl
@@ -112,19 +109,18 @@ def answers_from_json(
     """Answers held as JSON, as groups of aliases.
 
     Args:
-        answers: JSON text: a string, a list of strings, a list of lists, or a mix, also from row
-            to row. Plain text is no JSON; see `answer_groups` and `answers_from_text`.
-        flat_answers: As for `answer_groups`, of lists of nothing but strings.
-        on_invalid: What becomes of anything else (numbers, null, deeper lists, objects): `raise`,
-            or `null`, by which the response has no label. The original drops such an item silently.
+        answers: JSON text: a string, a list of strings, a list of lists, or a mix. For plain text
+            see `answer_groups` and `answers_from_text`.
+        flat_answers: As for `answer_groups`.
+        on_invalid: For anything else (numbers, null, deeper lists, objects): `raise`, or `null`, so
+            that the response has no label. RGB drops such an item silently.
 
     Returns:
         List(List(String)).
 
     Raises:
-        ParameterError: The column is no text.
-        ContractError: An answer has another shape; both are raised where the expression is
-            evaluated, and the latter needs the whole column.
+        ParameterError: The column is not text. Raised on evaluation.
+        ContractError: An answer has another shape. Raised on evaluation, with the whole column.
 
     Examples:
         >>> import polars as pl
@@ -142,26 +138,25 @@ def answers_from_text(
     flat_answers: FlatAnswers = "parts",
     on_invalid: OnInvalid = "raise",
 ) -> pl.Expr:
-    """Answers of which some are held as JSON and some as plain text, as groups of aliases.
+    """Answers held as JSON or as plain text, row by row, as groups of aliases.
 
     Text is read as JSON if all of it is an answer of a published shape: a string in quotes, a list
-    of strings, a list of lists, or a mix. Any other is plain, one group of one alias: so are
-    numbers, broken JSON and lists that hold anything else, such as null. If a column is all JSON,
-    `answers_from_json` finds these faults.
+    of strings, a list of lists, or a mix. Any other text is plain, one group of one alias: so are
+    numbers, broken JSON and lists of anything else. If a column is all JSON, `answers_from_json`
+    reports these.
 
     Args:
-        answers: String: JSON or plain text from row to row. Lists are read by `answer_groups`.
-        flat_answers: As for `answer_groups`, of lists of nothing but strings, also in JSON.
-        on_invalid: What becomes of an answer that is null, or a list that holds one: `raise`, or
-            `null`, by which the response has no label.
+        answers: String: JSON or plain text. Lists are read by `answer_groups`.
+        flat_answers: As for `answer_groups`, also in JSON.
+        on_invalid: For an answer that is null, or a list with a null: `raise`, or `null`, so that
+            the response has no label.
 
     Returns:
         List(List(String)).
 
     Raises:
-        ParameterError: The column has another type.
-        ContractError: An answer is null or holds one; both are raised where the expression is
-            evaluated, and the latter needs the whole column.
+        ParameterError: The column has another type. Raised on evaluation.
+        ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
 
     Examples:
         >>> import polars as pl
@@ -174,18 +169,18 @@ def answers_from_text(
 
 
 def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
-    """One group of aliases, such as a fake answer: a string or a list of strings; null stays null.
+    """One group of aliases, such as a fake answer: a string or a list of strings.
 
     Args:
         column: String, or List(String).
-        on_invalid: What becomes of a list that holds a null: `raise` or `null`.
+        on_invalid: For a list that contains null: `raise` or `null`.
 
     Returns:
-        List(String).
+        List(String), null for null.
 
     Raises:
-        ParameterError: The column has another type.
-        ContractError: A list holds a null; both are raised where the expression is evaluated.
+        ParameterError: The column has another type. Raised on evaluation.
+        ContractError: A list contains null. Raised on evaluation.
 
     Examples:
         >>> import polars as pl
@@ -193,22 +188,22 @@ def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
         >>> pl.DataFrame({"fake": ["17%", None]}).select(aliases("fake")).to_series().to_list()
         [['17%'], None]
     """
-    return _made(column, _aliases, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
+    return _converted(column, _aliases, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
 
 
 def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
-    """One group of aliases held as JSON, a string or a list of strings; null stays null.
+    """One group of aliases held as JSON, a string or a list of strings.
 
     Args:
         column: JSON text.
-        on_invalid: What becomes of anything else: `raise` or `null`.
+        on_invalid: For any other value: `raise` or `null`.
 
     Returns:
-        List(String).
+        List(String), null for null.
 
     Raises:
-        ParameterError: The column is no text.
-        ContractError: A value has another shape; both are raised where the expression is evaluated.
+        ParameterError: The column is not text. Raised on evaluation.
+        ContractError: A value has another shape. Raised on evaluation.
 
     Examples:
         >>> import polars as pl
@@ -217,13 +212,13 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
         >>> frame.select(aliases_from_json("fakeanswer")).to_series().to_list()
         [['17%'], ['17%', '17 %'], None]
     """
-    return _made(column, _aliases_of_json, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
+    return _converted(column, _aliases_of_json, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
 
 
 def lists_as_groups(
     answers: pl.Expr, dtype: pl.DataType | None, flat_answers: FlatAnswers
 ) -> pl.Expr | None:
-    """Lists as groups of aliases, nulls in them kept; None for any other type."""
+    """Lists as groups of aliases with their nulls; None for any other type."""
     match dtype:
         case pl.List(inner=pl.List(inner=pl.String() | pl.Null()) | pl.Null()) | pl.Null():
             return answers.cast(GROUPS)
@@ -237,7 +232,7 @@ def lists_as_groups(
 
 
 def is_flat(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Whether an answer is a flat list of several texts, which may be parts or aliases."""
+    """True if an answer is a flat list of several texts, which can be parts or aliases."""
     match dtype:
         case pl.List(inner=pl.String()):
             return answers.list.len() > 1
@@ -247,7 +242,7 @@ def is_flat(answers: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def is_json(answers: pl.Expr) -> pl.Expr:
-    """Whether all of a text is an answer in JSON."""
+    """True if all of a text is an answer in JSON."""
     return answers.str.contains(f"^{GAP}{PUBLISHED_ANSWER}{GAP}$")
 
 
@@ -259,15 +254,15 @@ def _grouped(
 ) -> pl.Expr:
     """The answers as groups."""
     check_choice("flat_answers", flat_answers, FlatAnswers)
-    shapes = _SHAPES.format(flat=_FLAT_TOLD[flat_answers])
+    shapes = _SHAPES.format(flat=_FLAT_MEANING[flat_answers])
 
-    def made(values: pl.Series) -> pl.Series:
+    def convert_flat(values: pl.Series) -> pl.Series:
         return convert(values, flat_answers)
 
-    return _made(answers, made, GROUPS, shapes, on_invalid)
+    return _converted(answers, convert_flat, GROUPS, shapes, on_invalid)
 
 
-def _made(
+def _converted(
     column: IntoExpr,
     convert: Callable[[pl.Series], pl.Series],
     dtype: pl.List,
@@ -276,18 +271,18 @@ def _made(
     *,
     nullable: bool = False,
 ) -> pl.Expr:
-    """The converted column, where what has no published shape is refused or null."""
+    """The converted column; values without a published shape raise or are null."""
     check_choice("on_invalid", on_invalid, OnInvalid)
 
-    def made(values: pl.Series) -> pl.Series:
+    def checked(values: pl.Series) -> pl.Series:
         converted = convert(values)
         if on_invalid == "raise" and converted.null_count():
             _refuse(values, converted, shapes, nullable=nullable)
         return converted
 
-    # Rows of a batch have no numbers of the table, by which an error names them.
+    # An error names rows by their number in the table, so it needs the whole column.
     alone = on_invalid == "null"
-    return as_expr(column).map_batches(made, return_dtype=dtype, is_elementwise=alone)
+    return as_expr(column).map_batches(checked, return_dtype=dtype, is_elementwise=alone)
 
 
 def _groups(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
@@ -306,8 +301,8 @@ def _groups(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
 def _aliases(values: pl.Series) -> pl.Series:
     match values.dtype:
         case pl.List(inner=pl.String() | pl.Null()) | pl.Null():
-            whole = pl.when(~pl.first().list.contains(None)).then(pl.first())
-            return values.cast(ALIASES).to_frame().select(whole).to_series()
+            complete = pl.when(~pl.first().list.contains(None)).then(pl.first())
+            return values.cast(ALIASES).to_frame().select(complete).to_series()
         case pl.String():
             return _aliases(_alone(values))
     raise ParameterError(
@@ -317,7 +312,7 @@ def _aliases(values: pl.Series) -> pl.Series:
 
 
 def _alone(texts: pl.Series) -> pl.Series:
-    """Each text as the only element of a list."""
+    """Each text as a list of one element."""
     return texts.to_frame().select(pl.concat_list(pl.first())).to_series()
 
 
@@ -342,7 +337,7 @@ def _aliases_of_json(values: pl.Series) -> pl.Series:
 
 
 def _decoded(values: pl.Series, shape: str, dtype: pl.List) -> pl.Series:
-    """JSON of this shape as lists, a string as the only element of one; null where it is none."""
+    """JSON of this shape as lists, a string as a list of one; null for any other shape."""
     if values.dtype == pl.Null:
         return values.cast(dtype)
     if values.dtype != pl.String:
@@ -355,32 +350,28 @@ def _decoded(values: pl.Series, shape: str, dtype: pl.List) -> pl.Series:
 
 
 def _without_holes(groups: pl.Series) -> pl.Series:
-    """The groups, null where a group or an alias is."""
+    """The groups, null if a group or an alias is null."""
     inner = groups.explode(empty_as_null=False, keep_nulls=False)
     if not inner.null_count() and not inner.explode(empty_as_null=False).null_count():
         return groups
     answer, group = pl.first(), pl.element()
-    whole = ~answer.list.eval(group.is_null() | group.list.contains(None)).list.any()
-    return groups.to_frame().select(pl.when(whole).then(answer)).to_series()
+    complete = ~answer.list.eval(group.is_null() | group.list.contains(None)).list.any()
+    return groups.to_frame().select(pl.when(complete).then(answer)).to_series()
 
 
-def _refuse(values: pl.Series, made: pl.Series, shapes: str, *, nullable: bool) -> None:
-    """Raise if a value was not made into anything, unless it is a null that may be one.
-
-    Raises:
-        ContractError: With the first of these rows and what they hold.
-    """
+def _refuse(values: pl.Series, converted: pl.Series, shapes: str, *, nullable: bool) -> None:
+    """Raise ContractError for values that were not converted, except permitted nulls."""
     nulls = values.is_null()
     if values.dtype == pl.String:
         nulls |= values.str.strip_chars(SPACE) == "null"
-    bad = made.is_null() & ~nulls.fill_null(value=True) if nullable else made.is_null()
+    bad = converted.is_null() & ~(nulls.fill_null(value=True) & nullable)
     rows = bad.arg_true()
     if not len(rows):
         return
-    told = [f"  row {row}: {_shown(values[row])}" for row in rows.head(_SHOWN).to_list()]
+    examples = [f"  row {row}: {_shown(values[row])}" for row in rows.head(_SHOWN).to_list()]
     raise ContractError(
         f"{values.name}: {len(rows):,} of {len(values):,} are of no published shape (rows are"
-        " numbered from 0).\n" + "\n".join(told) + f"\n{shapes}. Correct these rows; or,"
+        " numbered from 0).\n" + "\n".join(examples) + f"\n{shapes}. Correct these rows; or,"
         " in Python, read them as null, by on_invalid='null'."
     )
 

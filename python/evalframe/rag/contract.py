@@ -1,4 +1,4 @@
-"""The two tables of the family: instances (what is asked) and responses (what is answered)."""
+"""Contracts of instances (questions) and of responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalframe.core.kinds import Kind
 
 ANSWERS: tuple[Kind, ...] = ("string", "texts", "groups")
-"""What a column of answers may hold."""
+"""Kinds of a column of answers."""
 
 
 def instances_contract(
@@ -31,19 +31,19 @@ def instances_contract(
 ) -> Contract:
     """The contract of a table of questions, under the names its columns have.
 
-    Ids are unique within a data set only, so both together are the key. Documents are asked for
-    only where they are named.
+    Ids are unique within a data set, so both together are the key. Documents are required if their
+    columns are named.
 
     Args:
         dataset: Name of the data set.
         id: The question within it.
         query: Its text; None for a table without it.
         answers: Accepted answers: text, lists of text, or groups of aliases.
-        fake_answers: The answer that counterfactual documents give: text or lists of aliases, null
-            for other data; None for a table without it.
-        positive: Documents that give the answer: lists of texts, or of `_int` data lists of groups.
-        negative: Documents that do not: lists of texts.
-        positive_wrong: Documents that give the fake answer: lists of texts, null for other data.
+        fake_answers: The answer of counterfactual documents: text or lists of aliases, null for
+            other data; None for a table without it.
+        positive: Documents with the answer: lists of texts, or of `_int` data lists of groups.
+        negative: Documents without it: lists of texts.
+        positive_wrong: Documents with the fake answer: lists of texts, null for other data.
 
     Examples:
         >>> contract = instances_contract()
@@ -90,23 +90,23 @@ def responses_contract(
 ) -> Contract:
     """The contract of a table of responses, under the names its columns have.
 
-    The settings of a run and the question identify a row, so that a run that is there twice is
-    found; without an id none is looked for. None stands for a column that the table lacks.
+    The settings of a run and the question identify a row, so that a repeated run is an error;
+    without an id rows are not compared. None stands for a column that the table lacks.
 
     Args:
-        model: Who answered.
+        model: The model that answered.
         dataset: Name of the data set.
         id: The question within it.
         noise_rate: Share of noise among the documents, from 0 to 1.
         passage_num: Number of documents.
-        correct_passage_rate: Share of correct documents, from 0 to 1; null for data that have none.
-        response: What was answered; null for a request that failed.
-        evaluation: A judge's text about the response; null where there is none.
-        answers: Accepted answers, if the table has them already.
+        correct_passage_rate: Share of correct documents, from 0 to 1; null for other data.
+        response: The response; null for a request that failed.
+        evaluation: A judge's text about the response, or null.
+        answers: Accepted answers.
         weight: How often each row counts, 0 or more.
-        label: Labels, if the table has them already: lists of 1, 0 and -1; null for none.
-        factlabel: Whether an error was flagged: 1, 0 or null.
-        by: Further columns that tell runs apart; null is a value like any other.
+        label: Labels: lists of 1, 0 and -1, or null.
+        factlabel: 1 if an error was flagged, else 0, or null.
+        by: Further columns that distinguish runs; null is a value like any other.
 
     Examples:
         >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
@@ -144,17 +144,17 @@ def responses_contract(
 
 
 def label_rule(name: str) -> Rule:
-    """A label says of groups whether they were found, or that the response is a rejection."""
-    known = pl.element().is_in([-1, 0, 1]).fill_null(value=False)
-    # A column of nothing but nulls has no lists.
+    """Labels are lists of 1, 0 and -1."""
+    valid = pl.element().is_in([-1, 0, 1]).fill_null(value=False)
+    # The cast also turns a column of nulls into lists.
     labels = pl.col(name).cast(pl.List(pl.Int64), strict=False)
-    holds = labels.list.eval(known).list.all()
+    holds = labels.list.eval(valid).list.all()
     remedy = "make labels by evalframe.rag.label"
     return Rule(f"{name} holds only 1, 0 and -1", holds, (name,), remedy)
 
 
 def factlabel_rule(name: str) -> Rule:
-    """A flag says whether the response speaks of errors."""
+    """Flags are 1 or 0."""
     remedy = "make flags by evalframe.rag.label"
     return Rule(f"{name} is 1 or 0", pl.col(name).is_in([0, 1]), (name,), remedy)
 

@@ -1,4 +1,4 @@
-"""What the name of a data set says: its kind, by RGB's rules, and its language."""
+"""Kinds of data sets, by RGB's rules for their names."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import polars as pl
 
 
 def is_integration(dataset: pl.Expr) -> pl.Expr:
-    """Whether the answer is spread over groups of passages."""
+    """True if the answer is spread over groups of passages."""
     return _holds(dataset, "_int")
 
 
 def is_counterfactual(dataset: pl.Expr) -> pl.Expr:
-    """Whether passages were altered."""
+    """True if passages were altered."""
     return ~is_integration(dataset) & _holds(dataset, "_fact")
 
 
 def is_chinese(dataset: pl.Expr) -> pl.Expr:
-    """Whether questions and answers are in Chinese."""
+    """True if questions and answers are in Chinese."""
     return _holds(dataset, "zh")
 
 

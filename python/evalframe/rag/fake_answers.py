@@ -1,4 +1,4 @@
-"""Responses that fall for a fake answer: it is there, and no accepted one is outside of it."""
+"""Responses that give a fake answer and no accepted one outside of it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     Check: TypeAlias = Callable[[pl.Series, Groups], Codes]
 
-# Masks are letters of a dead script, taken out of all texts before: they stay as they are in lower
-# case and as tokens, are glued to nothing, and stand for one fake answer each.
+# Masks are pairs of letters of a dead script, removed from all texts before. They stay the same in
+# lower case and as tokens, are glued to nothing, and each stands for one fake answer.
 _FIRST_LETTER, _LETTERS = 0x14400, 512
 _ANY_LETTER = r"[\x{14400}-\x{145FF}]"
 _ONLY_A_MASK = rf"^ *{_ANY_LETTER}{{2}} *$"
@@ -28,12 +28,9 @@ _ONLY_A_MASK = rf"^ *{_ANY_LETTER}{{2}} *$"
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How responses, fake answers and aliases are written to be compared.
+    """The form in which texts are compared.
 
-    Args:
-        write: Writes texts.
-        possible: Whether a text (the series, and the place in it of each) may hold a fake answer;
-            what is not possible is not written.
+    `possible` (responses, row of each fake answer, fake answers) flags the pairs worth writing.
     """
 
     write: Callable[[pl.Series], pl.Series]
@@ -41,29 +38,21 @@ class Spelling:
 
 
 LOWER_CASE = Spelling(lambda texts: texts.str.to_lowercase())
-"""Letter by letter."""
 
 
 def fake_answer_hits(
     frame: pl.DataFrame, check: Check, spellings: tuple[Spelling, ...] = (LOWER_CASE,)
 ) -> pl.Series:
-    """Whether each response falls for a fake answer.
+    """True for responses that give a fake answer and no accepted one outside of it.
 
     The fake answers in a response are masked, the longest first, in it and in its aliases, from
     left to right. So an alias within a fake answer does not count: 70 in `170 seats`, if 170 is the
-    fake one. One around it does: New York City, if New York is. One that shares only a part with
-    each fake answer that it meets does not: York City in `New York City`.
+    fake one. One around it counts: New York City, if New York is fake. One that shares only a part
+    with each fake answer does not: York City in `New York City`.
 
-    Args:
-        frame: Columns response, answers and fake_answers (List(String)).
-        check: The answer check: a code for each group of texts, positive where an alias is found.
-        spellings: How to compare; a later one is for the responses in which no fake answer was
-            found before.
-
-    Returns:
-        Null where the response or the list of fake answers is null, or where the answers, a group
-        or an alias are and the verdict depends on them. A list without fake answers (empty, or of
-        nulls and blank texts only) gives false.
+    A later spelling is for responses without a fake answer in the earlier ones. The result is null
+    if the response or the list of fake answers is null, or if unknown answers decide; it is False
+    for a list without fake answers.
     """
     import numpy as np
 
@@ -82,7 +71,7 @@ def fake_answer_hits(
 
 
 def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
-    """Row, text and place among those of its row of each fake answer found, the longest first."""
+    """Row, text and rank within its row of each fake answer, the longest first."""
     import numpy as np
 
     fakes = rows["fake_answers"]
@@ -106,7 +95,7 @@ def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
 
 
 def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: Check) -> pl.Series:
-    """Whether no accepted answer is outside of the fake ones."""
+    """True if no accepted answer is outside of the fake ones."""
     import numpy as np
 
     golds = Groups.of(rows["answers"].fill_null(pl.Series([[]], dtype=rows["answers"].dtype)))
@@ -126,7 +115,7 @@ def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: C
 
 
 def _written(texts: pl.Series, spelling: Spelling) -> pl.Series:
-    """Texts as they are compared, without the letters of masks."""
+    """Texts in the compared form, without the letters of masks."""
     special = not_ascii(texts)
     bare = changed(texts, special, lambda some: some.str.replace_all(_ANY_LETTER, "\ufffd"))
     return spelling.write(bare)
@@ -137,7 +126,7 @@ def _mask(number: int) -> str:
 
 
 def _masked(texts: pl.Series, parts: pl.Series, mask: str) -> pl.Series:
-    """Texts with a mask for each occurrence of their part; unchanged where that is null."""
+    """Texts with a mask for each occurrence of their part; unchanged if that is null."""
     pairs = pl.DataFrame({"text": texts, "part": parts})
     cut = pl.col("text").str.split(pl.col("part")).list.join(mask)
     return pairs.select(pl.when(pl.col("part").is_null()).then("text").otherwise(cut)).to_series()

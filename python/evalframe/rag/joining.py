@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 ATTACHED = ("answers", "query", "fake_answers")
-"""Columns of instances that responses are given unless they have them."""
+"""Columns that responses get by default."""
 
 _ROW = "__evalframe_row__"
 _SHOWN = 3
@@ -34,23 +34,23 @@ def attach_answers(
 ) -> pl.LazyFrame:
     """Give each response the answers of its instance.
 
-    The keys of both tables are read once, to make sure that each response has one instance.
+    The keys of both tables are read once, to check that each response has one instance.
 
     Args:
         responses: One row per response.
         instances: One row per question.
         on: The columns that identify an instance, in both tables.
-        columns: What to take of the instances; by default `answers`, `query` and `fake_answers`,
-            as far as they have them and the responses do not.
+        columns: Columns of the instances; by default `answers`, `query` and `fake_answers`, if
+            they exist and the responses lack them.
 
     Returns:
         The columns of `responses`, then those of the instances. Rows keep their order.
 
     Raises:
-        ContractError: Responses have no instance, or instances share a key or lack one.
-        MissingColumnsError: A column is absent.
-        ParameterError: The responses have such a column already, nothing is to be taken, or keys
-            cannot be compared.
+        ContractError: Responses lack an instance, or instances repeat or lack a key.
+        MissingColumnsError: A column is missing.
+        ParameterError: The responses have such a column already, there is nothing to attach, or
+            keys cannot be compared.
 
     Examples:
         >>> import polars as pl
@@ -65,46 +65,42 @@ def attach_answers(
     present, known = answered.collect_schema(), asked.collect_schema()
     if not keys:
         raise ParameterError("attach_answers needs the columns that identify an instance, as on=")
-    taken = _taken(columns, [*keys], present, known)
+    attached = _attached(columns, [*keys], present, known)
     if missing := {*keys} - {*present}:
         raise MissingColumnsError.of("attach_answers", missing, present)
-    if missing := {*keys, *taken} - {*known}:
+    if missing := {*keys, *attached} - {*known}:
         raise MissingColumnsError.of("attach_answers", missing, known)
     named = Contract("instances", tuple(Column(name) for name in keys), key=tuple(keys))
     validate(asked.select(selectors.by_name(keys)), named)
-    asked = asked.select(*_as_in(present, known, keys), selectors.by_name(taken))
+    asked = asked.select(*_as_in(present, known, keys), selectors.by_name(attached))
     _refuse_unknown(answered, asked, keys)
     return answered.join(asked, on=keys, how="left", maintain_order="left")
 
 
-def _taken(
+def _attached(
     columns: Sequence[str] | None, keys: list[str], present: pl.Schema, known: pl.Schema
 ) -> list[str]:
-    """The columns that responses are given."""
+    """The columns to attach."""
     if columns is None:
-        taken = [name for name in ATTACHED if name in known and name not in present]
+        attached = [name for name in ATTACHED if name in known and name not in present]
     else:
-        taken = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-        if twice := [name for name in taken if name in present and name not in keys]:
+        attached = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+        if twice := [name for name in attached if name in present and name not in keys]:
             raise ParameterError(
                 f"the responses have a column {twice[0]!r} already; drop it, or leave it out of"
                 " columns"
             )
-    taken = [name for name in taken if name not in keys]
-    if not taken:
+    attached = [name for name in attached if name not in keys]
+    if not attached:
         raise ParameterError(
             "there is nothing to attach: the instances have none of the columns that the responses"
             f" lack. Instances have {known.names()}; name some as columns=[...]"
         )
-    return taken
+    return attached
 
 
 def _as_in(present: pl.Schema, known: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
-    """The keys of the instances, of the types that they have in the responses.
-
-    Raises:
-        ParameterError: The types cannot be compared.
-    """
+    """The keys of the instances, cast to the types that they have in the responses."""
     for name in keys:
         here, there = present[name], known[name]
         integers = here.is_integer() and there.is_integer()
@@ -113,7 +109,7 @@ def _as_in(present: pl.Schema, known: pl.Schema, keys: Sequence[str]) -> list[pl
                 f"attach_answers compares {name!r}, which is {here} in the responses and {there} in"
                 f" the instances; cast one: frame.with_columns(pl.col({name!r}).cast(pl.{there}))"
             )
-    # A key that the type of the responses cannot hold is null, and so nobody's.
+    # A key that does not fit the type of the responses becomes null, which matches no response.
     return [selectors.by_name(name).as_expr().cast(present[name], strict=False) for name in keys]
 
 
@@ -122,11 +118,7 @@ def _is_text(dtype: pl.DataType) -> bool:
 
 
 def _refuse_unknown(responses: pl.LazyFrame, instances: pl.LazyFrame, keys: list[str]) -> None:
-    """Raise if a response has no instance.
-
-    Raises:
-        ContractError: With the first few.
-    """
+    """Raise ContractError if a response has no instance."""
     numbered = responses.select(selectors.by_name(keys)).with_row_index(_ROW)
     unknown = numbered.join(instances, on=keys, how="anti").sort(_ROW).collect()
     if unknown.is_empty():

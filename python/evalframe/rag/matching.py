@@ -1,4 +1,4 @@
-"""Texts against groups of aliases: the flat pairs, literal search, flags by group and by row."""
+"""Texts against groups of aliases: flat pairs, literal search, flags by group and by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Codes: TypeAlias = npt.NDArray[np.int8]
 
 UNKNOWN = -2
-"""The code of a group that is null or holds a null."""
+"""The code of a group that is null or contains a null."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +27,11 @@ class Groups:
     """The groups of consecutive rows, flat.
 
     Args:
-        row_starts: Where each row's groups start, and how many groups there are.
-        group_starts: Where each group's aliases start, and how many aliases there are.
+        row_starts: Start of each row in the groups, and the number of groups.
+        group_starts: Start of each group in the aliases, and the number of aliases.
         row: The row of each alias.
         aliases: All aliases.
-        unknown: The groups that are null or hold a null.
+        unknown: True for groups that are null or contain a null.
     """
 
     row_starts: Ints
@@ -65,14 +65,14 @@ class Groups:
 
 
 def contains(texts: pl.Series, parts: pl.Series) -> Bools:
-    """Whether each text contains its part, literally; false where either is null."""
+    """True if a text contains its part literally; False if either is null."""
     pairs = pl.DataFrame({"text": texts, "part": parts})
     hits = pairs.select(pl.col("text").str.contains(pl.col("part"), literal=True)).to_series()
     return hits.fill_null(value=False).to_numpy()
 
 
 def holds(flags: Bools, starts: Ints) -> Bools:
-    """Whether any flag of each segment is set."""
+    """True for segments with a flag that is set."""
     from evalframe.core import segments
 
     count = segments.starts_of(flags)
@@ -80,12 +80,12 @@ def holds(flags: Bools, starts: Ints) -> Bools:
 
 
 def changed(texts: pl.Series, where: Bools, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """The texts, some of them changed; the others are not touched."""
+    """The texts, some of them changed."""
     return replaced(texts, where, change(texts.filter(where))) if where.any() else texts
 
 
 def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
-    """The texts, some of them replaced by others, which stand in the same order."""
+    """The texts, some of them replaced by others in the same order."""
     import numpy as np
 
     place = np.arange(len(texts))
@@ -101,7 +101,7 @@ def expanded(values: pl.Series, where: Bools) -> pl.Series:
 
 
 def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """The changed text of each of these rows, every text being changed once and only if asked."""
+    """The changed text of each of these rows; each text is changed once, if at all."""
     import numpy as np
 
     used = np.zeros(len(texts), dtype=np.bool_)

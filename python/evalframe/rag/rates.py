@@ -87,20 +87,19 @@ def rates(
 ) -> pl.LazyFrame:
     """Counters and rates of labelled responses: one row for each group, all noise levels together.
 
-    The rates are the metrics of the family under short names, so `ef.evaluate` and `ef.compare`
-    with `ef.answer_accuracy()` and its kin give the same numbers.
+    The rates are the metrics of the family under short names: `ef.evaluate` and `ef.compare` with
+    `ef.answer_accuracy()` and the others give the same numbers.
 
     Args:
-        labelled: Responses with `label`, and as far as there are `factlabel`, `noise_rate` and
-            `evaluation` (the judge's text), as `evalframe.rag.label` gives them.
+        labelled: Responses with `label`, and if present `factlabel`, `noise_rate` and `evaluation`
+            (the judge's text), as `evalframe.rag.label` gives them.
         by: Group keys, such as model, dataset, noise_rate, passage_num, correct_passage_rate.
-        weight: How often each row counts; counters are then weights. A row whose weight is null,
-            negative or not finite counts nowhere.
-        dropped: What becomes of responses without a label, of requests that failed or of answers
-            of a wrong shape: `excluded` from every count but `n_dropped`, as the original does
-            silently, or counted as `wrong` as well.
-        intervals: `wilson`: score intervals of each rate, which take responses as independent.
-        level: Their confidence level.
+        weight: How often each row counts; counters are then sums of weights. A row with a null,
+            negative or infinite weight counts nowhere.
+        dropped: For responses without a label (failed requests, answers of a wrong shape):
+            `excluded` from every count but `n_dropped`, or also counted as `wrong`.
+        intervals: `wilson`: score intervals of each rate, for independent responses.
+        level: Confidence level of these intervals.
         resample: `ef.Bootstrap(cluster=...)` or another method, for intervals of each rate that
             respect the clusters. Groups with the same clusters are resampled alike: with the
             question as cluster, models and noise levels are paired.
@@ -108,20 +107,19 @@ def rates(
     Returns:
         by..., then the counters (Int64, Float64 with a weight): `n` (responses counted),
         `n_dropped`, `n_correct` (every group of the answer found), `n_rejected`, `n_wrong`
-        (neither), `n_partial` (wrong, with some group found), `n_fact_checked` (with a factlabel:
-        what `error_detection_rate` is a share of), `n_error_detected`,
-        `n_error_corrected` (detected, and every group found), `n_detected_and_rejected`,
-        `n_judged`, `n_judge_rejected`, `n_judge_detected`, `n_judge_corrected`; then the rates
-        (Float64, null where the denominator is 0): `accuracy`, `rejection_rate`, `all_rate`,
-        `error_detection_rate`, `error_correction_rate`, `judge_rejection_rate`,
-        `judge_detection_rate`, `judge_correction_rate`. With intervals each rate is followed by its
-        `_lower` and `_upper`. Columns are null if the table lacks what they need. Sorted by the
-        keys.
+        (neither), `n_partial` (wrong, with some group found), `n_fact_checked` (with a factlabel),
+        `n_error_detected`, `n_error_corrected` (detected, and every group found),
+        `n_detected_and_rejected`, `n_judged`, `n_judge_rejected`, `n_judge_detected`,
+        `n_judge_corrected`; then the rates (Float64, null if the denominator is 0): `accuracy`,
+        `rejection_rate`, `all_rate`, `error_detection_rate`, `error_correction_rate`,
+        `judge_rejection_rate`, `judge_detection_rate`, `judge_correction_rate`. With intervals each
+        rate is followed by its `_lower` and `_upper`. Columns are null if the table lacks what they
+        need. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: No label, or no column of a key or the weight.
-        ParameterError: Labels are no lists of integers, an unknown choice, both kinds of interval
-            at once, or a key with the name of a column of the result.
+        MissingColumnsError: The label, a key or the weight is missing.
+        ParameterError: Labels are not lists of integers, a choice is unknown, both kinds of
+            intervals are requested, or a key has the name of a column of the result.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation;

@@ -1,4 +1,4 @@
-"""Strict labels, by the rules of RGB: what a whole column of responses says."""
+"""Strict labels of a whole column of responses, by the rules of RGB."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
 
 
 def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
-    """Label, factlabel and, if there are fake answers, their hits.
+    """Label, factlabel and, with fake answers, their hits, by the first tiers of the phrases.
 
-    Args:
-        rows: Structs of dataset, answers, response and perhaps fake_answers.
-        phrases: Of which the first tiers count.
+    `rows` are structs of dataset, answers, response and perhaps fake_answers.
     """
     import numpy as np
 
@@ -33,38 +31,38 @@ def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
         factlabel=holds_any(phrases.errors[0]).cast(pl.Int8),
     )
     rejected = frame["rejected"].fill_null(value=False).to_numpy()
-    searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)
-    asked = frame.filter(searched)
-    groups = Groups.of(asked["answers"])
-    found = _found(asked["response"], groups)
-    places = np.flatnonzero(searched.to_numpy())
-    lengths, known = rejected.astype(np.int64), rejected.copy()
+    is_searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)
+    searched = frame.filter(is_searched)
+    groups = Groups.of(searched["answers"])
+    found = _found(searched["response"], groups)
+    places = np.flatnonzero(is_searched.to_numpy())
+    lengths, valid = rejected.astype(np.int64), rejected.copy()
     lengths[places] = np.diff(groups.row_starts)
-    known[places] = ~holds(found == UNKNOWN, groups.row_starts)
+    valid[places] = ~holds(found == UNKNOWN, groups.row_starts)
     values = np.full(lengths.sum(), -1, dtype=np.int8)
     values[np.repeat(~rejected, lengths)] = found
-    made = {"label": segments.listed(values, lengths, known), "factlabel": frame["factlabel"]}
+    columns = {"label": segments.listed(values, lengths, valid), "factlabel": frame["factlabel"]}
     if "fake_answers" in frame.columns:
-        made["fake_answer_hit"] = fake_answer_hits(frame, _found)
-    return pl.DataFrame(made).to_struct("label")
+        columns["fake_answer_hit"] = fake_answer_hits(frame, _found)
+    return pl.DataFrame(columns).to_struct("label")
 
 
 def without_spaces(frame: pl.DataFrame) -> pl.Expr:
-    """The response, of Chinese data sets without spaces; null without a data set."""
+    """The response, without spaces in Chinese data sets; null without a data set."""
     chinese = is_chinese(pl.col("dataset"))
     stripped = pl.col("response").str.replace_all(" ", "", literal=True)
-    if not frame.select(chinese.any()).item():  # the common case, in a pass less
+    if not frame.select(chinese.any()).item():  # common, and cheaper
         return pl.when(pl.col("dataset").is_not_null()).then("response").alias("response")
     return pl.when(chinese).then(stripped).when(~chinese).then("response").alias("response")
 
 
 def holds_any(phrases: Sequence[str], text: str = "response") -> pl.Expr:
-    """Whether the text contains one of the phrases, as they are written."""
+    """True if the text contains one of the phrases as written."""
     return pl.any_horizontal(pl.col(text).str.contains(p, literal=True) for p in phrases)
 
 
 def _found(texts: pl.Series, groups: Groups) -> Codes:
-    """1 or 0 for each group, by whether its text contains an alias of it, both in lower case."""
+    """1 or 0 for each group: 1 if its text contains an alias, both in lower case."""
     import numpy as np
 
     lower = texts.str.to_lowercase()

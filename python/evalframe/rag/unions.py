@@ -1,4 +1,4 @@
-"""Several responses to one question as one: what any of them holds."""
+"""Several responses to one question as one."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ UNION = ("label", "n_responses", "any_of")
 
 @like_input
 def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
-    """The label of several responses taken together: a group is found if any of them holds it.
+    """Label several responses to one question as one: a group counts if any of them contains it.
 
-    Element by element it is the largest of their labels; a rejection is [-1], so an answer given
-    once outweighs it. Labels of different lengths are compared as far as they go.
+    Each element is the largest of the labels that have it; a rejection is [-1], so any answer
+    outweighs it.
 
     Args:
         labelled: Responses with `label`, as `evalframe.rag.label` gives them.
-        by: What the responses that belong together have in common, such as model, dataset, id.
+        by: Keys of responses that belong together, such as model, dataset, id.
 
     Returns:
         by..., `label` (List(Int8)), `n_responses` (Int64: those with a label) and `any_of`
-        (Boolean: no group is missed, as the original has it, for which rejections alone are true,
-        too). Null where no response has a label. Sorted by the keys.
+        (Boolean: no group is missing; as in RGB also True for rejections only). Null if no response
+        has a label. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: No label, or no column of a key.
+        MissingColumnsError: A key or the label is missing.
         ParameterError: A key has the name of a column of the result.
 
     References:
@@ -50,10 +50,10 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     from evalframe.core.tables import Keys, lazy
 
     frame, keys = lazy(labelled), Keys.of(by, taken=UNION)
-    present = frame.collect_schema().names()
-    needed = {"label", *(root for key in keys.exprs for root in key.meta.root_names())}
-    if missing := needed - {*present}:
-        raise MissingColumnsError.of("union_labels", missing, present)
+    columns = frame.collect_schema().names()
+    required = {"label", *(root for key in keys.exprs for root in key.meta.root_names())}
+    if missing := required - {*columns}:
+        raise MissingColumnsError.of("union_labels", missing, columns)
     label = pl.col("label").cast(pl.List(pl.Int8))
     rows = frame.select(*keys.select(), label, pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
@@ -69,8 +69,8 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
         .agg(pl.col("label").sort_by(_PLACE))
     )
     joined = counts.join(largest, on=groups, how="left", nulls_equal=True)
-    nothing = pl.when(pl.col("n_responses") > 0).then(pl.lit([], dtype=pl.List(pl.Int8)))
-    union = pl.coalesce("label", nothing).alias("label")
+    empty = pl.when(pl.col("n_responses") > 0).then(pl.lit([], dtype=pl.List(pl.Int8)))
+    union = pl.coalesce("label", empty).alias("label")
     return (
         joined.with_columns(union)
         .sort(keys.inner or _ALL)

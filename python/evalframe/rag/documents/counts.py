@@ -1,4 +1,4 @@
-"""How many passages of which kind an item is shown, in closed form."""
+"""Numbers of passages of each kind in a prompt, in closed form."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     Rate: TypeAlias = float | IntoExpr
 
 OK = "ok"
-"""The status of an item whose documents could be selected."""
+"""Status of an item with documents."""
 
 _SIZES = pl.List(pl.Int64())
-_MOST = 1_000_000
-"""Passages in one prompt, more than any model reads."""
+_MOST = 1_000_000  # passages in one prompt, more than any model reads
 
 COUNTS = {
     "n_pos": pl.Int64(),
@@ -47,15 +46,15 @@ def document_counts(
     passage_num: int = 5,
     correct_rate: Rate = 0.0,
 ) -> pl.Expr:
-    """How many passages of which kind `select_documents` shows, from the lengths of the lists.
+    """Numbers of passages that `select_documents` shows, from the lengths of the lists.
 
-    Of `passage_num` passages ceil(passage_num * noise_rate) are to be noise, the product in double
-    precision. A list that is too short is made up for by the other one (data sets by default), by
-    noise (`_int`, which always shows a passage of every group), or not at all (`_fact`).
+    Of `passage_num` passages ceil(passage_num * noise_rate) should be noise, the product in double
+    precision. If a list is too short, the other one fills the gap (data sets by default), noise
+    does (`_int`, which always shows a passage of every group), or nothing (`_fact`).
 
     Args:
-        dataset: Name of the data set; one with `_int` in it integrates information of several
-            groups, another with `_fact` is counterfactual.
+        dataset: Name of the data set; with `_int` it integrates information of several groups, else
+            with `_fact` it is counterfactual.
         n_positive: Number of positive passages; not read for `_int`.
         n_negative: Number of negative passages.
         group_sizes: Number of passages of each group, a list of integers; only read for `_int`.
@@ -66,8 +65,8 @@ def document_counts(
     Returns:
         A struct of `n_pos` (null for `_fact`), `n_neg`, `n_docs`, `n_groups_covered` (null unless
         `_int`), `n_wrong` and `n_correct` (null unless `_fact`), `realised_noise_rate` (n_neg /
-        n_docs, null without documents) and `status`: `ok`, or why nothing can be selected; all
-        else is null then.
+        n_docs, null without documents) and `status`: `ok`, or the reason why the other fields are
+        null.
 
     Raises:
         ParameterError: A number lies outside its domain.
@@ -96,7 +95,7 @@ def document_counts(
     noise, correct = _rate_expr("noise_rate", noise_rate), _rate_expr("correct_rate", correct_rate)
     shown = pl.lit(checked_passage_num(passage_num), pl.Int64)
     positives, negatives, sizes = _lengths(n_positive, n_negative, group_sizes)
-    if passage_num == 0:  # the lists are not looked at
+    if passage_num == 0:  # the lists are not read
         positives, negatives, sizes = pl.lit(0), pl.lit(0), pl.lit([], _SIZES)
 
     integration, counterfactual = is_integration(name), is_counterfactual(name)
@@ -143,7 +142,7 @@ def document_counts(
         (_outside(noise), "noise_rate is not a number from 0 to 1"),
         (_outside(correct), "correct_rate is not a number from 0 to 1"),
         *no_passages,
-        *((integration & broken, told) for broken, told in no_groups),
+        *((integration & fault, text) for fault, text in no_groups),
         (counterfactual & (pos < right), no_room),
     )
     counts = {
@@ -155,31 +154,27 @@ def document_counts(
         "n_correct": n_correct,
         "realised_noise_rate": pl.when(n_docs > 0).then(n_neg / n_docs),
     }
-    known = pl.struct(*_named(counts), pl.lit(OK).alias("status"))
-    nothing = {name: pl.lit(None, dtype) for name, dtype in COUNTS.items()}
-    unknown = pl.struct(*_named(nothing), status.alias("status"))
-    return pl.when(status == OK).then(known).otherwise(unknown).alias("document_counts")
+    complete = pl.struct(*_named(counts), pl.lit(OK).alias("status"))
+    nulls = {name: pl.lit(None, dtype) for name, dtype in COUNTS.items()}
+    failed = pl.struct(*_named(nulls), status.alias("status"))
+    return pl.when(status == OK).then(complete).otherwise(failed).alias("document_counts")
 
 
 def _named(fields: dict[str, pl.Expr]) -> list[pl.Expr]:
     return [expr.alias(name) for name, expr in fields.items()]
 
 
-def first_of(*broken: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
-    """The words of the first condition that is true, or `OK`."""
+def first_of(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
+    """The text of the first condition that is true, or `OK`."""
     status = pl.lit(OK)
-    for condition, told in reversed(broken):
-        words = pl.lit(told) if isinstance(told, str) else told
-        status = pl.when(condition).then(words).otherwise(status)
+    for condition, text in reversed(faults):
+        reason = pl.lit(text) if isinstance(text, str) else text
+        status = pl.when(condition).then(reason).otherwise(status)
     return status
 
 
 def checked_rate(name: str, rate: object) -> float:
-    """The rate as a float.
-
-    Raises:
-        ParameterError: It is no number from 0 to 1.
-    """
+    """The rate as a float from 0 to 1."""
     number = isinstance(rate, SupportsFloat) and not isinstance(rate, bool)
     share = float(rate) if number else -1.0  # type: ignore[arg-type]
     if not 0 <= share <= 1:
@@ -188,11 +183,7 @@ def checked_rate(name: str, rate: object) -> float:
 
 
 def checked_passage_num(passage_num: object) -> int:
-    """The number of passages.
-
-    Raises:
-        ParameterError: It is no whole number, or negative.
-    """
+    """The number of passages as an integer from 0."""
     whole = isinstance(passage_num, SupportsIndex) and not isinstance(passage_num, bool)
     number = index(passage_num) if whole else -1  # type: ignore[arg-type]
     if not 0 <= number <= _MOST:
@@ -211,28 +202,28 @@ def _rate_expr(name: str, rate: Rate) -> pl.Expr:
 def _lengths(
     n_positive: IntoExpr, n_negative: IntoExpr, group_sizes: IntoExpr | None
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Lengths as signed integers: those that Polars counts have no sign, and wrap below zero."""
+    """Lengths as signed integers; unsigned ones would wrap below zero."""
     sizes = pl.lit(None) if group_sizes is None else as_expr(group_sizes)
     positives, negatives = (as_expr(n).cast(pl.Int64) for n in (n_positive, n_negative))
     return positives, negatives, sizes.cast(_SIZES)
 
 
 def _share(shown: pl.Expr, rate: pl.Expr) -> pl.Expr:
-    """The share rounded up, after the product in double precision: of 25 passages 0.28 are 8."""
+    """The share rounded up, after the product in double precision: 0.28 of 25 passages are 8."""
     return (shown.cast(pl.Float64) * rate).ceil().cast(pl.Int64, strict=False)
 
 
 def _outside(rate: pl.Expr) -> pl.Expr:
-    """Whether this is no rate; NaN and null are none."""
+    """True if this is not a rate, also for NaN and null."""
     return ~rate.is_between(0, 1).fill_null(value=False)
 
 
 def _padded(
     noise: pl.Expr, neg: pl.Expr, pos: pl.Expr, positives: pl.Expr, negatives: pl.Expr
 ) -> tuple[pl.Expr, pl.Expr]:
-    """Numbers of positives and negatives of a data set by default.
+    """Numbers of positives and negatives of a data set by default, where one list fills the other.
 
-    One list that is too short is made up for by the other; at noise 1 there are negatives only.
+    At noise 1 there are negatives only.
     """
     shown = neg + pos
     short_of_noise = (noise < 1) & (neg > negatives)

@@ -35,32 +35,30 @@ def read_responses(
     """Join responses to the prompts that they answer.
 
     Args:
-        responses: One row per response: a frame, or a file, Parquet or JSON lines.
-        prompts: What `prompts` returns, with a column `answers`: a frame, or the file that
-            `write_prompts` wrote, Parquet or JSON lines. Lines lack the prompts whose documents
-            could not be selected.
+        responses: One row per response: a frame, or a Parquet or JSON lines file.
+        prompts: Result of `prompts`, with a column `answers`: a frame, or the file that
+            `write_prompts` wrote. JSON lines lack prompts whose documents could not be selected.
         id: The id of the prompt in `responses`.
-        response: The text; null where a model gave none.
-        model: Which model, or run of one, answered; `pl.lit("name")` if the table does not say.
-            None if all responses are of one model, which then has no column.
-        by: Further columns of `responses` that tell runs apart, such as the number of a repeat.
+        response: The text; null without a response.
+        model: The model, or run of one; `pl.lit("name")` if the table lacks it. None if all
+            responses are of one model, which then has no column.
+        by: Further columns of `responses` that distinguish runs, such as the number of a repeat.
         columns: Further columns of `responses` to keep, such as a judge's text.
 
     Returns:
         Every prompt once for every model, or run of it: `model`, by..., `dataset`, `id`,
         `noise_rate`, `passage_num`, `correct_passage_rate`, `order`, `seed`, `answers`, `response`
-        (null if the model has not answered, which includes all prompts whose documents could not
-        be selected), `status` (of the selection), `prompt_id`, and columns... (null without a
-        response). Prompts in their order, and of each its models in the order in which they
-        first answered one.
+        (null if the model has not answered), `status` (of the selection), `prompt_id`, and
+        columns... (null without a response). Prompts keep their order; the models of each follow
+        the order of their first responses. Lazy if `responses` is a file.
 
     Raises:
         InputError: A file cannot be read.
-        MissingColumnsError: A column is not there.
-        ParameterError: Ids or responses are no text, or a further column has the name of one of the
-            prompts.
-        ContractError: No responses, a response to none of the prompts or by no model, two of one
-            run to the same prompt, or two prompts of one id.
+        MissingColumnsError: A column is missing.
+        ParameterError: Ids or responses are not text, or a further column has the name of one of
+            the prompts.
+        ContractError: There are no responses, a response has no prompt or no model, a run answers a
+            prompt twice, or two prompts have the same id.
 
     Examples:
         >>> import polars as pl
@@ -90,9 +88,9 @@ def read_responses(
         │ m     ┆ 8   ┆ Bob      ┆ ok     │
         └───────┴─────┴──────────┴────────┘
     """
-    needed = [*KEYS, "answers", "prompt_id"]
+    required = [*KEYS, "answers", "prompt_id"]
     lines, name = is_lines(prompts), "prompt_id"
-    asked = read_prompts(prompts, needed if lines else [*needed, "status"], id=name)
+    asked = read_prompts(prompts, required if lines else [*required, "status"], id=name)
     if lines:
         typed = [pl.col(name).cast(dtype) for name, dtype in _WRITTEN.items()]
         asked = asked.with_columns(*typed, status=pl.lit(OK))
@@ -104,7 +102,7 @@ def read_responses(
 
 
 PROMPT_COLUMNS = (*KEYS, "answers", "response", "status", "prompt_id")
-"""What `read_responses` says of a prompt and its response."""
+"""Columns of a prompt and its response."""
 
 _WRITTEN = {
     "noise_rate": pl.Float64(),
@@ -113,4 +111,4 @@ _WRITTEN = {
     "seed": pl.UInt64(),
     "answers": GROUPS,
 }
-"""Types that lines may have lost."""
+"""Types that JSON lines can lose."""
