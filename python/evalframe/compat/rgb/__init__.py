@@ -2,9 +2,8 @@
 
 from evalframe.compat.rgb.documents import select_documents
 from evalframe.compat.rgb.rates import correct_rate, rates
-from evalframe.compat.rgb.reading import read, read_instances
-from evalframe.compat.rgb.scores import read_scores, score_object
-from evalframe.compat.rgb.writing import write
+from evalframe.compat.rgb.reading import read, read_instances, read_scores
+from evalframe.compat.rgb.writing import score_object, write
 
 __all__ = [
     "correct_rate",

@@ -1,8 +1,10 @@
-"""Prediction files and data files, read into tables."""
+"""Prediction, score and data files, read into tables."""
 
 from __future__ import annotations
 
 import os
+import reprlib
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,6 +13,7 @@ import polars as pl
 
 from evalframe.compat.rgb.records import FILE, INSTANCES, INTEGRATION, PREDICTIONS, read_records
 from evalframe.compat.rgb.settings import SETTINGS, Settings, runs_in
+from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
 from evalframe.core.files import matching
 from evalframe.core.rules import check_choice
@@ -18,10 +21,24 @@ from evalframe.rag.answers import OnInvalid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from evalframe.compat.rgb.settings import Paths
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
+
+SCORES = {
+    "all_rate": pl.Float64(),
+    "tt": pl.Int64(),
+    "nums": pl.Int64(),
+    "fact_check_rate": pl.Float64(),
+    "correct_rate": pl.Float64(),
+    "fact_tt": pl.Int64(),
+    "correct_tt": pl.Int64(),
+    "reject_rate": pl.Float64(),
+    "rejecttt": pl.Int64(),
+}
+"""Keys of score files besides the noise rate."""
 
 _STORED = ":noise_rate"
 _OPTIONAL = ("fakeanswer", "positive_wrong")
@@ -113,6 +130,64 @@ def read(
         variant="variant",
         file=FILE,
     )
+
+
+def read_scores(
+    path: Paths,
+    *,
+    model: str | None = None,
+    dataset: str | None = None,
+    temperature: float | None = None,
+    noise_rate: float | None = None,
+    passage_num: int | None = None,
+    correct_passage_rate: float | None = None,
+) -> pl.DataFrame:
+    """Read stored scores, one row for each score file.
+
+    The settings come from the names of the files, as for `read`; other keys are not read.
+
+    Args:
+        path: Files, globs or folders, with all score files (`..._result.json`) below them.
+        model: Overrides the names of all files.
+        dataset: Overrides the names; also separates the model from an unknown data set.
+        temperature: Overrides the names.
+        noise_rate: Overrides the names and the stored noise rates.
+        passage_num: Overrides the names.
+        correct_passage_rate: Overrides the names.
+
+    Returns:
+        model, dataset, temperature, noise_rate, passage_num, correct_passage_rate, variant
+        (`chatgpt` for a judge's scores); the scores under their stored names, null if missing:
+        all_rate, tt (counted as right), nums (responses), fact_check_rate (errors detected),
+        correct_rate (corrected, of those detected), fact_tt, correct_tt, reject_rate (rejections
+        or errors detected, by the judge), rejecttt; then file.
+
+    Raises:
+        InputError: A file does not exist or holds no scores, or a setting is missing.
+        ParameterError: A setting has another type.
+
+    References:
+        RGB 65ec39e.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from evalframe.compat import rgb
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     name = "prediction_en_7b_temp0.2_noise0.4_passage5_correct0.0_result.json"
+        ...     text = '{"all_rate": 0.5, "noise_rate": 0.4, "tt": 1, "nums": 2}'
+        ...     _ = Path(folder, name).write_text(text)
+        ...     rgb.read_scores(folder).select("model", "noise_rate", "all_rate", "nums").row(0)
+        ('7b', 0.4, 0.5, 2)
+    """
+    given = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
+    runs = runs_in(path, given, scores=True)
+    rows = [
+        asdict(settings) | _stored(file, settings, checked=noise_rate is None) | {"file": str(file)}
+        for file, settings in runs.items()
+    ]
+    schema = {**SETTINGS, "variant": pl.String(), **SCORES, "file": pl.String()}
+    return pl.DataFrame(rows, schema=schema)
 
 
 def read_instances(path: Paths, *, dataset: str | None = None) -> pl.DataFrame:
@@ -211,3 +286,30 @@ def _data_files(paths: Paths) -> list[Path]:
     if not files:
         raise InputError("no file to read; name a data file, or several by a glob")
     return list(dict.fromkeys(files))
+
+
+def _stored(file: Path, settings: Settings, *, checked: bool) -> dict[str, Any]:
+    """Scores of a file, checked; with `checked` also its noise rate against its name."""
+    try:
+        stored = decoded(read_regular(file), str(file))
+    except OSError as error:
+        raise InputError(f"{file} cannot be read ({error.strerror or error})") from error
+    if not isinstance(stored, dict) or "all_rate" not in stored:
+        raise InputError(f"{file} holds no scores: no object with 'all_rate'; is it another file?")
+    scores = {name: stored[name] for name in ("noise_rate", *SCORES) if name in stored}
+    for name, value in scores.items():
+        whole = name in SCORES and SCORES[name].is_integer()
+        if type(value) is int:
+            fits = abs(value) <= (2**63 - 1 if whole else sys.float_info.max)
+        else:
+            fits = type(value) is float and not whole
+        if not fits:
+            kind = "an integer of 64 bits" if whole else "a number of 64 bits"
+            raise InputError(f"{file}: {name!r} is {reprlib.repr(value)}, not {kind}")
+    noise_rate = scores.pop("noise_rate", settings.noise_rate)
+    if checked and noise_rate != settings.noise_rate:
+        raise InputError(
+            f"{file}: its name says noise rate {settings.noise_rate}, but it holds {noise_rate}. "
+            "Rename the file, or give noise_rate=..."
+        )
+    return scores

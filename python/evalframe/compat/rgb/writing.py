@@ -8,14 +8,13 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.rgb.scores import Judge, score_object
 from evalframe.compat.rgb.settings import SETTINGS, Settings, run_name
 from evalframe.core.contract import Column, Contract, Rule, validate
-from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
@@ -25,10 +24,13 @@ from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from evalframe.core.typing import Frame
 
+
+Judge: TypeAlias = Literal["rejection", "errors"]
+Score: TypeAlias = int | float
 
 RUN = [*SETTINGS, "variant"]
 """The columns that distinguish files."""
@@ -199,6 +201,57 @@ def write(
                 lines = run.responses.select(run.line)
                 lines.write_csv(partial, include_header=False, quote_style="never")
     return sorted(path for path, _ in files)
+
+
+def score_object(
+    counts: Mapping[str, int], *, noise_rate: float, dataset: str, judge: Judge | None = None
+) -> dict[str, Score]:
+    """Return the object of a score file, with its keys in RGB's order.
+
+    Args:
+        counts: `nums` (responses) and `tt` (counted as right); of `_fact` data sets also `fact_tt`
+            (errors detected) and `correct_tt` (corrected); of judges `rejecttt` (rejections or
+            errors by the judge), and for errors `correct_tt`.
+        noise_rate: Noise rate of the run.
+        dataset: Name of the data set.
+        judge: Set if the scores are a judge's: about `rejection`, or about `errors` detected.
+
+    Raises:
+        MissingColumnsError: A count is missing.
+        ParameterError: There are no responses: RGB ends with an error and writes nothing.
+
+    Examples:
+        >>> from evalframe.compat import rgb
+        >>> rgb.score_object({"tt": 3, "nums": 4}, noise_rate=0.2, dataset="en")
+        {'all_rate': 0.75, 'noise_rate': 0.2, 'tt': 3, 'nums': 4}
+    """
+    flags = judge is None and "_fact" in dataset
+    required = ["nums", "tt", *["fact_tt", "correct_tt"] * flags, *["rejecttt"] * bool(judge)]
+    required += ["correct_tt"] * (judge == "errors")
+    if missing := {*required} - {*counts}:
+        raise MissingColumnsError.of("score_object", missing, counts)
+    if not counts["nums"]:
+        raise ParameterError("scores need at least one response; RGB divides by zero without any")
+    tt, nums = counts["tt"], counts["nums"]
+    if judge is not None:
+        judged = counts["rejecttt"]
+        rates: dict[str, Score] = {"reject_rate": judged / nums, "all_rate": tt / nums}
+        if judge == "rejection":
+            return rates | {"tt": tt, "rejecttt": judged, "nums": nums}
+        corrected = counts["correct_tt"]
+        rates["correct_rate"] = _share(corrected, judged)
+        sums = {"tt": tt, "rejecttt": judged, "correct_tt": corrected, "nums": nums}
+        return rates | sums | {"noise_rate": noise_rate}
+    scores = {"all_rate": tt / nums, "noise_rate": noise_rate, "tt": tt, "nums": nums}
+    if flags:
+        detected, corrected = counts["fact_tt"], counts["correct_tt"]
+        scores |= {"fact_check_rate": detected / nums, "correct_rate": _share(corrected, detected)}
+        scores |= {"fact_tt": detected, "correct_tt": corrected}
+    return scores
+
+
+def _share(part: int, whole: int) -> Score:
+    return part / whole if whole else 0
 
 
 def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:
