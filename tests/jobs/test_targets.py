@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.rag.outputs import TABLES as RAG_TABLES
+from evalframe.jobs.rag.run import TABLES as RAG_TABLES
 from evalframe.jobs.replication.outputs import TABLES as REPLICATION_TABLES
 from evalframe.jobs.survey.outputs import TABLES as SURVEY_TABLES
 from evalframe.jobs.targets import target_of

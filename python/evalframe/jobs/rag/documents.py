@@ -30,14 +30,7 @@ _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
-
-    Attributes:
-        prompts: How many prompts.
-        table: For each data set and setting how many questions have documents, how many documents
-            and what share of noise on average, and how many questions have none, and why.
-        notes: How answers were read.
-    """
+    """Number of prompts, table of questions and documents by setting, notes on answers."""
 
     prompts: int
     table: pl.DataFrame
@@ -58,23 +51,10 @@ def write_documents(
     language: str | None = None,
     columns: Columns | None = None,
 ) -> Written:
-    """Choose documents for every instance and write the prompts, whole or not at all.
+    """Choose documents for every instance and write the prompts, completely or not at all.
 
-    Args:
-        instances: Tables as files, globs or folders; or data files of RGB, which end in .json.
-        noise: Noise rates, each of which makes a prompt for every instance.
-        passages: Number of documents.
-        correct: Share of right documents, of counterfactual data.
-        order: How documents are chosen.
-        seed: Of the choice.
-        output: The file, .parquet or .jsonl.
-        answers: What answers in text are, as for `RagJob`.
-        flat_answers: What flat lists are, likewise.
-        language: The file of the language to ask in; by default English or Chinese.
-        columns: Which columns of tables play which roles, where they are not called so.
-
-    Raises:
-        EvalframeError: An input or an argument is at fault, or the output cannot be written.
+    Tables are files, globs or folders; files that end in .json are data files of RGB. The other
+    arguments are the flags of `evalframe rag documents`.
     """
     columns = columns or {}
     check_columns(columns, ROLES)
@@ -123,7 +103,7 @@ def _counted(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 def summary(written: Written, output: str) -> str:
-    """What was written, for a reader."""
+    """The written prompts as text."""
     shown = {name: name for name in ("questions", "documents", "noise", "without", "because")}
     heads = shown | {"noise": "share of noise", "documents": "documents each"}
     if not written.table["without"].sum():

@@ -1,4 +1,4 @@
-"""The responses of a rag job, from tables or from prediction files, with their answers."""
+"""Responses of a rag job, from tables or prediction files, with their answers."""
 
 from __future__ import annotations
 
@@ -38,13 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opened:
-    """The responses, what describes the files that they come from, and what a reader should know.
-
-    Attributes:
-        table: The responses.
-        describe: Describes the inputs.
-        notes: How their answers were read, and which prompts have no response.
-    """
+    """Responses, how to describe their files, and notes for the reader of the result."""
 
     table: pl.LazyFrame
     describe: Callable[[], list[dict[str, Any]]]
@@ -52,18 +46,7 @@ class Opened:
 
 
 def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    """The responses of a job.
-
-    Args:
-        job: The job.
-        folder: What relative names are relative to.
-        targets: Files that will be written, which must not be among the inputs.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: A target is one of the inputs.
-        MissingColumnsError: No table has a column that the job names.
-    """
+    """The responses of a job; `targets` are the files it will write."""
     if job.rgb:
         return _predictions(job, folder, targets)
     beside = [name for name in (job.instances, job.prompts) if name is not None]
@@ -108,28 +91,28 @@ _CONTRACTS = (
     ),
 )
 ROLES = {"prompt_id", *(column.name for contract in _CONTRACTS for column in contract.columns)}
-"""What responses and instances are read for, which a job may name columns for."""
+"""Roles of responses and instances, for which a job can name columns."""
 
 
 def _answered(job: RagJob, responses: pl.LazyFrame, prompts: pl.LazyFrame) -> pl.LazyFrame:
-    """The prompts with their responses, and all else that the responses say."""
-    present = responses.collect_schema().names()
-    id = "prompt_id" if "prompt_id" in present else "id"
-    told = {id, "response", "model", *PROMPT_COLUMNS}
-    rest = [name for name in present if name not in told]
+    """The prompts with their responses, and all other columns of the responses."""
+    columns = responses.collect_schema().names()
+    id = "prompt_id" if "prompt_id" in columns else "id"
+    known = {id, "response", "model", *PROMPT_COLUMNS}
+    rest = [name for name in columns if name not in known]
     by = [name for name in rest if name in (*(job.by or ()), *(job.key or ()))]
     return ef.rag.read_responses(
         responses,
         prompts,
         id=id,
-        model="model" if "model" in present else None,
+        model="model" if "model" in columns else None,
         by=by,
         columns=[name for name in rest if name not in by],
     )
 
 
 def _unanswered(job: RagJob, table: pl.LazyFrame) -> list[str]:
-    """How many prompts have no response."""
+    """A note on prompts without a response."""
     if job.prompts is None:
         return []
     silent, unasked = pl.col("response").is_null().sum(), (pl.col("status") != OK).sum()
@@ -137,37 +120,37 @@ def _unanswered(job: RagJob, table: pl.LazyFrame) -> list[str]:
     each = ", counted for each model," if "model" in table.collect_schema() else ""
     so = "count as wrong" if job.dropped == "wrong" else "are left out as dropped"
     why = f" ({never:,} could not be asked)" if never else ""
-    told = f"{count:,} of {total:,} prompts{each} have no response{why}, and {so}."
-    return [told] if count else []
+    note = f"{count:,} of {total:,} prompts{each} have no response{why}, and {so}."
+    return [note] if count else []
 
 
 def with_answers(
-    table: pl.LazyFrame, said: AnswerText | None, flat: FlatAnswers | None
+    table: pl.LazyFrame, text: AnswerText | None, flat: FlatAnswers | None
 ) -> pl.LazyFrame:
-    """Answers as groups of aliases; those in text of JSON where they are, or are said to be."""
+    """Answers as groups of aliases; text is JSON if all of it is, unless the job says."""
     dtype, flat = table.collect_schema().get("answers"), flat or "parts"
     if dtype != pl.String:
         groups = lists_as_groups(pl.col("answers"), dtype, flat)
         return table if groups is None else table.with_columns(groups)
-    if said == "json":
+    if text == "json":
         return table.with_columns(answers_from_json(flat_answers=flat))
-    read = answer_groups if said == "text" else answers_from_text
+    read = answer_groups if text == "text" else answers_from_text
     return table.with_columns(read(flat_answers=flat, on_invalid="null"))
 
 
 def answer_notes(
-    table: pl.LazyFrame, said: AnswerText | None, flat: FlatAnswers | None
+    table: pl.LazyFrame, text: AnswerText | None, flat: FlatAnswers | None
 ) -> list[str]:
-    """What was assumed of the answers of a table, where they may mean more than one thing."""
+    """Notes on answers whose reading was assumed."""
     dtype, answers = table.collect_schema().get("answers"), pl.col("answers")
     if dtype is None:
         return []
     in_json = is_json(answers) if dtype == pl.String else pl.lit(None)
-    lists = is_flat(answers, dtype) if said != "text" else pl.lit(value=False)
+    lists = is_flat(answers, dtype) if text != "text" else pl.lit(value=False)
     counted = table.select(pl.len(), a=in_json.sum(), b=lists.sum(), c=answers.count()).collect()
     total, json, several, there = counted.row(0)
     notes = []
-    if dtype == pl.String and said is None and 0 < json < there:
+    if dtype == pl.String and text is None and 0 < json < there:
         notes.append(
             f"Answers in text: {json:,} of {total:,} are read as JSON, the others as one alias each"
             " (--answers reads all alike)."
@@ -187,13 +170,7 @@ def answer_notes(
 
 
 def language_of(said: str | Mapping[str, Any] | None, folder: Path) -> ef.rag.Language | None:
-    """The language that a job names: the entries of a table, or of a TOML file.
-
-    Raises:
-        InputError: The file cannot be read, is no TOML, or an entry is missing.
-        UnknownNameError: It has an entry of another name.
-        ParameterError: An entry holds something else than it should.
-    """
+    """The language of a job, from the entries of a table or of a TOML file."""
     if said is None:
         return None
     if isinstance(said, Mapping):

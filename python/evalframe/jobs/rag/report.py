@@ -1,4 +1,4 @@
-"""What the command line prints of the rates: the four abilities, one table each."""
+"""Text of the rates: one table for each of the four abilities."""
 
 from __future__ import annotations
 
@@ -46,18 +46,9 @@ def rates_report(
     level: float | None = None,
     width: int | None = None,
 ) -> str:
-    """The rates of each ability that was tested, under its name.
+    """The rates of each tested ability, under its name.
 
-    Where data set and noise rate are not among the keys, abilities cannot be told apart, and all
-    responses share one table.
-
-    Args:
-        rates: What `evalframe.rag.rates` gives.
-        keys: What its responses are grouped by.
-        notes: What a reader should know beside the numbers.
-        markdown: Markdown instead of aligned text.
-        level: The confidence level of the intervals.
-        width: Characters per line.
+    Without data set and noise rate among the keys, all responses share one table.
     """
     told = rates.with_columns(ability() if {"dataset", "noise_rate"} <= {*keys} else _UNKNOWN)
     parts = []

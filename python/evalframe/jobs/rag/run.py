@@ -1,4 +1,4 @@
-"""What a job of the rag family computes: open, validate, label, count."""
+"""Run a rag job: open, validate, label, count."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.rag.inputs import Opened, language_of, open_responses
 from evalframe.jobs.rag.job import KEYS, LEVEL
-from evalframe.jobs.rag.outputs import tables_of
 from evalframe.jobs.rag.report import rates_report
+from evalframe.rag.abilities import ABILITIES
 from evalframe.rag.contract import responses_contract
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.rag.job import RagJob
     from evalframe.resample.methods import Progress
+
+TABLES = ("rates", "accuracy_drop", *ABILITIES)
+"""What a folder gets, as Parquet files of these names."""
+
+_TEXTS = ("id", "response", "evaluation")
 
 
 def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
@@ -53,24 +58,19 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
         ).collect()
     metrics = [metric.alias(name) for name, metric in RATES.items()]
     record = provenance(job, metrics, opened.describe(), report.describe())
-    tables = partial(tables_of, job, labelled, rates, keys, resample)
+    tables = partial(_tables, job, labelled, rates, keys, resample)
     return Outcome(job, keys, rates, report, record, tables, notes=notes)
 
 
 def check(job: RagJob, place: Place) -> str:
-    """What is found in responses that keep their contract.
-
-    Raises:
-        ContractError: They do not.
-        InputError: An input cannot be read.
-    """
+    """Report on responses that keep their contract."""
     opened, _, contract = _opened(job, place)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The rates for a reader."""
+    """The rates as text."""
     return rates_report(
         outcome.result,
         outcome.keys,
@@ -81,58 +81,76 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
     )
 
 
+def _tables(
+    job: RagJob,
+    labelled: pl.LazyFrame,
+    rates: pl.DataFrame,
+    keys: Sequence[str],
+    resample: ef.Bootstrap | None,
+) -> dict[str, pl.DataFrame]:
+    """All tables of a folder by name, empty if the rates lack a key that a table needs."""
+    tables = dict.fromkeys(TABLES, pl.DataFrame()) | {"rates": rates}
+    if "noise_rate" in keys:
+        tables["accuracy_drop"] = ef.rag.accuracy_drop(
+            labelled,
+            by=[key for key in keys if key != "noise_rate"],
+            weight=job.weight,
+            dropped=job.dropped,
+            resample=resample,
+        ).collect()
+    needed = {"dataset", "noise_rate"}
+    for name in ABILITIES:
+        more = {"passage_num"} if name == "counterfactual_robustness" else set()
+        if needed | more <= {*keys}:
+            tables[name] = ef.rag.published_table(rates, name)
+    return tables
+
+
 def _opened(job: RagJob, place: Place) -> tuple[Opened, list[str], Contract]:
-    """The responses, what they are grouped by, and their contract."""
+    """The responses, their group keys, and their contract."""
     opened = open_responses(job, place.folder, place.targets)
     schema = opened.table.collect_schema()
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
     return opened, keys, _contract(job, schema, keys)
 
 
-def _contract(job: RagJob, present: pl.Schema, keys: Sequence[str]) -> Contract:
-    """The contract of the columns that the table has."""
-    roles = {role: role if role in present else None for role in (*KEYS, *_TEXTS)}
-    labelled = not _is_labelled_anew(job, present)
+def _contract(job: RagJob, schema: pl.Schema, keys: Sequence[str]) -> Contract:
+    """The contract of the columns in the table."""
+    roles = {role: role if role in schema else None for role in (*KEYS, *_TEXTS)}
+    labelled = not _is_labelled_anew(job, schema)
     contract = responses_contract(
         **roles,
-        answers="answers" if not labelled and "answers" in present else None,
+        answers="answers" if not labelled and "answers" in schema else None,
         label="label" if labelled else None,
-        factlabel="factlabel" if labelled and "factlabel" in present else None,
+        factlabel="factlabel" if labelled and "factlabel" in schema else None,
         weight=job.weight,
         by=[key for key in keys if key not in KEYS],
     )
     return contract if job.key is None else replace(contract, key=job.key)
 
 
-def _question(present: pl.Schema) -> list[str]:
-    return [name for name in ("dataset", "id") if name in present]
+def _question(schema: pl.Schema) -> list[str]:
+    return [name for name in ("dataset", "id") if name in schema]
 
 
 def _in_memory(labelled: pl.LazyFrame, needed: list[str], job: RagJob) -> pl.LazyFrame:
-    """What tables read of the responses, without their texts, so that they are labelled once."""
+    """The columns that tables read, in memory: responses are labelled once."""
     cluster = None if job.bootstrap is None else job.bootstrap.cluster
     read = [*needed, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
-    known = labelled.collect_schema()
-    wanted = dict.fromkeys(name for name in read if name is not None and name in known)
-    return labelled.select(*wanted).collect().lazy()
+    schema = labelled.collect_schema()
+    columns = dict.fromkeys(name for name in read if name is not None and name in schema)
+    return labelled.select(*columns).collect().lazy()
 
 
-_TEXTS = ("id", "response", "evaluation")
-
-
-def _is_labelled_anew(job: RagJob, present: pl.Schema) -> bool:
-    """Whether labels are made: not if the table has some and no mode is asked for."""
-    return job.mode is not None or "label" not in present
+def _is_labelled_anew(job: RagJob, schema: pl.Schema) -> bool:
+    """True unless the table has labels and the job sets no mode."""
+    return job.mode is not None or "label" not in schema
 
 
 def _labelled(
     job: RagJob, responses: pl.LazyFrame, schema: pl.Schema, language: ef.rag.Language | None
 ) -> pl.LazyFrame:
-    """The responses with labels: their own, unless a mode is asked for or there are none.
-
-    Raises:
-        ParameterError: The job sets options of labelling, but the table has labels already.
-    """
+    """The responses with labels: those in the table, unless the job sets a mode."""
     if _is_labelled_anew(job, schema):
         return ef.rag.label(responses, language=language, mode=job.mode or "strict")
     for name in ("language", "flat_answers"):
