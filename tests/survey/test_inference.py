@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.inference import adjusted_p_value, sign_flip_test, sign_flips
 from survey.stored_scores import model_scores
@@ -43,7 +45,7 @@ def test_golden_sign_flips(golden):
         scores = pair(case["scores_a"], case["scores_b"])
         exact = sign_flip_test(scores, on="question_id", n=2**12).collect()
         assert exact["p_value"].item() == pytest.approx(case["exact_p"], abs=1e-12)
-        original = sign_flip_test(scores, on="question_id", rules="reference").collect()
+        original = dtef.sign_flip_test(scores, on="question_id").collect()
         if not case["tested"]:
             assert original.select("delta", "p_value").row(0) == (None, None)
             continue
@@ -56,7 +58,7 @@ def test_golden_sign_flips(golden):
 
 def test_golden_pairs_of_models(golden):
     scores = model_scores(golden)
-    made = sign_flip_test(scores, on=["segment_id", "question_id"], rules="reference").collect()
+    made = dtef.sign_flip_test(scores, on=["segment_id", "question_id"]).collect()
     found = {(row["left"], row["right"]): row for row in made.iter_rows(named=True)}
     pairs = golden("survey/statistics")["dataset"]["pairwise"]
     assert len(pairs) == len(made)
@@ -111,20 +113,20 @@ def test_equal_models_and_clear_differences():
     assert same["p_value"].item() == 1.0
     apart = pair(many, many + 0.5)
     assert sign_flip_test(apart, on="question_id", n=99).collect()["p_value"].item() == 0.01
-    original = sign_flip_test(apart, on="question_id", n=99, rules="reference").collect()
+    original = dtef.sign_flip_test(apart, on="question_id", n=99).collect()
     assert original["p_value"].item() == 0.0
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_chunks_and_other_models_change_nothing(golden, monkeypatch, rules):
+@pytest.mark.parametrize("room", [survey, dtef])
+def test_chunks_and_other_models_change_nothing(golden, monkeypatch, room):
     scores = model_scores(golden)
     keys = ["segment_id", "question_id"]
-    whole = sign_flip_test(scores, on=keys, n=300, rules=rules).collect()
+    whole = room.sign_flip_test(scores, on=keys, n=300).collect()
     monkeypatch.setattr(sign_flips, "_SIGNS", 1_000)
-    assert_frame_equal(sign_flip_test(scores, on=keys, n=300, rules=rules).collect(), whole)
+    assert_frame_equal(room.sign_flip_test(scores, on=keys, n=300).collect(), whole)
     left, right = whole.select("left", "right").row(0)
     two = scores.filter(pl.col("model").is_in([left, right]))
-    alone = sign_flip_test(two, on=keys, n=300, rules=rules).collect()
+    alone = room.sign_flip_test(two, on=keys, n=300).collect()
     assert alone["p_value"].item() == whole["p_value"][0]
 
 
@@ -145,13 +147,7 @@ def test_false_findings_are_as_many_as_said():
         ({"on": "question"}, MissingColumnsError, "needs column 'question'"),
         ({"between": pl.lit("x").alias("m")}, ParameterError, r"needs two models, found \['x'\]"),
         ({"n": 0}, ParameterError, "n must be a whole number of draws"),
-        ({"rules": "old"}, ParameterError, "rules must be one of"),
         ({"correction": "no"}, ParameterError, "correction must be one of"),
-        (
-            {"correction": "none", "rules": "reference"},
-            ParameterError,
-            "the original corrects by Holm alone",
-        ),
     ],
 )
 def test_what_is_refused(change, error, message):
@@ -162,8 +158,8 @@ def test_what_is_refused(change, error, message):
 def test_golden_holm(golden):
     for case in golden("survey/statistics")["holm"]:
         tests = pl.DataFrame({"p_value": pl.Series(case["p"], dtype=pl.Float64, strict=False)})
-        for rules, stored in (("reference", case["original"]), ("documented", case["standard"])):
-            made = tests.select(adjusted_p_value(rules=rules)).to_series()
+        for room, stored in ((dtef, case["original"]), (survey, case["standard"])):
+            made = tests.select(room.adjusted_p_value()).to_series()
             assert made.to_list() == pytest.approx(stored, abs=1e-15)
 
 
@@ -192,7 +188,5 @@ def test_families_by_group():
 
 
 def test_corrections_that_are_refused():
-    with pytest.raises(ParameterError, match="the original has no bonferroni"):
-        adjusted_p_value(correction="bonferroni", rules="reference")
     with pytest.raises(ParameterError, match="correction must be one of"):
         adjusted_p_value(correction="sidak")

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.inference import (
     context,
@@ -21,7 +23,7 @@ from survey.stored_scores import model_scores
 
 
 def test_golden_context_tests(golden):
-    made = context_test(model_scores(golden), rules="reference").collect()
+    made = dtef.context_test(model_scores(golden)).collect()
     found = {row["model"]: row for row in made.iter_rows(named=True)}
     cases = golden("survey/statistics")["dataset"]["context_per_model"]
     assert len(cases) == len(made)
@@ -37,7 +39,7 @@ def test_golden_context_tests(golden):
 def test_golden_context_tests_of_categories(golden):
     category = pl.col("segment_id").str.extract("^([^:]*):").alias("category")
     scores = model_scores(golden).with_columns(category).drop_nulls("category")
-    made = context_test(scores, by=["model", "category"], rules="reference").collect()
+    made = dtef.context_test(scores, by=["model", "category"]).collect()
     found = {(row["model"], row["category"]): row for row in made.iter_rows(named=True)}
     cases = golden("survey/statistics")["dataset"]["context_by_category"]
     assert len(cases) >= 20
@@ -63,7 +65,7 @@ def test_slopes_within_keys():
     made = context_test(points(0.01), on="question_id", n=99).collect()
     assert made["slope"].item() == pytest.approx(0.01)
     assert made["p_value"].item() == 0.01
-    original = context_test(points(0.01), on="question_id", n=99, rules="reference").collect()
+    original = dtef.context_test(points(0.01), on="question_id", n=99).collect()
     assert original["p_value"].item() == 0.0
     falling = context_test(points(-0.01), on="question_id", n=99).collect()
     assert falling["p_value"].item() == 1.0
@@ -104,7 +106,7 @@ def gaps(cases, **change):
             "marginal": [list(map(float, case["marginal"])) for case in cases],
         }
     )
-    return gap_decomposition(frame.with_columns(**change), rules="reference").collect()
+    return dtef.gap_decomposition(frame.with_columns(**change)).collect()
 
 
 def test_golden_gaps(golden):
@@ -140,7 +142,7 @@ def test_gaps_of_other_units_and_of_nothing():
     assert summary.select("n", "n_skipped", "share_right_direction").row(0) == (2, 1, 1.0)
     far = gap_summary(made, min_shift=99).collect().row(0, named=True)
     assert (far["mean_direction"], far["n"], far["n_skipped"]) == (None, 0, 3)
-    original = gap_summary(made, min_shift=99, rules="reference").collect().row(0, named=True)
+    original = dtef.gap_summary(made, min_shift=99).collect().row(0, named=True)
     assert (original["mean_direction"], original["mean_overshoot"]) == (0.0, 0.0)
 
 
@@ -163,7 +165,7 @@ def test_golden_experiments(golden):
     for case in both:
         # The original takes the first less the second, as here the right less the left.
         swapped = runs(case["b"], case["a"])
-        made = welch_test(swapped, rules="reference").collect().row(0, named=True)
+        made = dtef.welch_test(swapped).collect().row(0, named=True)
         assert made["t"] == pytest.approx(case["t"], abs=1e-9)
         assert made["df"] == pytest.approx(case["df"], abs=1e-9)
         assert made["p_value"] == pytest.approx(case["p_normal_approx"], abs=1e-12)
@@ -181,18 +183,19 @@ def test_welch_against_scipy():
     assert made["p_value"] == pytest.approx(expected.pvalue)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_experiments_without_variation(rules):
-    nothing = (0.0, 1.0) if rules == "reference" else (None, None)
+@pytest.mark.parametrize(
+    ("room", "nothing", "degrees", "effect"),
+    [(survey, (None, None), (None, None), None), (dtef, (0.0, 1.0), (3.0, 0.0), "negligible")],
+)
+def test_experiments_without_variation(room, nothing, degrees, effect):
     for frame in (runs([1, 1], [2, 2]), runs([1], [2, 3]), runs([1], [1])):
-        made = welch_test(frame, rules=rules).collect()
+        made = room.welch_test(frame).collect()
         assert made.select("t", "p_value").row(0) == nothing
     # `welchTTest` of the original: n + n - 2, and 0 where a side has fewer than two.
-    three_and_two = welch_test(runs([1, 1, 1], [2, 2]), rules=rules).collect()["df"].item()
-    one_and_two = welch_test(runs([1], [2, 3]), rules=rules).collect()["df"].item()
-    assert (three_and_two, one_and_two) == ((3.0, 0.0) if rules == "reference" else (None, None))
-    effect = "negligible" if rules == "reference" else None
-    assert welch_test(runs([1], [1]), rules=rules).collect()["effect"].item() == effect
+    three_and_two = room.welch_test(runs([1, 1, 1], [2, 2])).collect()["df"].item()
+    one_and_two = room.welch_test(runs([1], [2, 3])).collect()["df"].item()
+    assert (three_and_two, one_and_two) == degrees
+    assert room.welch_test(runs([1], [1])).collect()["effect"].item() == effect
 
 
 def test_experiments_by_group_and_by_name():

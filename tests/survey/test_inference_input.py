@@ -4,6 +4,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey import (
     adjusted_p_value,
@@ -35,10 +37,10 @@ def answers(*changes):
     return pl.DataFrame([ANSWER | change for change in changes])
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_an_answer_of_another_length_keeps_its_score(rules):
+@pytest.mark.parametrize("room", [survey, dtef])
+def test_an_answer_of_another_length_keeps_its_score(room):
     shorter = {"predicted": [60.0, 40.0], "actual": [0.5, 0.3, 0.2], "score": 0.1}
-    found = respondent_intervals(answers(shorter), rules=rules).collect().row(0, named=True)
+    found = room.respondent_intervals(answers(shorter)).collect().row(0, named=True)
     assert found["estimate"] == found["lower"] == found["upper"] == 0.1
     assert found["mean"] == pytest.approx(0.1)
 
@@ -121,7 +123,7 @@ def test_a_condition_without_runs():
     runs = pl.DataFrame({"condition": ["b", "b"], "score": [1.0, 2.0]})
     with pytest.raises(ParameterError, match="compares two conditions"):
         welch_test(runs, conditions=("a", "b"))
-    found = welch_test(runs, conditions=("a", "b"), rules="reference").collect()
+    found = dtef.welch_test(runs, conditions=("a", "b")).collect()
     assert found.select("t", "p_value", "cohens_d", "n_left").row(0) == (0.0, 1.0, 0.0, 0)
 
 
@@ -132,7 +134,7 @@ def test_golden_welch_without_runs(golden):
             {"condition": ["b"] * len(case["b"]), "score": case["b"]},
             schema={"condition": pl.String, "score": pl.Float64},
         )
-        found = welch_test(runs, conditions=("a", "b"), rules="reference").collect()
+        found = dtef.welch_test(runs, conditions=("a", "b")).collect()
         assert found.select("t", "df", "p_value").row(0) == (0.0, 0.0, 1.0)
 
 

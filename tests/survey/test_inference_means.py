@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.baselines import baseline
 from evalframe.survey.inference import (
@@ -29,7 +30,7 @@ def group(values):
 
 def test_golden_means(golden):
     for case in golden("survey/statistics")["bootstrap_mean"]:
-        made = mean_intervals(group(case["scores"]), n=20_000, rules="reference").collect()
+        made = dtef.mean_intervals(group(case["scores"]), n=20_000).collect()
         if not case["scores"]:
             assert not len(made)
             continue
@@ -42,7 +43,7 @@ def test_golden_means(golden):
 def test_golden_models(golden):
     keys = ["model", "segment_id"]
     segments = model_scores(golden).group_by(keys).agg(pl.col("score").mean())
-    made = mean_intervals(segments, n=4_000, rules="reference").collect()
+    made = dtef.mean_intervals(segments, n=4_000).collect()
     found = {row["model"]: row for row in made.iter_rows(named=True)}
     for case in golden("survey/statistics")["dataset"]["bootstrap"]:
         row = found[case["model"]]
@@ -59,7 +60,7 @@ def test_means_of_one_row_and_of_missing_values(monkeypatch):
     assert made.select("model", "n").rows() == [("a", 1), ("b", 2)]
     assert made.select("lower", "upper").row(0) == (None, None)
     assert made.select("lower", "upper").row(1) == pytest.approx((0.1, 0.3))
-    original = mean_intervals(frame, n=50, rules="reference").collect()
+    original = dtef.mean_intervals(frame, n=50).collect()
     assert original.row(0) == ("a", 0.5, 0.5, 0.5, 1)
     monkeypatch.setattr(means, "_CELLS", 2)
     assert_frame_equal(mean_intervals(frame, n=50).collect(), made)
@@ -93,7 +94,7 @@ def test_weighted_ranks():
     weight = pl.col("sample_size").sqrt()
     by_metric = frame.filter(model="a").select(mean_score(weight=weight)).item()
     assert made["weighted_mean"][0] == pytest.approx(by_metric)
-    original = weighted_means(frame, rules="reference").collect().filter(model="c")
+    original = dtef.weighted_means(frame).collect().filter(model="c")
     expected = (0.5 * 10**0.5 + 0.6 * 30**0.5) / (10**0.5 + 30**0.5)
     assert original["weighted_mean"].item() == pytest.approx(expected)
 
@@ -118,7 +119,7 @@ def answers(*cases):
 def test_golden_respondents(golden):
     cases = golden("survey/statistics")["bootstrap_truth"]
     scored = answers(*((case["prediction"], case["truth"], case["n"]) for case in cases))
-    made = respondent_intervals(scored, n=10_000, rules="reference").collect()
+    made = dtef.respondent_intervals(scored, n=10_000).collect()
     for case, row in zip(cases, made.iter_rows(named=True), strict=True):
         for name, stored in (("mean", "mean"), ("lower", "lo"), ("upper", "hi")):
             expected = case["mc"][stored]

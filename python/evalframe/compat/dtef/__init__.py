@@ -3,6 +3,16 @@
 from evalframe.compat.dtef.context_tables import context_responsiveness, stereotype_score
 from evalframe.compat.dtef.dialogues import read_dialogues
 from evalframe.compat.dtef.disparity import disparity, model_disparity, question_disparity
+from evalframe.compat.dtef.inference import (
+    adjusted_p_value,
+    gap_decomposition,
+    gap_summary,
+    mean_intervals,
+    respondent_differences,
+    respondent_intervals,
+    weighted_means,
+    welch_test,
+)
 from evalframe.compat.dtef.leaderboards import (
     attribute_breakdown,
     category_leaders,
@@ -14,6 +24,7 @@ from evalframe.compat.dtef.leaderboards import (
 )
 from evalframe.compat.dtef.noise import noise_ceiling, normalised_score
 from evalframe.compat.dtef.parsing import parse
+from evalframe.compat.dtef.permutations import context_test, sign_flip_test
 from evalframe.compat.dtef.reading import read_survey
 from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs
 from evalframe.compat.dtef.scoring import prompt_scores, score
@@ -32,18 +43,23 @@ from evalframe.compat.dtef.writing import write_survey
 __all__ = [
     "RunResults",
     "SurveyReport",
+    "adjusted_p_value",
     "attribute_breakdown",
     "category_leaders",
     "consistency",
     "context_responsiveness",
+    "context_test",
     "cosine_similarity",
     "disparity",
     "earth_mover_similarity",
+    "gap_decomposition",
+    "gap_summary",
     "individual_score",
     "jensen_shannon_distance",
     "jensen_shannon_similarity",
     "leaderboard",
     "leaderboards",
+    "mean_intervals",
     "model_disparity",
     "noise_ceiling",
     "normalised_score",
@@ -55,12 +71,17 @@ __all__ = [
     "read_dialogues",
     "read_runs",
     "read_survey",
+    "respondent_differences",
+    "respondent_intervals",
     "score",
     "segment_overview",
     "segment_scores",
+    "sign_flip_test",
     "stereotype_score",
     "summary",
     "validate",
+    "weighted_means",
+    "welch_test",
     "write_summary",
     "write_survey",
 ]

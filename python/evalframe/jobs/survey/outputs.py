@@ -115,13 +115,14 @@ def tables_of(
         ).collect()
     if job.bootstrap is not None and scores["model"].n_unique() > 1:
         named = [name for name in DISTRIBUTION if name in scores.columns]
-        tables["pairwise"] = ef.survey.sign_flip_test(
+        options = _options(job)
+        del options["by"]
+        tables["pairwise"] = room.sign_flip_test(
             scores.drop_nulls("question_id"),
             on=[*dict.fromkeys((*job.by, *named))],
-            context=job.context,
             n=job.bootstrap.n,
             seed=job.bootstrap.seed,
-            rules=job.rules,
+            **options,
         ).collect()
     return tables | {"scores": scores}
 

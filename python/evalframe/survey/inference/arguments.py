@@ -1,4 +1,4 @@
-"""What the tests of this package ask of their arguments."""
+"""Checks of arguments that the functions of this package share."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
-from evalframe.core.rows import as_expr
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr, columns_read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from evalframe.core.typing import IntoExpr
 
 
-def shared_keys(on: IntoExpr | Sequence[IntoExpr]) -> list[pl.Expr]:
-    """The columns that say what was answered.
+def check_columns(caller: str, rows: pl.LazyFrame, exprs: Iterable[pl.Expr]) -> None:
+    """Raise MissingColumnsError if the table lacks a column that an expression reads."""
+    columns = rows.collect_schema().names()
+    if missing := columns_read(exprs) - {*columns}:
+        raise MissingColumnsError.of(caller, missing, columns)
 
-    Raises:
-        ParameterError: There are none.
-    """
+
+def shared_keys(on: IntoExpr | Sequence[IntoExpr]) -> list[pl.Expr]:
+    """Return the columns that identify what was answered, at least one."""
     keys = [as_expr(key) for key in ([on] if isinstance(on, str | pl.Expr) else on)]
     if not keys:
         raise ParameterError("on is empty; name what was answered, such as question_id")
@@ -28,11 +31,7 @@ def shared_keys(on: IntoExpr | Sequence[IntoExpr]) -> list[pl.Expr]:
 
 
 def check_draws(n: int, seed: int, level: float | None = None) -> None:
-    """Raise where a number of draws, a seed or a level is none.
-
-    Raises:
-        ParameterError: It names which, and its domain.
-    """
+    """Raise ParameterError if a number of draws, a seed or a level is outside its domain."""
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise ParameterError(f"n must be a whole number of draws, 1 or more, got {n!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:

@@ -1,7 +1,7 @@
 """How a prediction departs from the population: in the direction of the segment, and how far.
 
-With predicted p, actual t and population marginal m, a = p - m is what the model takes the segment
-to differ by, and b = t - m what it does differ by.
+With predicted p, actual t and population marginal m, a = p - m is the departure that the model
+predicts for the segment, and b = t - m the actual one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import check_context, counted, marked, with_contexts
+from evalframe.survey.contexts import counted, marked, with_contexts
+from evalframe.survey.inference.arguments import check_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.contexts import Context
 
-_NOTHING = 1e-10
-"""Shifts below are none."""
+NEGLIGIBLE = 1e-10
+"""Shifts below it are taken for 0."""
 
 GAP = {
     "direction": pl.Float64(),
@@ -34,15 +33,16 @@ GAP = {
 }
 """The columns that `gap_decomposition` adds."""
 
-_SUMMARY = (
+MEANS = (
     "mean_direction",
     "share_right_direction",
     "mean_magnitude",
     "mean_overshoot",
     "mean_undershoot",
-    "n",
-    "n_skipped",
 )
+"""The means of `gap_summary`."""
+
+_LISTS = (":p", ":t", ":m")
 
 
 def gap_decomposition(
@@ -51,34 +51,25 @@ def gap_decomposition(
     predicted: IntoExpr = "predicted",
     actual: IntoExpr = "actual",
     marginal: IntoExpr = "marginal",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Direction and magnitude of each prediction's departure from the population.
 
     Args:
         predictions: One row per prediction, with the population marginal joined, such as `percent`
             of `population_marginals`.
-        predicted: List(number), as many as options.
-        actual: The same.
-        marginal: The same.
-        rules: `documented`: all three are made percentages that sum to 100. `reference`: numbers
-            are taken as they stand, so all must be percentages.
+        predicted: List(number), one for each option; scaled to sum to 100.
+        actual: List(number), one for each option; scaled to sum to 100.
+        marginal: List(number), one for each option; scaled to sum to 100.
 
     Returns:
         The columns of `predictions` and: `model_shift`, `truth_shift` (lengths of a and b, in
-        percentage points), `direction` (cosine of a and b, -1 to 1; null where either is nothing),
-        `magnitude` (length of a over that of b; null where b is nothing). By the original's rules
-        the direction is 0 where it is undefined, and the magnitude 1 where both are nothing,
-        infinite where b alone is. All null where a list is, or is no distribution (a null, NaN,
-        infinite or negative number, or nothing but zeros), or where lengths differ. Columns of
-        these names are replaced. Lazy; rows keep their order.
+        percentage points), `direction` (cosine of a and b, -1 to 1; null if either is 0),
+        `magnitude` (length of a over that of b; null if b is 0). All are null where a list is null
+        or not a distribution (a null, NaN, infinite or negative number, or only zeros), or where
+        lengths differ. Columns of these names are replaced. Lazy; rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: Unknown rules.
-
-    References:
-        dtef-app 52d79c0, the gap decomposition of its analysis script.
+        MissingColumnsError: A column is missing.
 
     Examples:
         >>> import polars as pl
@@ -89,27 +80,51 @@ def gap_decomposition(
         >>> gap.select(pl.col("direction", "magnitude").round(9)).row(0)
         (1.0, 0.5)
     """
-    check_rules(rules)
+    rows = with_lists(predictions, predicted, actual, marginal)
+    shifts = with_shifts(rows.with_columns(_percentages(name) for name in _LISTS))
+    a, b = pl.col("model_shift"), pl.col("truth_shift")
+    shifted = pl.when((a >= NEGLIGIBLE) & (b >= NEGLIGIBLE))
+    return shifts.with_columns(
+        direction=shifted.then(pl.col(":cosine").clip(-1.0, 1.0)),
+        magnitude=pl.when(b >= NEGLIGIBLE).then(a / b),
+    ).drop(":cosine")
+
+
+def with_lists(
+    predictions: Frame, predicted: IntoExpr, actual: IntoExpr, marginal: IntoExpr
+) -> pl.LazyFrame:
+    """Rows with the lists `:p`, `:t` and `:m`, null where their lengths differ."""
     rows = lazy(predictions)
-    names = {":p": as_expr(predicted), ":t": as_expr(actual), ":m": as_expr(marginal)}
-    present = rows.collect_schema().names()
-    if missing := columns_read(names.values()) - {*present}:
-        raise MissingColumnsError.of("gap_decomposition", missing, present)
-    lists = {name: expr.cast(pl.List(pl.Float64)) for name, expr in names.items()}
-    of_one_length = (pl.col(":p").list.len() == pl.col(":t").list.len()) & (
-        pl.col(":m").list.len() == pl.col(":t").list.len()
+    exprs = dict(zip(_LISTS, map(as_expr, (predicted, actual, marginal)), strict=True))
+    check_columns("gap_decomposition", rows, exprs.values())
+    length = pl.col(":t").list.len()
+    same_length = (pl.col(":p").list.len() == length) & (pl.col(":m").list.len() == length)
+    lists = {name: expr.cast(pl.List(pl.Float64)) for name, expr in exprs.items()}
+    return rows.with_columns(**lists).with_columns(
+        pl.when(same_length).then(name).alias(name) for name in _LISTS
     )
-    usable = rows.with_columns(**lists).with_columns(
-        pl.when(of_one_length).then(name).alias(name) for name in names
+
+
+def with_shifts(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows with the lengths of a and b and their `:cosine` in place of the lists."""
+    p, t, m = map(pl.col, _LISTS)
+    a, b = pl.col(":a"), pl.col(":b")
+    known = pl.when(p.is_not_null())
+    shifts = rows.with_columns((p - m).alias(":a"), (t - m).alias(":b")).with_columns(
+        (a * b).list.sum().alias(":product"),
+        model_shift=known.then((a * a).list.sum().sqrt()),
+        truth_shift=known.then((b * b).list.sum().sqrt()),
     )
-    if rules == "documented":
-        usable = usable.with_columns(_percentages(name) for name in names)
-    shifts = usable.with_columns((pl.col(":p") - pl.col(":m")).alias(":a"), _b())
-    product = (pl.col(":a") * pl.col(":b")).list.sum()
-    lengths = [(pl.col(name) * pl.col(name)).list.sum().sqrt() for name in (":a", ":b")]
-    a, b = (pl.when(pl.col(":p").is_not_null()).then(length) for length in lengths)
-    made = shifts.with_columns(product.alias(":product"), model_shift=a, truth_shift=b)
-    return made.with_columns(*_parts(rules)).drop(*names, ":a", ":b", ":product")
+    cosine = pl.col(":product") / (pl.col("model_shift") * pl.col("truth_shift"))
+    return shifts.with_columns(cosine.alias(":cosine")).drop(*_LISTS, ":a", ":b", ":product")
+
+
+def _percentages(name: str) -> pl.Expr:
+    """Numbers scaled to sum to 100; null if they are not a distribution."""
+    values, each = pl.col(name), pl.element()
+    valid = values.list.eval((each.is_finite() & (each >= 0)).fill_null(value=False)).list.all()
+    total = values.list.sum()
+    return pl.when(valid & (total > 0)).then(values / total * 100)
 
 
 def gap_summary(
@@ -118,30 +133,27 @@ def gap_summary(
     by: IntoExpr | Sequence[IntoExpr] = "model",
     context: Context = "highest",
     min_shift: float = 1.0,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Mean direction and magnitude over the segments that do differ from the population.
 
     Args:
-        gaps: As `gap_decomposition` gives them.
+        gaps: Result of `gap_decomposition`.
         by: Groups, such as models, or models and categories.
-        context: Which amount of context counts, see `at_context`, in each group and, as far as
-            there are, `segment_id` and `round`.
-        min_shift: Percentage points that a segment must differ by from the population to count.
-        rules: `documented`, or `reference`, which gives 0 where there is nothing to average, and
-            takes all amounts of context.
+        context: The amount of context to include, see `at_context`, in each group and, if present,
+            `segment_id` and `round`.
+        min_shift: Percentage points by which a segment must differ from the population.
 
     Returns:
         by..., `mean_direction`, `share_right_direction` (of directions above 0), `mean_magnitude`
         (finite ones), `mean_overshoot` (magnitudes above 1), `mean_undershoot` (1 or less), `n`
-        (rows counted), `n_skipped` (smaller shifts) and, if there are amounts of context,
-        `context_count` (Int64, the one that counts; null for several) and `n_other_context` (Int64,
-        rows of others, which do not count), but not by the original's rules. Rows without a gap, as
-        of answers that could not be read, stand in neither count. Sorted by the keys. Lazy.
+        (rows included), `n_skipped` (smaller shifts) and, if there are amounts of context,
+        `context_count` (Int64, the included one; null for several) and `n_other_context` (Int64,
+        rows of others). Rows without a gap, such as answers that could not be read, are in neither
+        count. Sorted by the keys. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: Unknown rules, or a negative shift.
+        MissingColumnsError: A column is missing.
+        ParameterError: A negative shift, or an invalid context.
 
     Examples:
         >>> import polars as pl
@@ -157,60 +169,29 @@ def gap_summary(
         >>> summary.select("model", pl.col("mean_magnitude").round(9), "n", "n_skipped").row(0)
         ('a', 0.5, 1, 1)
     """
-    check_rules(rules)
     if isinstance(min_shift, bool) or not min_shift >= 0:
         raise ParameterError(f"min_shift must be 0 or more percentage points, got {min_shift!r}")
-    keys, rows = Keys.of(by, taken=_SUMMARY), lazy(gaps)
-    present = rows.collect_schema().names()
-    needed = {*GAP} - {"model_shift"}
-    needed |= columns_read(keys.exprs)
-    if missing := needed - {*present}:
-        raise MissingColumnsError.of("gap_summary", missing, present)
-    check_context(context, rules)
-    if rules == "documented":
-        rows = marked(rows, context, keys.exprs, "truth_shift")
+    keys, rows = Keys.of(by, taken=(*MEANS, "n", "n_skipped")), lazy(gaps)
+    columns = rows.collect_schema().names()
+    required = {"direction", "magnitude", "truth_shift", *columns_read(keys.exprs)}
+    if missing := required - {*columns}:
+        raise MissingColumnsError.of("gap_summary", missing, columns)
+    rows = marked(rows, context, keys.exprs, "truth_shift")
     known = counted(rows).with_columns(keys.select()).drop_nulls("truth_shift")
-    counts = pl.col("truth_shift") >= min_shift
-    direction = pl.col("direction").filter(counts)
-    magnitude = pl.col("magnitude").filter(counts & pl.col("magnitude").is_finite())
-    made = {
+    large = pl.col("truth_shift") >= min_shift
+    direction = pl.col("direction").filter(large)
+    magnitude = pl.col("magnitude").filter(large & pl.col("magnitude").is_finite())
+    summaries = {
         "mean_direction": direction.mean(),
         "share_right_direction": (direction > 0).mean(),
         "mean_magnitude": magnitude.mean(),
         "mean_overshoot": magnitude.filter(magnitude > 1).mean(),
         "mean_undershoot": magnitude.filter(magnitude <= 1).mean(),
+        "n": large.sum().cast(pl.Int64),
+        "n_skipped": (~large).sum().cast(pl.Int64),
     }
-    if rules == "reference":
-        made = {name: mean.fill_null(0.0) for name, mean in made.items()}
-    made |= {"n": counts.sum().cast(pl.Int64), "n_skipped": (~counts).sum().cast(pl.Int64)}
-    summed = known.group_by(keys.inner).agg(**made) if keys.names else known.select(**made)
-    table = summed.sort(keys.inner).rename(keys.restore()) if keys.names else summed
-    return with_contexts(table, rows, keys.exprs, keys.names)
-
-
-def _percentages(name: str) -> pl.Expr:
-    """Numbers that sum to 100; null where they are no distribution."""
-    values = pl.col(name)
-    usable = values.list.eval(
-        (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
-    )
-    total = values.list.sum()
-    return pl.when(usable.list.all() & (total > 0)).then(values / total * 100)
-
-
-def _b() -> pl.Expr:
-    return (pl.col(":t") - pl.col(":m")).alias(":b")
-
-
-def _parts(rules: Rules) -> list[pl.Expr]:
-    """Direction and magnitude, of the lengths of the shifts and their product."""
-    a, b = pl.col("model_shift"), pl.col("truth_shift")
-    cosine = pl.col(":product") / (a * b)
-    if rules == "reference":
-        direction = pl.when((b < _NOTHING) | (a == 0)).then(0.0 * a).otherwise(cosine)
-        alone = pl.when(a < _NOTHING).then(1.0).otherwise(float("inf"))
-        magnitude = pl.when(b < _NOTHING).then(alone).otherwise(a / b)
+    if keys.names:
+        table = known.group_by(keys.inner).agg(**summaries).sort(keys.inner)
     else:
-        direction = pl.when((a >= _NOTHING) & (b >= _NOTHING)).then(cosine.clip(-1.0, 1.0))
-        magnitude = pl.when(b >= _NOTHING).then(a / b)
-    return [direction.alias("direction"), magnitude.alias("magnitude")]
+        table = known.select(**summaries)
+    return with_contexts(table.rename(keys.restore()), rows, keys.exprs, keys.names)

@@ -1,30 +1,25 @@
-"""Means with intervals by resampling, and means that weigh larger segments more."""
+"""Means with intervals by resampling, and means weighted by sample size."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
+from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
-from evalframe.survey.contexts import check_context, counted, marked, with_contexts
-from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.inference.percentiles import percentiles
+from evalframe.survey.contexts import counted, marked, with_contexts
+from evalframe.survey.inference.arguments import check_columns, check_draws
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.contexts import Context
 
 _CELLS = 1 << 21
-_UNKNOWN_SIZE = 30
-"""What the original takes for the respondents of a segment that it cannot find."""
 
 
 def mean_intervals(
@@ -36,38 +31,34 @@ def mean_intervals(
     n: int = 1_000,
     seed: int = 42,
     level: float = 0.95,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Means of groups, with percentile intervals from drawing rows with replacement.
 
     With one row per model and segment these are the intervals of leaderboard means over other
-    segments of the same kind. They do not know that segments share respondents and questions; see
+    segments of the same kind. They ignore that segments share respondents and questions; see
     `respondent_intervals` for the noise of the answers.
 
     Args:
         frame: One row per unit that is drawn.
         by: The groups.
-        value: What is averaged; null or NaN is missing.
-        context: Which amount of context counts, see `at_context`, in each group and, as far as
-            there are, `segment_id` and `round`.
+        value: The number to average; null or NaN is missing.
+        context: The amount of context to include, see `at_context`, in each group and, if present,
+            `segment_id` and `round`.
         n: Number of draws.
-        seed: Of the draws. Each group has the same draws whatever other groups there are.
+        seed: Seed of the draws. The draws of a group do not depend on other groups.
         level: Coverage of the interval.
-        rules: `documented`, or `reference`: sorted means at `floor(p n)` instead of interpolated
-            ones, an interval from mean to mean of a group of one row, and all amounts of context.
 
     Returns:
-        by..., `mean`, `lower`, `upper` (null where fewer than two rows vary), `n`, and if there are
-        amounts of context `context_count` (Int64, the one that counts; null for several) and
-        `n_other_context` (Int64, rows of others, which do not count), but not by the original's
-        rules. Sorted by the keys. Lazy.
+        by..., `mean`, `lower`, `upper` (null for fewer than two rows), `n`, and if there are
+        amounts of context `context_count` (Int64, the included one; null for several) and
+        `n_other_context` (Int64, rows of others). Sorted by the keys. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: A parameter lies outside its domain.
 
     References:
-        Efron and Tibshirani (1993), An introduction to the bootstrap. dtef-app 52d79c0.
+        Efron and Tibshirani (1993), An introduction to the bootstrap.
 
     Examples:
         >>> import polars as pl
@@ -75,29 +66,80 @@ def mean_intervals(
         >>> mean_intervals(segments).collect().row(0)
         ('a', 0.625, 0.5, 0.75, 4)
     """
-    check_rules(rules)
     check_draws(n, seed, level)
     keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
-    rows, column = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None).alias(":value")
-    _check_columns("mean_intervals", rows, [*keys.exprs, column])
-    rows = _at(rows, context, keys.exprs, column, rules)
-    ordered = (
-        counted(rows).select(*keys.select(), column).drop_nulls(":value").sort(keys.inner).collect()
-    )
+    rows, number = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None)
+    check_columns("mean_intervals", rows, [*keys.exprs, number])
+    rows = marked(rows, context, keys.exprs, number)
+    limits = partial(central_quantiles, level=level)
+    table = resampled_means(counted(rows), keys, number, n, seed, limits)
+    return with_contexts(table, rows, keys.exprs, keys.names)
+
+
+def central_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
+    """Interpolated (type 7) limits of the central part of each column; NaN if a value is NaN."""
+    import numpy as np
+
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
+    return lower, upper
+
+
+def resampled_means(
+    rows: pl.LazyFrame,
+    keys: Keys,
+    value: pl.Expr,
+    n: int,
+    seed: int,
+    limits: Callable[[Floats], tuple[Floats, Floats]],
+) -> pl.LazyFrame:
+    """Means of groups with limits of their resampled means, under the public names of the keys."""
+    selected = rows.select(*keys.select(), value.alias(":value")).drop_nulls(":value")
+    ordered = selected.sort(keys.inner).collect()
     starts = starts_of_groups(ordered, keys.inner)
-    values = ordered[":value"].to_numpy()
-    lower, upper = _intervals(values, starts, n, seed, level, rules)
+    lower, upper = _limits(ordered[":value"].to_numpy(), starts, n, seed, limits)
     means = ordered.group_by(keys.inner, maintain_order=True).agg(
         pl.col(":value").mean().alias("mean"), pl.len().cast(pl.Int64).alias("n")
     )
-    table = (
+    return (
         means.with_columns(pl.Series("lower", lower), pl.Series("upper", upper))
         .with_columns(pl.col("lower", "upper").fill_nan(None))
         .select(*keys.inner, "mean", "lower", "upper", "n")
         .rename(keys.restore())
         .lazy()
     )
-    return with_contexts(table, rows, keys.exprs, keys.names)
+
+
+def _limits(
+    values: Floats,
+    starts: Ints,
+    n: int,
+    seed: int,
+    limits: Callable[[Floats], tuple[Floats, Floats]],
+) -> tuple[Floats, Floats]:
+    """Limits for groups of consecutive values; groups of one size share their draws.
+
+    A draw is a vector of counts, so that the means of all groups of a size are one product of
+    draws by rows with rows by groups.
+    """
+    import numpy as np
+
+    sizes = np.diff(starts)
+    lower, upper = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
+    for size in np.unique(sizes[sizes > 1]):
+        groups = np.flatnonzero(sizes == size)
+        rng = np.random.default_rng([seed, int(size)])
+        lines = values[starts[groups][:, None] + np.arange(size)]
+        means = np.empty((n, len(groups)))
+        step = max(1, _CELLS // int(size))
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            chosen = rng.integers(0, size, size=(rows.stop - first, int(size)))
+            cell = chosen + size * np.arange(len(chosen))[:, None]
+            weights = np.bincount(cell.ravel(), minlength=chosen.size).reshape(chosen.shape)
+            means[rows] = weights @ lines.T / size
+        lower[groups], upper[groups] = limits(means)
+    return lower, upper
 
 
 def weighted_means(
@@ -107,7 +149,6 @@ def weighted_means(
     score: IntoExpr = "score",
     sample_size: IntoExpr = "sample_size",
     context: Context = "highest",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Mean scores of models with equal weights, and with the root of the sample size as weight.
 
@@ -115,24 +156,18 @@ def weighted_means(
         scored: One row per model, segment and question.
         between: The models.
         score: Null or NaN is missing.
-        sample_size: Respondents of the segment.
-        context: As for `mean_intervals`.
-        rules: `documented`: rows without a sample size above 0 stand out of the weighted mean.
-            `reference`: they count as segments of 30, and all amounts of context count.
+        sample_size: Respondents of the segment; rows without a size above 0 have no weight.
+        context: The amount of context to include, see `mean_intervals`.
 
     Returns:
         The model, `mean`, `weighted_mean`, `rank`, `weighted_rank`, `rank_change` (rank minus
         weighted rank: above 0 for a model that gains), `n`, `n_unweighted` (rows without sample
-        size) and as of `mean_intervals` `context_count` and `n_other_context`. Equal means share
+        size) and as in `mean_intervals` `context_count` and `n_other_context`. Equal means share
         the best rank. Sorted by rank, then model. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: Unknown rules.
-
-    References:
-        dtef-app 52d79c0. Published rank changes of 0 come from look-ups that failed: all weights
-        were the root of 30.
+        MissingColumnsError: A column is missing.
+        ParameterError: An invalid context.
 
     Examples:
         >>> import polars as pl
@@ -142,77 +177,47 @@ def weighted_means(
         >>> weighted_means(scored).select("mean", "weighted_mean").collect().row(0)
         (0.65, 0.7)
     """
-    check_rules(rules)
-    keys = Keys.of(between, taken=("mean", "weighted_mean", "rank", "weighted_rank", "n"))
-    rows, size = lazy(scored), as_expr(sample_size).cast(pl.Float64)
+    rows, keys = lazy(scored), model_keys(between)
+    size = as_expr(sample_size).cast(pl.Float64)
     value = as_expr(score).cast(pl.Float64).fill_nan(None)
-    _check_columns("weighted_means", rows, [*keys.exprs, value, size])
-    rows = _at(rows, context, keys.exprs, value, rules)
-    if rules == "reference":
-        size = size.fill_null(_UNKNOWN_SIZE)
-    else:
-        size = pl.when(size.is_finite() & (size > 0)).then(size)
-    known = counted(rows).select(
-        *keys.select(), value.alias(":value"), size.sqrt().alias(":weight")
+    check_columns("weighted_means", rows, [*keys.exprs, value, size])
+    rows = marked(rows, context, keys.exprs, value)
+    size = pl.when(size.is_finite() & (size > 0)).then(size)
+    return with_contexts(
+        ranked_means(counted(rows), keys, value, size), rows, keys.exprs, keys.names
     )
-    valued, weight = pl.col(":value"), pl.col(":weight")
-    weighed = pl.when(weight.is_not_null()).then(valued)
+
+
+def model_keys(between: IntoExpr) -> Keys:
+    """The key of `weighted_means`."""
+    return Keys.of(between, taken=("mean", "weighted_mean", "rank", "weighted_rank", "n"))
+
+
+def ranked_means(rows: pl.LazyFrame, keys: Keys, value: pl.Expr, size: pl.Expr) -> pl.LazyFrame:
+    """Plain and weighted means of models with their ranks."""
+    number, weight = pl.col(":value"), pl.col(":weight")
+    weighted = pl.when(weight.is_not_null()).then(number)
+    selected = rows.select(*keys.select(), value.alias(":value"), size.sqrt().alias(":weight"))
     means = (
-        known.drop_nulls(":value")
+        selected.drop_nulls(":value")
         .group_by(keys.inner)
         .agg(
-            mean=valued.mean(),
-            weighted_mean=((weighed * weight).sum() / weight.sum()).fill_nan(None),
+            mean=number.mean(),
+            weighted_mean=((weighted * weight).sum() / weight.sum()).fill_nan(None),
             n=pl.len().cast(pl.Int64),
             n_unweighted=weight.null_count().cast(pl.Int64),
         )
     )
-    ranks = means.with_columns(
-        rank=pl.col("mean").rank("min", descending=True).cast(pl.Int64),
-        weighted_rank=pl.col("weighted_mean").rank("min", descending=True).cast(pl.Int64),
-    ).with_columns(rank_change=pl.col("rank") - pl.col("weighted_rank"))
-    shown = ["mean", "weighted_mean", "rank", "weighted_rank", "rank_change", "n", "n_unweighted"]
-    table = ranks.sort("rank", *keys.inner).select(*keys.inner, *shown).rename(keys.restore())
-    return with_contexts(table, rows, keys.exprs, keys.names)
-
-
-def _at(
-    rows: pl.LazyFrame, context: Context, by: Sequence[pl.Expr], value: pl.Expr, rules: Rules
-) -> pl.LazyFrame:
-    """Marked rows; the original takes all amounts of context."""
-    check_context(context, rules)
-    return rows if rules == "reference" else marked(rows, context, by, value)
-
-
-def _check_columns(needed_by: str, rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> None:
-    present = rows.collect_schema().names()
-    if missing := columns_read(exprs) - {*present}:
-        raise MissingColumnsError.of(needed_by, missing, present)
-
-
-def _intervals(
-    values: Floats, starts: Ints, n: int, seed: int, level: float, rules: Rules
-) -> tuple[Floats, Floats]:
-    """Ends of the intervals of groups of consecutive rows, a group's draws from its size alone."""
-    import numpy as np
-
-    sizes = np.diff(starts)
-    lower, upper = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
-    for size in np.unique(sizes):
-        groups = np.flatnonzero(sizes == size)
-        if size == 1:
-            if rules == "reference":
-                lower[groups] = upper[groups] = values[starts[groups]]
-            continue
-        rng = np.random.default_rng([seed, int(size)])
-        lines = values[starts[groups][:, None] + np.arange(size)]
-        drawn = np.empty((n, len(groups)))
-        step = max(1, _CELLS // int(size))
-        for first in range(0, n, step):
-            rows = slice(first, min(first + step, n))
-            chosen = rng.integers(0, size, size=(rows.stop - first, int(size)))
-            times = chosen + size * np.arange(len(chosen))[:, None]
-            weights = np.bincount(times.ravel(), minlength=chosen.size).reshape(chosen.shape)
-            drawn[rows] = weights @ lines.T / size
-        lower[groups], upper[groups] = percentiles(drawn, level, rules)
-    return lower, upper
+    rank = {
+        name: pl.col(mean).rank("min", descending=True).cast(pl.Int64)
+        for name, mean in (("rank", "mean"), ("weighted_rank", "weighted_mean"))
+    }
+    change = pl.col("rank") - pl.col("weighted_rank")
+    columns = ["mean", "weighted_mean", *rank, "rank_change", "n", "n_unweighted"]
+    return (
+        means.with_columns(**rank)
+        .with_columns(rank_change=change)
+        .sort("rank", *keys.inner)
+        .select(*keys.inner, *columns)
+        .rename(keys.restore())
+    )

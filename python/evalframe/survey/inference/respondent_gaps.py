@@ -12,9 +12,9 @@ from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.respondent_draws import Drawn
 from evalframe.survey.leaderboards.rows import category_of, category_source, check_categories
+from evalframe.survey.similarity.registry import metric_expression
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame
     from evalframe.survey.contexts import Context
@@ -36,7 +36,6 @@ def respondent_gaps(
     seed: int = 42,
     level: float = 0.95,
     correction: Correction = "holm",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Gaps between the best and the worst segment of a category, and what of them may be noise.
 
@@ -56,7 +55,6 @@ def respondent_gaps(
         seed: Of the draws.
         level: `noise_gap` is the quantile at this level.
         correction: Of the p-values of all gaps, see `adjusted_p_value`.
-        rules: Of the metric.
 
     Returns:
         `model`, `round`, `category`, `n_segments` (Int64, 2 or more), `gap` (Float64, best minus
@@ -91,11 +89,12 @@ def respondent_gaps(
         ('gender', 0.04259999999999997, True)
     """
     check_draws(n, seed, level)
+    value = metric_expression(metric, "predicted", "actual")
     rows = marked(lazy(scored), context, ["model"])
     columns = frozenset(rows.collect_schema().names())
     category = category_of(columns)
     entry = pl.struct("model", "round", category, "segment_id").alias("entry")
-    drawn = Drawn.of(rows, entry, "items", metric, n, seed, rules)
+    drawn = Drawn.of(rows, entry, "items", value, n, seed)
     entries = drawn.models.struct.unnest().with_columns(score=drawn.estimates)
     check_categories("respondent_gaps", category_source(columns), entries.to_struct())
     gaps = (

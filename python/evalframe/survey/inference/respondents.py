@@ -1,4 +1,4 @@
-"""Scores against the answers of other respondents: what of a leaderboard is sampling noise.
+"""Scores against the answers of other respondents: how much of a leaderboard is sampling noise.
 
 The answers of a segment are those of its n respondents. Another n of them would have answered a
 little differently, and every score would be another. A draw takes n answers from the actual
@@ -17,11 +17,12 @@ from evalframe.core.tables import lazy
 from evalframe.survey.contexts import marked, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.inference.percentiles import percentiles
+from evalframe.survey.inference.means import central_quantiles
 from evalframe.survey.inference.respondent_draws import Drawn
+from evalframe.survey.similarity.registry import metric_expression
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
+    from evalframe.core.segments import Floats, Ints
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.contexts import Context
     from evalframe.survey.inference.adjust import Correction
@@ -39,45 +40,37 @@ def respondent_intervals(
     n: int = 200,
     seed: int = 42,
     level: float = 0.95,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Mean scores of models, with intervals for the answers of other respondents.
 
     Drawn answers are noisier than the actual ones, which are a sample already, so scores against
-    them are lower on average, by `bias`. The interval is shifted by it, to stand around the
-    estimate.
+    them are lower on average, by `bias`. The interval is shifted by it to surround the estimate.
 
     Args:
-        scored: One row per model, segment and question, as `evalframe.survey.score` gives them:
+        scored: One row per model, segment and question, as `evalframe.survey.score` returns them:
             `round`, `segment_id`, `question_id`, `predicted`, `actual`, `sample_size`, `score`.
-            Rows without score are missing; several of one model for the same question and segment
-            are averaged. Answers that could not be read or have another length than the truth,
-            others of which the metric is undefined, and rows whose truth is no distribution, keep
-            their score.
+            Rows without a score are missing; repeated rows of a model, question and segment are
+            averaged. Rows keep their score if the answer was not read or its length differs from
+            that of the truth, the metric is undefined, or the truth is not a distribution.
         between: The models.
         average: `segments`: the mean of the means of segments, as on leaderboards; `items`: the
             mean of all rows.
-        context: Which amount of context counts, see `at_context`, as on leaderboards.
-        metric: The one that the scores are of.
+        context: The amount of context to include, see `at_context`.
+        metric: The metric of the scores.
         n: Number of draws.
-        seed: Of the draws.
+        seed: Seed of the draws.
         level: Coverage of the interval.
-        rules: `documented`, or `reference`: sorted values at `floor(p n)`, not shifted, as the
-            original draws for a single distribution.
 
     Returns:
         The model, `estimate` (the mean score), `mean` (of the means against drawn answers), `bias`
         (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows) and, if the table has
-        amounts of context, `context_count` (Int64, the one that counts; null for several) and
-        `n_other_context` (Int64, rows of others, which do not count). Sorted by the model. Lazy.
+        amounts of context, `context_count` (Int64, the included one; null for several) and
+        `n_other_context` (Int64, rows of others). Sorted by the model. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A sample size is not known, models were held against different truths, or
-            an argument lies outside its domain.
-
-    References:
-        dtef-app 52d79c0, `bootstrapGroundTruth`, for one distribution.
+        MissingColumnsError: A column is missing.
+        ParameterError: A sample size is missing, models have different truths, or an argument lies
+            outside its domain.
 
     Examples:
         >>> import polars as pl
@@ -96,30 +89,44 @@ def respondent_intervals(
         >>> respondent_intervals(scored).select("estimate", "std_error", "lower").collect().row(0)
         (1.0, 0.0, 1.0)
     """
-    import numpy as np
-
     check_draws(n, seed, level)
+    value = metric_expression(metric, "predicted", "actual")
     rows = marked(lazy(scored), context, [between])
-    drawn = Drawn.of(rows, between, average, metric, n, seed, rules)
+    drawn = Drawn.of(rows, between, average, value, n, seed)
     mean = drawn.means.mean(axis=0)
-    lower, upper = percentiles(drawn.means, level, rules)
-    if rules == "documented":
-        lower, upper = lower + drawn.estimates - mean, upper + drawn.estimates - mean
-        if isinstance(metric, str):  # then it has values from 0 to 1
-            lower, upper = np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
-    made = {
+    limits = central_quantiles(drawn.means, level)
+    lower, upper = (limit + drawn.estimates - mean for limit in limits)
+    if isinstance(metric, str):  # then its values are from 0 to 1
+        lower, upper = lower.clip(0.0, 1.0), upper.clip(0.0, 1.0)
+    return with_contexts(
+        interval_table(drawn, between, lower, upper),
+        rows,
+        [as_expr(between)],
+        [as_expr(between).meta.output_name()],
+    )
+
+
+def interval_table(drawn: Drawn, between: IntoExpr, lower: Floats, upper: Floats) -> pl.LazyFrame:
+    """Mean scores of models with these limits."""
+    mean = drawn.means.mean(axis=0)
+    columns = {
+        as_expr(between).meta.output_name(): drawn.models,
         "estimate": drawn.estimates,
         "mean": mean,
         "bias": mean - drawn.estimates,
-        "std_error": drawn.means.std(axis=0, ddof=1) if n > 1 else mean * float("nan"),
+        "std_error": _std_error(drawn.means),
         "lower": lower,
         "upper": upper,
         "n": drawn.rows,
     }
-    name = as_expr(between).meta.output_name()
-    table = pl.LazyFrame({name: drawn.models, **made})
-    known = table.with_columns(pl.col("std_error").fill_nan(None))
-    return with_contexts(known, rows, [as_expr(between)], [name])
+    return pl.LazyFrame(columns)
+
+
+def _std_error(replicates: Floats) -> pl.Series:
+    """Standard deviation of each column of replicates, null for one replicate."""
+    if len(replicates) < 2:
+        return pl.repeat(None, replicates.shape[1], dtype=pl.Float64, eager=True)
+    return pl.Series(replicates.std(axis=0, ddof=1), nan_to_null=True)
 
 
 def respondent_differences(
@@ -133,35 +140,33 @@ def respondent_differences(
     seed: int = 42,
     level: float = 0.95,
     correction: Correction = "holm",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Differences of models' mean scores, with intervals for the answers of other respondents.
 
-    Both models of a pair see the same draws, so what the noise does to both cancels. Models are to
-    have answered the same questions of the same segments; otherwise part of the difference is that.
+    Both models of a pair have the same draws, so that common noise cancels. Models should have
+    answered the same questions of the same segments; otherwise the difference includes that.
 
     Args:
-        scored: As for `respondent_intervals`.
-        between: The same.
-        average: The same.
-        context: The same.
-        metric: The same.
-        n: The same.
-        seed: The same.
-        level: The same.
+        scored: See `respondent_intervals`.
+        between: The models.
+        average: See `respondent_intervals`.
+        context: The amount of context to include, see `at_context`.
+        metric: The metric of the scores.
+        n: Number of draws.
+        seed: Seed of the draws.
+        level: Coverage of the interval.
         correction: Of the p-values of all pairs, see `adjusted_p_value`.
-        rules: As for `respondent_intervals`.
 
     Returns:
         `left`, `right`, `delta` (right minus left), `std_error`, `lower`, `upper`, `p_value`
         (two-sided, by inverting the interval), `p_adjusted`, `within_noise` (Boolean: the interval
-        holds 0), and as of `respondent_intervals` `context_count` and `n_other_context`, of both
+        contains 0), and as in `respondent_intervals` `context_count` and `n_other_context`, of both
         models. Sorted by the pair. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: Fewer than two models, a sample size that is not known, or an argument
-            outside its domain.
+        MissingColumnsError: A column is missing.
+        ParameterError: Fewer than two models, a missing sample size, or an argument outside its
+            domain.
 
     Examples:
         >>> import polars as pl
@@ -180,33 +185,50 @@ def respondent_differences(
         >>> respondent_differences(scored).select("left", "right", "within_noise").collect().row(0)
         ('a', 'b', True)
     """
-    import numpy as np
-
-    from evalframe.resample.intervals import Sample, p_values
-
     check_draws(n, seed, level)
+    value = metric_expression(metric, "predicted", "actual")
     rows = marked(lazy(scored), context, [between])
-    drawn = Drawn.of(rows, between, average, metric, n, seed, rules)
-    if len(drawn.models) < 2:
-        found = drawn.models.to_list()
-        raise ParameterError(f"respondent_differences needs two models, found {found}")
-    left, right = np.triu_indices(len(drawn.models), 1)
+    drawn = Drawn.of(rows, between, average, value, n, seed)
+    left, right = pairs_of(drawn)
     deltas = drawn.means[:, right] - drawn.means[:, left]
     delta = drawn.estimates[right] - drawn.estimates[left]
-    if rules == "documented":
-        deltas = deltas - deltas.mean(axis=0) + delta
-    lower, upper = percentiles(deltas, level, rules)
-    made = {
+    deltas = deltas - deltas.mean(axis=0) + delta
+    limits = central_quantiles(deltas, level)
+    table = difference_table(drawn, left, right, deltas, limits, correction)
+    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
+
+
+def pairs_of(drawn: Drawn) -> tuple[Ints, Ints]:
+    """Numbers of the left and right models of all pairs."""
+    import numpy as np
+
+    if len(drawn.models) < 2:
+        models = drawn.models.to_list()
+        raise ParameterError(f"respondent_differences needs two models, found {models}")
+    left, right = np.triu_indices(len(drawn.models), 1)
+    return left, right
+
+
+def difference_table(
+    drawn: Drawn,
+    left: Ints,
+    right: Ints,
+    deltas: Floats,
+    limits: tuple[Floats, Floats],
+    correction: Correction,
+) -> pl.LazyFrame:
+    """Differences of pairs with these replicates and limits."""
+    from evalframe.resample.intervals import Sample, p_values
+
+    delta = drawn.estimates[right] - drawn.estimates[left]
+    columns = {
         "left": drawn.models.gather(left),
         "right": drawn.models.gather(right),
         "delta": delta,
-        "std_error": deltas.std(axis=0, ddof=1) if n > 1 else delta * float("nan"),
-        "lower": lower,
-        "upper": upper,
-        "p_value": p_values("percentile", Sample(delta, deltas)),
+        "std_error": _std_error(deltas),
+        "lower": limits[0],
+        "upper": limits[1],
+        "p_value": pl.Series(p_values("percentile", Sample(delta, deltas)), nan_to_null=True),
     }
-    adjusted = adjusted_p_value(correction=correction)
     noise = ((pl.col("lower") <= 0) & (pl.col("upper") >= 0)).alias("within_noise")
-    floats = pl.col("std_error", "p_value").fill_nan(None)
-    table = pl.LazyFrame(made).with_columns(floats).with_columns(adjusted, noise)
-    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
+    return pl.LazyFrame(columns).with_columns(adjusted_p_value(correction=correction), noise)

@@ -1,0 +1,250 @@
+"""Inference of dtef-app: other fallbacks, approximations and quantiles.
+
+Permutation tests, which add numbers up in another order, are in `permutations`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe import survey
+from evalframe.compat.dtef.similarity import SIMILARITIES
+from evalframe.core.rows import as_expr
+from evalframe.core.tables import Keys, lazy
+from evalframe.survey.contexts import TOLD, marked, with_contexts
+from evalframe.survey.inference import experiments
+from evalframe.survey.inference.adjust import adjusted_by
+from evalframe.survey.inference.arguments import check_columns, check_draws
+from evalframe.survey.inference.gap import MEANS, NEGLIGIBLE, with_lists, with_shifts
+from evalframe.survey.inference.means import model_keys, ranked_means, resampled_means
+from evalframe.survey.inference.respondent_draws import Drawn
+from evalframe.survey.inference.respondents import difference_table, interval_table, pairs_of
+from evalframe.survey.similarity.registry import metric_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evalframe.core.segments import Floats
+    from evalframe.core.typing import Frame, IntoExpr
+    from evalframe.survey.contexts import Context
+    from evalframe.survey.inference.adjust import Correction
+    from evalframe.survey.inference.respondent_draws import Average
+    from evalframe.survey.similarity.registry import Metric
+
+# Abramowitz and Stegun, 26.2.17.
+_POLYNOMIAL = (0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
+_STEP = 0.2316419
+
+_UNKNOWN_SIZE = 30
+"""Respondents of a segment whose size is missing."""
+
+
+def adjusted_p_value(p_value: IntoExpr = "p_value") -> pl.Expr:
+    """Holm's correction without its running maximum, which is not valid.
+
+    A larger p-value can be adjusted to a smaller one, so that a test can pass after one that
+    failed.
+
+    >>> tests = pl.DataFrame({"p_value": [0.01, 0.04, 0.03, 0.005]})
+    >>> tests.select(adjusted_p_value()).to_series().to_list()
+    [0.03, 0.04, 0.06, 0.02]
+    """
+    return adjusted_by(_holm_unordered, p_value)
+
+
+def _holm_unordered(p_values: Floats) -> Floats:
+    """Multiply the k-th smallest of m p-values by m - k + 1; NaN sorts last."""
+    import numpy as np
+
+    order = np.argsort(p_values, kind="stable")
+    tests = np.count_nonzero(~np.isnan(p_values))
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(p_values[order] * (tests - np.arange(len(p_values))), 1.0)
+    return adjusted
+
+
+def welch_test(
+    runs: Frame,
+    *,
+    between: IntoExpr = "condition",
+    value: IntoExpr = "score",
+    by: IntoExpr | Sequence[IntoExpr] | None = None,
+    conditions: tuple[str, str] | None = None,
+) -> pl.LazyFrame:
+    """Welch's test with p-values of the normal distribution, see `ef.survey.welch_test`.
+
+    They are too small for few runs. Undefined tests have t = 0, p = 1 and d = 0, also for a
+    condition without runs; df is then that of equal variances, or 0 for fewer than two runs.
+    """
+    keys = Keys.of(by, taken=experiments.RESULT)
+    rows, levels = experiments.rows_and_conditions(runs, keys, between, value)
+    left, right = experiments.two_conditions(levels, conditions)
+    t, df, d = experiments.statistics(pl.col(":left") + pl.col(":right") > 0)
+    spare = [pl.col(f"n_{side}").cast(pl.Float64) - 1 for side in ("left", "right")]
+    equal = pl.when(pl.min_horizontal(spare) >= 1).then(spare[0] + spare[1]).otherwise(0.0)
+    return experiments.tested(
+        experiments.differences(rows, keys, left, right),
+        keys,
+        t.fill_null(0.0),
+        df.fill_null(equal),
+        (2 * (1 - _normal_cdf(t.abs()))).fill_null(1.0),
+        d.fill_null(0.0),
+    )
+
+
+def _normal_cdf(x: pl.Expr) -> pl.Expr:
+    """Normal distribution function of numbers from 0, to 1e-7, by a polynomial."""
+    step = 1 / (1 + _STEP * x)
+    tail = pl.lit(0.0)
+    for constant in reversed(_POLYNOMIAL):
+        tail = step * (constant + tail)
+    return 1 - (-x * x / 2).exp() / math.sqrt(2 * math.pi) * tail
+
+
+def gap_decomposition(
+    predictions: Frame,
+    *,
+    predicted: IntoExpr = "predicted",
+    actual: IntoExpr = "actual",
+    marginal: IntoExpr = "marginal",
+) -> pl.LazyFrame:
+    """Direction and magnitude of percentages, see `ef.survey.gap_decomposition`.
+
+    Numbers are not scaled. The direction is 0 if it is undefined; the magnitude is 1 if both shifts
+    are 0, and infinite if only the truth does not differ from the population.
+    """
+    shifts = with_shifts(with_lists(predictions, predicted, actual, marginal))
+    a, b = pl.col("model_shift"), pl.col("truth_shift")
+    none = pl.when(a < NEGLIGIBLE).then(1.0).otherwise(float("inf"))
+    undefined = pl.when((b < NEGLIGIBLE) | (a == 0))
+    return shifts.with_columns(
+        direction=undefined.then(0.0 * a).otherwise(pl.col(":cosine")),
+        magnitude=pl.when(b < NEGLIGIBLE).then(none).otherwise(a / b),
+    ).drop(":cosine")
+
+
+def gap_summary(
+    gaps: Frame, *, by: IntoExpr | Sequence[IntoExpr] = "model", min_shift: float = 1.0
+) -> pl.LazyFrame:
+    """Means of gaps of all amounts of context, 0 if undefined, see `ef.survey.gap_summary`."""
+    table = survey.gap_summary(gaps, by=by, context="all", min_shift=min_shift)
+    contexts = [name for name in TOLD if name not in Keys.of(by, taken=()).names]
+    return table.drop(contexts, strict=False).with_columns(pl.col(MEANS).fill_null(0.0))
+
+
+def mean_intervals(
+    frame: Frame,
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = "model",
+    value: IntoExpr = "score",
+    n: int = 1_000,
+    seed: int = 42,
+    level: float = 0.95,
+) -> pl.LazyFrame:
+    """Means with percentile intervals, see `ef.survey.mean_intervals`.
+
+    Limits are sorted means at `floor(p n)`, those of a single row are its value, and all amounts of
+    context are included.
+    """
+    check_draws(n, seed, level)
+    keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
+    rows, number = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None)
+    check_columns("mean_intervals", rows, [*keys.exprs, number])
+    limits = partial(floor_quantiles, level=level)
+    table = resampled_means(rows, keys, number, n, seed, limits)
+    return table.with_columns(
+        pl.when(pl.col("n") == 1).then("mean").otherwise(name).alias(name)
+        for name in ("lower", "upper")
+    )
+
+
+def floor_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
+    """Sorted values at `floor(p n)`, for p = (1 - level) / 2 and 1 - p; NaN if a value is NaN."""
+    import numpy as np
+
+    tail = (1.0 - level) / 2.0
+    ordered = np.sort(replicates, axis=0)
+    ordered[:, np.isnan(ordered[-1])] = np.nan
+    # 0.975 n is a whole number up to rounding for the usual numbers of replicates.
+    lower, upper = (int(p * len(ordered) + 1e-9) for p in (tail, 1.0 - tail))
+    return ordered[lower], ordered[min(upper, len(ordered) - 1)]
+
+
+def weighted_means(
+    scored: Frame,
+    *,
+    between: IntoExpr = "model",
+    score: IntoExpr = "score",
+    sample_size: IntoExpr = "sample_size",
+) -> pl.LazyFrame:
+    """Means weighted by the root of the sample size, see `ef.survey.weighted_means`.
+
+    A missing sample size is 30, and all amounts of context are included. Published rank changes of
+    0 come from look-ups that failed: all weights were the root of 30.
+    """
+    rows, keys = lazy(scored), model_keys(between)
+    size, value = as_expr(sample_size).cast(pl.Float64), as_expr(score).cast(pl.Float64)
+    check_columns("weighted_means", rows, [*keys.exprs, value, size])
+    return ranked_means(rows, keys, value.fill_nan(None), size.fill_null(_UNKNOWN_SIZE))
+
+
+def respondent_intervals(
+    scored: Frame,
+    *,
+    between: IntoExpr = "model",
+    average: Average = "segments",
+    context: Context = "highest",
+    metric: Metric = "jensen_shannon_similarity",
+    n: int = 200,
+    seed: int = 42,
+    level: float = 0.95,
+) -> pl.LazyFrame:
+    """Intervals against drawn answers, not shifted by the bias, see `ef.survey`.
+
+    dtef-app draws so for a single distribution (`bootstrapGroundTruth`).
+    """
+    rows, drawn = _drawn(scored, between, average, context, metric, n, seed, level)
+    table = interval_table(drawn, between, *floor_quantiles(drawn.means, level))
+    return with_contexts(table, rows, [as_expr(between)], [as_expr(between).meta.output_name()])
+
+
+def respondent_differences(
+    scored: Frame,
+    *,
+    between: IntoExpr = "model",
+    average: Average = "segments",
+    context: Context = "highest",
+    metric: Metric = "jensen_shannon_similarity",
+    n: int = 200,
+    seed: int = 42,
+    level: float = 0.95,
+    correction: Correction = "holm",
+) -> pl.LazyFrame:
+    """Differences against drawn answers, not shifted by the bias, see `ef.survey`."""
+    rows, drawn = _drawn(scored, between, average, context, metric, n, seed, level)
+    left, right = pairs_of(drawn)
+    deltas = drawn.means[:, right] - drawn.means[:, left]
+    limits = floor_quantiles(deltas, level)
+    table = difference_table(drawn, left, right, deltas, limits, correction)
+    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
+
+
+def _drawn(
+    scored: Frame,
+    between: IntoExpr,
+    average: Average,
+    context: Context,
+    metric: Metric,
+    n: int,
+    seed: int,
+    level: float,
+) -> tuple[pl.LazyFrame, Drawn]:
+    """Rows marked by context, and mean scores by a metric of dtef-app against drawn answers."""
+    check_draws(n, seed, level)
+    value = metric_expression(metric, "predicted", "actual", SIMILARITIES)
+    rows = marked(lazy(scored), context, [between])
+    return rows, Drawn.of(rows, between, average, value, n, seed)
