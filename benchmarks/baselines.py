@@ -56,19 +56,19 @@ def _of_baselines(survey: pl.DataFrame, permutations: int, small: bool) -> list[
     return [
         against(
             f"marginal baseline, {named}",
-            collected(partial(baseline, survey, "marginal")),
-            collected(partial(baseline, survey, "uniform")),
+            partial(baseline, survey, "marginal"),
+            partial(baseline, survey, "uniform"),
             called="uniform baseline",
             rounds=rounds,
         ),
         against(
             f"cross-segment baseline, {named}",
-            collected(partial(baseline, survey, "cross_segment")),
+            partial(baseline, survey, "cross_segment"),
             rounds=rounds,
         ),
         against(
             f"permutation baseline, {named}, {permutations:,} permutations",
-            collected(partial(permutation_baseline, survey, n=permutations)),
+            partial(permutation_baseline, survey, n=permutations),
             partial(np.sort, draws, axis=2),
             called="sorting as many draws",
             at_most=_PERMUTATIONS_AT_MOST,

@@ -76,7 +76,7 @@ def _survey() -> pl.DataFrame:
 
 
 def _distributions() -> pl.DataFrame:
-    nested = survey.as_distributions(_survey()).collect()
+    nested = survey.as_distributions(_survey())
     return nested.select("round", "segment_id", "question_id", "sample_size", "actual")
 
 

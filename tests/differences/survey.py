@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @functools.cache
 def distributions(shared: Path) -> pl.DataFrame:
-    return ef.survey.as_distributions(parquet(shared / "data/survey/survey.parquet")).collect()
+    return ef.survey.as_distributions(parquet(shared / "data/survey/survey.parquet"))
 
 
 @functools.cache
 def marginal(shared: Path) -> pl.DataFrame:
     survey = parquet(shared / "data/survey/survey.parquet")
-    return ef.survey.baseline(survey, "marginal").collect()
+    return ef.survey.baseline(survey, "marginal")
 
 
 def ceilings(shared: Path) -> str:
@@ -53,7 +53,7 @@ def rounds(shared: Path) -> str:
 
 def own_answers(shared: Path) -> str:
     survey = parquet(shared / "data/survey/survey.parquet")
-    without = ef.survey.baseline(survey, "marginal", oracle=False).collect()["score"]
+    without = ef.survey.baseline(survey, "marginal", oracle=False)["score"]
     gain = marginal(shared)["score"] - without
     return f"{gain.mean():.4f} on average, up to {gain.max():.3f}"
 

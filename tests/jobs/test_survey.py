@@ -24,7 +24,7 @@ from evalframe.survey.sample import sample_responses, sample_survey
 from evalframe.survey.similarity.registry import ALIASES, SIMILARITIES
 
 SURVEY, RESPONSES = sample_survey(), sample_responses()
-DISTRIBUTIONS = ef.survey.as_distributions(SURVEY).collect()
+DISTRIBUTIONS = ef.survey.as_distributions(SURVEY)
 KEYS = ["round", "segment_id", "question_id"]
 JOB = """
 family = "survey"
@@ -51,7 +51,7 @@ def scored(responses: pl.DataFrame = RESPONSES, *kinds: Any, **options: Any) -> 
     rows = responses.drop("n_options").join(DISTRIBUTIONS, on=KEYS, maintain_order="left")
     read = ef.survey.parse(rows, options="options")
     models = ef.survey.score(read.lazy(), **options).collect()
-    made = [ef.survey.baseline(SURVEY, kind, **options).collect() for kind in kinds]
+    made = [ef.survey.baseline(SURVEY, kind, **options) for kind in kinds]
     shown = ["model", *KEYS, "segment_attribute", "sample_size", "score"]
     return pl.concat([models, *(rows.select(shown) for rows in made)], how="diagonal_relaxed")
 
@@ -210,7 +210,7 @@ def test_baselines_answer_what_models_were_asked(survey: Any) -> None:
     assert found["n_segments"].unique().to_list() == [9]
     same = pl.col("round") == "MB1", pl.col("segment_id") != "gender:male"
     for kind in USUAL:
-        scores = ef.survey.baseline(SURVEY, kind).filter(*same).collect()["score"]
+        scores = ef.survey.baseline(SURVEY, kind).filter(*same)["score"]
         row = found.filter(model=MODELS[kind])
         assert row["score"].item() == pytest.approx(scores.mean())
 
@@ -332,7 +332,7 @@ def test_segments_under_their_old_names(survey: Any) -> None:
 
 
 def test_responses_to_prompts_of_several_questions(survey: Any) -> None:
-    asked = ef.survey.prompts(SURVEY, batch_size=3).collect()
+    asked = ef.survey.prompts(SURVEY, batch_size=3)
     replies = [
         json.dumps({name: shares for name, shares in zip(*row, strict=True)})
         if len(row[0]) > 1

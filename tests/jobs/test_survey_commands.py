@@ -33,7 +33,7 @@ def test_prompts_about_participants(survey: Any) -> None:
         ef.survey.as_survey(SURVEY).segment_attributes.select("attribute", "value").row(0)
     )
     lists = ef.survey.as_distributions(SURVEY)
-    question, options = lists.select("question_id", "options").collect().row(0)
+    question, options = lists.select("question_id", "options").row(0)
     people = pl.DataFrame(
         {"respondent_id": [7, 8], attribute: [value.upper(), None], question: options[:2]}
     )
@@ -52,7 +52,7 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
     told = survey("prompts", "survey.parquet", "-o", "prompts.parquet")
     assert "MB1 10 8 80 0.0" in told
     assert told.endswith("150 prompts of 20 configurations in prompts.parquet")
-    assert_frame_equal(pl.read_parquet("prompts.parquet"), ef.survey.prompts(SURVEY).collect())
+    assert_frame_equal(pl.read_parquet("prompts.parquet"), ef.survey.prompts(SURVEY))
     flags = "--segments gender:male,gender:female --questions mb1-q2,mb1-q1 --batch-size 2"
     flags += " --context mb1-q3,mb1-q4,mb1-q5 --context-count 2 --context-format interview"
     flags += " --reasoning cot --token-budget 3000 --temperature 0 --system Answer --seed 5"
@@ -71,7 +71,7 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
         system="Answer",
         seed=5,
     )
-    assert_frame_equal(pl.read_parquet("prompts.parquet"), expected.collect())
+    assert_frame_equal(pl.read_parquet("prompts.parquet"), expected)
     flags = "--eval-type synthetic-individual --individuals 7 --context-count all --quiet"
     flags += " --rules reference --token-budget 600 --blueprints blueprints.parquet"
     assert not survey("prompts", "survey.parquet", "-o", "prompts.jsonl", *flags.split())
@@ -82,8 +82,8 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
         context_count=None,
         rules="reference",
         token_budget=600,
-    ).collect()
-    configurations = ef.survey.blueprints(expected).collect()
+    )
+    configurations = ef.survey.blueprints(expected)
     assert_frame_equal(pl.read_parquet("blueprints.parquet"), configurations)
     lines = Path("prompts.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(lines[3])["input"][-1]["content"] == expected["prompt"][3]
@@ -115,13 +115,13 @@ def test_prompts_go_out_as_lines_and_come_back(survey: Any, call: Any, flags: st
     found = pl.read_parquet("out.parquet")
 
     joined = ef.survey.read_responses("replies.jsonl", "prompts.jsonl", model=pl.lit("unnamed"))
-    truth = ef.survey.as_distributions(SURVEY).select(
+    truth = ef.survey.as_distributions(SURVEY.lazy()).select(
         "round", "segment_id", "question_id", "options", "actual"
     )
     asked = joined.join(truth, on=["round", "segment_id", "question_id"], maintain_order="left")
     read = ef.survey.parse(asked, options="options", question_key="question_key")
     scored = ef.survey.score(read.lazy()).collect()
-    base = ef.survey.baseline(SURVEY, "uniform").collect()
+    base = ef.survey.baseline(SURVEY, "uniform")
     shared = [name for name in base.columns if name in scored.columns]
     both = pl.concat([scored, base.select(shared)], how="diagonal_relaxed")
     expected = ef.survey.leaderboard(both).collect()
@@ -169,7 +169,7 @@ def test_texts_of_questions_from_another_table(survey: Any) -> None:
     texts.write_parquet("questions.parquet")
     described = ["--questions-from", "questions.parquet"]
     survey("prompts", "bare.parquet", "-o", "prompts.parquet", *described)
-    expected = ef.survey.prompts(SURVEY).collect()
+    expected = ef.survey.prompts(SURVEY)
     assert_frame_equal(pl.read_parquet("prompts.parquet"), expected)
     texts.head(3).write_parquet("questions.parquet")
     told = survey("prompts", "bare.parquet", "-o", "p.jsonl", *described, exit_code=1)
@@ -216,7 +216,7 @@ def test_baselines_are_those_of_the_library(survey: Any) -> None:
     told = survey("baselines", "survey.parquet", "-o", "scores.parquet")
     found = pl.read_parquet("scores.parquet")
     kinds = ("uniform", "marginal", "cross_segment")
-    expected = [ef.survey.baseline(SURVEY, kind).collect() for kind in kinds]  # type: ignore[arg-type]
+    expected = [ef.survey.baseline(SURVEY, kind) for kind in kinds]  # type: ignore[arg-type]
     assert_frame_equal(found, pl.concat(expected))
     assert f"all rounds {expected[0]['score'].mean():.4f}" in told
     assert told.endswith("450 scores in scores.parquet")
@@ -229,9 +229,9 @@ def test_baselines_are_those_of_the_library(survey: Any) -> None:
     flags = "--kinds dirichlet,permutation --permutations 50 --seed 3 --metric cosine"
     told = survey("baselines", "survey.parquet", "-o", "scores.parquet", *flags.split())
     drawn = ef.survey.permutation_baseline(SURVEY, by="all", metric="cosine", n=50, seed=3)
-    ends = drawn.select("lower", "upper").collect().row(0)
+    ends = drawn.select("lower", "upper").row(0)
     assert f"[{ends[0]:.4f}, {ends[1]:.4f}]" in told
-    dirichlet = ef.survey.baseline(SURVEY, "dirichlet", metric="cosine", seed=3).collect()
+    dirichlet = ef.survey.baseline(SURVEY, "dirichlet", metric="cosine", seed=3)
     found = pl.read_parquet("scores.parquet").filter(model="baseline:random-dirichlet")
     assert_frame_equal(found.drop("model"), dirichlet.drop("model"))
 

@@ -137,7 +137,7 @@ def test_whole_percentages(survey: Any) -> None:
         "round", "segment_id", "question_id", predicted="actual", model=pl.lit("a")
     )
     percent = pl.col("predicted").list.eval((pl.element() * 100).round().cast(pl.Int32))
-    shares.with_columns(percent).collect().write_parquet("whole.parquet")
+    shares.with_columns(percent).write_parquet("whole.parquet")
     survey("whole.parquet", "--truth", "survey.parquet", "-o", "out.parquet", "-q")
     assert pl.read_parquet("out.parquet")["score"][0] > 0.98
 
@@ -171,7 +171,7 @@ def test_faults_of_the_survey_are_errors(
 def test_lists_that_are_no_distributions(survey: Any) -> None:
     lists = ef.survey.as_distributions(SURVEY).select("round", "question_id", "segment_id")
     texts = pl.when(ROW == 3).then(pl.lit("[0.5, half]")).otherwise(pl.lit("[0.5, 0.5]"))
-    lists.with_columns(texts.alias("actual")).collect().write_csv("bad.csv")
+    lists.with_columns(texts.alias("actual")).write_csv("bad.csv")
     told = survey("said.parquet", "--truth", "bad.csv", "-o", "out.csv", exit_code=1)
     assert "actual has numbers only: not so in 1 of 150 rows row 3:" in told
     assert "actual=[0.5, None]" in told

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.baselines import MODELS, baseline
@@ -50,7 +51,7 @@ def naive_similarity(p, t):
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_real_rounds(rounds, golden, kind):
     expected = golden("survey/statistics")["real_surveys"]
-    made = baseline(rounds, kind, rules="reference").collect()
+    made = dtef.baseline(rounds, kind)
     assert len(made) == 18_632
     for round_, rows in made.group_by("round"):
         assert rows["score"].mean() == pytest.approx(expected[round_[0]][KINDS[kind]], abs=1e-12)
@@ -75,7 +76,7 @@ def test_real_rounds(rounds, golden, kind):
     ],
 )
 def test_documented_rules_give_the_published_figures(rounds, kind, everywhere, six):
-    made = baseline(rounds, kind).collect()
+    made = baseline(rounds, kind)
     first = made.filter(pl.col("round").is_in(FIRST_SIX))
     assert round(made["score"].mean(), 4) == everywhere
     assert round(first["score"].mean(), 4) == six
@@ -88,10 +89,7 @@ def test_a_permutation_may_leave_segments_where_they_are(golden, rounds):
     assert x + (1 - x) / segments == pytest.approx(relation["expected_permutation_null"], abs=1e-9)
     asked = rounds.filter(round="GD2")
     cross, permuted = (
-        baseline(asked, kind)
-        .collect()
-        .group_by("question_id")
-        .agg(pl.col("score").mean(), n=pl.len())
+        baseline(asked, kind).group_by("question_id").agg(pl.col("score").mean(), n=pl.len())
         for kind in ("cross_segment", "permutation")
     )
     joined = cross.join(permuted, on="question_id")
@@ -101,7 +99,7 @@ def test_a_permutation_may_leave_segments_where_they_are(golden, rounds):
 
 def test_random_distributions(golden):
     for case in golden("survey/statistics")["random_dirichlet"]:
-        made = baseline(table(case["truth"]), "dirichlet", n=40_000, rules="reference").collect()
+        made = dtef.baseline(table(case["truth"]), "dirichlet", n=40_000)
         tolerance = 5 * math.hypot(case["mc_se"], case["sd_single_draw"] / 200)
         assert made["score"].item() == pytest.approx(case["expected_similarity"], abs=tolerance)
 
@@ -118,7 +116,7 @@ def test_kinds_are_those_of_a_naive_program(counts):
     marginal = [
         sum(n * row[j] for n, row in zip(sizes, rows, strict=True)) / sum(sizes) for j in range(3)
     ]
-    found = {kind: baseline(survey, kind).collect()["score"].to_list() for kind in MODELS}
+    found = {kind: baseline(survey, kind)["score"].to_list() for kind in MODELS}
     for i, row in enumerate(rows):
         others = [naive_similarity(other, row) for j, other in enumerate(rows) if j != i]
         assert found["uniform"][i] == pytest.approx(naive_similarity([1, 1, 1], row), abs=1e-7)
@@ -136,30 +134,30 @@ def test_order_of_rows_and_other_rounds_change_nothing():
     survey = sample_survey()
     keys = ["round", "segment_id", "question_id"]
     for kind in ("marginal", "cross_segment", "dirichlet"):
-        whole = baseline(survey, kind, n=5).collect().sort(keys)
-        mixed = baseline(survey.sample(fraction=1, shuffle=True, seed=3), kind, n=5).collect()
+        whole = baseline(survey, kind, n=5).sort(keys)
+        mixed = baseline(survey.sample(fraction=1, shuffle=True, seed=3), kind, n=5)
         assert_frame_equal(whole, mixed.sort(keys))
 
 
 def test_a_survey_in_percent_or_as_shares_is_the_same():
     survey = sample_survey()
     for kind in MODELS:
-        shares = baseline(survey.drop("percent"), kind).collect()
-        assert_frame_equal(shares, baseline(survey.drop("share"), kind).collect())
+        shares = baseline(survey.drop("percent"), kind)
+        assert_frame_equal(shares, baseline(survey.drop("share"), kind))
 
 
 def test_marginal_without_the_segment_itself():
     survey = table([0.2, 0.8], [0.4, 0.6], [0.0, 1.0], sizes=[100, 300, 0])
-    made = baseline(survey, "marginal", oracle=False).collect()
+    made = baseline(survey, "marginal", oracle=False)
     assert made["predicted"].list.get(0).round(9).to_list() == [0.4, 0.2, 0.35]
-    alone = baseline(table([0.2, 0.8]), "marginal", oracle=False).collect()
+    alone = baseline(table([0.2, 0.8]), "marginal", oracle=False)
     assert alone.select("predicted", "score").row(0) == (None, None)
 
 
 def test_marginal_is_that_of_prompts():
     survey = sample_survey()
-    made = baseline(survey, "marginal", rules="reference").collect()
-    expected = population_marginals(survey).collect()
+    made = dtef.baseline(survey, "marginal")
+    expected = population_marginals(survey)
     joined = made.join(expected, on=["round", "question_id"])
     flat = joined.explode("predicted", "percent")
     assert (flat["predicted"] * 100 - flat["percent"]).abs().max() < 1e-9
@@ -167,24 +165,24 @@ def test_marginal_is_that_of_prompts():
 
 def test_no_other_segment():
     alone = table([0.2, 0.8])
-    assert baseline(alone, "cross_segment").collect()["score"].to_list() == [None]
-    original = baseline(alone, "cross_segment", rules="reference").collect()
+    assert baseline(alone, "cross_segment")["score"].to_list() == [None]
+    original = dtef.baseline(alone, "cross_segment")
     assert original["score"].to_list() == [0.0]
 
 
 def test_any_metric():
     survey = table([0.2, 0.8], [0.4, 0.6], [1, 0])
     normalised = ef.earth_mover_similarity(normalised=True)
-    made = baseline(survey, "cross_segment", metric=normalised).collect()
+    made = baseline(survey, "cross_segment", metric=normalised)
     assert made["score"].round(9).to_list() == [0.5, 0.6, 0.3]
-    named = baseline(survey, "cross_segment", metric="earth-mover", rules="reference").collect()
+    named = dtef.baseline(survey, "cross_segment", metric="earth-mover")
     assert named["score"].round(9).to_list() == [0.5, 0.6, 0.3]
-    modes = baseline(survey, "cross_segment", metric="mode_agreement").collect()
+    modes = baseline(survey, "cross_segment", metric="mode_agreement")
     assert modes["score"].to_list() == [0.5, 0.5, 0.0]
 
 
 def test_rows_go_on_into_scores():
-    made = baseline(sample_survey(), "marginal").collect()
+    made = baseline(sample_survey(), "marginal")
     assert_frame_equal(score(made.drop("score")).select("score"), made.select("score"))
 
 
@@ -207,21 +205,21 @@ QUESTIONS = pl.DataFrame(
 
 
 def test_prior_round():
-    made = baseline(PRIOR, "prior_round", questions=QUESTIONS).collect()
+    made = baseline(PRIOR, "prior_round", questions=QUESTIONS)
     assert made["prior_round"].to_list() == [None, None, None, "A", "A", "B"]
     assert made["predicted"].to_list() == [None] * 3 + [[0.1, 0.9], [0.2, 0.8], [0.4, 0.6]]
     assert made["score"].null_count() == 3
-    other = baseline(PRIOR, "prior_round", questions=QUESTIONS, rounds=["B", "A"]).collect()
+    other = baseline(PRIOR, "prior_round", questions=QUESTIONS, rounds=["B", "A"])
     assert other["prior_round"].to_list() == ["B", "B", "B", None, None, None]
     same_ids = PRIOR.with_columns(question_id=pl.col("question_id").str.tail(1))
-    without = baseline(same_ids, "prior_round").collect()
+    without = baseline(same_ids, "prior_round")
     assert without["prior_round"].to_list() == [None, None, None, "A", "A", "B"]
 
 
 def test_prior_rounds_of_the_real_survey(rounds, shared):
     questions = pl.read_parquet(shared / "data/survey/questions.parquet")
     worldwide = [f"GD{number}" for number in range(1, 8)]
-    made = baseline(rounds, "prior_round", questions=questions, rounds=worldwide).collect()
+    made = baseline(rounds, "prior_round", questions=questions, rounds=worldwide)
     known = made.drop_nulls("score")
     assert len(known) > 5_000
     assert known["score"].mean() > 0.8
@@ -261,6 +259,6 @@ def test_a_survey_that_was_read(shared, golden):
     survey = read_survey(shared / "data/survey/dtef_survey_gd5.json")
     expected = golden("survey/statistics")["real_surveys"]["GD5"]
     for kind, stored in KINDS.items():
-        made = baseline(survey, kind, rules="reference").collect()
+        made = dtef.baseline(survey, kind)
         assert made["score"].mean() == pytest.approx(expected[stored], abs=1e-12)
-    assert baseline(survey, "prior_round").collect()["score"].null_count() == 2_254
+    assert baseline(survey, "prior_round")["score"].null_count() == 2_254

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey.baselines import baseline, permutation, permutation_baseline
 from evalframe.survey.baselines.pairwise import Pairwise
@@ -34,8 +35,8 @@ def test_each_is_a_permutation(size):
 
 def test_mean_is_the_expectation():
     survey = sample_survey()
-    made = permutation_baseline(survey, n=2_000).collect()
-    exact = baseline(survey, "permutation").collect()
+    made = permutation_baseline(survey, n=2_000)
+    exact = baseline(survey, "permutation")
     by_round = exact.group_by("round", maintain_order=True).agg(pl.col("score").mean(), n=pl.len())
     assert made["round"].to_list() == by_round["round"].to_list()
     assert (made["expected"] - by_round["score"]).abs().max() < 1e-12
@@ -46,16 +47,16 @@ def test_mean_is_the_expectation():
 
 def test_chunks_change_nothing(monkeypatch):
     survey = sample_survey()
-    whole = permutation_baseline(survey, n=50).collect()
+    whole = permutation_baseline(survey, n=50)
     monkeypatch.setattr(permutation, "_CELLS", 100)
-    assert permutation_baseline(survey, n=50).collect().equals(whole)
-    assert not permutation_baseline(survey, n=50, seed=1).collect().equals(whole)
+    assert permutation_baseline(survey, n=50).equals(whole)
+    assert not permutation_baseline(survey, n=50, seed=1).equals(whole)
 
 
 def test_all_rounds_together():
     survey = sample_survey()
-    made = permutation_baseline(survey, by="all", n=100).collect()
-    exact = baseline(survey, "permutation").collect()["score"].mean()
+    made = permutation_baseline(survey, by="all", n=100)
+    exact = baseline(survey, "permutation")["score"].mean()
     assert made.columns == ["model", "mean", "lower", "upper", "expected", "n_pairs"]
     assert made["expected"].item() == pytest.approx(exact, abs=1e-12)
 
@@ -70,15 +71,15 @@ def test_undefined_similarities_add_nothing():
     )
     known = pl.col("predicted").list.get(0)
     metric = pl.when(known < 1).then(1.0)
-    pairwise = Pairwise.of(as_distributions(survey).collect(), metric, "documented")
+    pairwise = Pairwise.of(as_distributions(survey), metric, half=False)
     assert pairwise.means(with_itself=True).tolist() == [1.0] * 3
-    assert permutation_baseline(survey, metric=metric, n=20).collect()["mean"].item() == 1.0
+    assert permutation_baseline(survey, metric=metric, n=20)["mean"].item() == 1.0
 
 
 def test_published_figure(shared):
     rounds = pl.scan_parquet(shared / "data/survey/survey.parquet")
     first = rounds.filter(pl.col("round").is_in([f"GD{number}" for number in range(1, 7)]))
-    made = permutation_baseline(first, by="all", n=200, rules="reference").collect()
+    made = dtef.permutation_baseline(first.collect(), by="all", n=200)
     assert round(made["mean"].item(), 3) == 0.761
     assert made["n_pairs"].item() == 14_292
 

@@ -18,14 +18,14 @@ from evalframe.survey.sample import sample_responses, sample_survey
 SURVEY = sample_survey()
 KEYS = ["round", "segment_id", "question_id"]
 TRUTH = ef.survey.as_distributions(SURVEY).drop("n_options")
-ASKED = sample_responses().lazy().join(TRUTH, on=KEYS, how="left")
-SCORED = ef.survey.score(ef.survey.parse(ASKED, options="options")).collect()
+ASKED = sample_responses().join(TRUTH, on=KEYS, how="left")
+SCORED = ef.survey.score(ef.survey.parse(ASKED, options="options"))
 FEW = {"n": 9}
 CHOICES = ["highest", "lowest", "all", 0, 4]
 
 MARGINALS = ef.survey.population_marginals(SURVEY).rename({"percent": "marginal"})
 GAPS = ef.survey.gap_decomposition(
-    SCORED.lazy().join(MARGINALS, on=["round", "question_id"])
+    SCORED.lazy().join(MARGINALS.lazy(), on=["round", "question_id"])
 ).collect()
 LEVELS = ("segment", "category", "question")
 TABLES: dict[str, Any] = {

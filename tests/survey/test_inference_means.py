@@ -128,8 +128,8 @@ def test_golden_respondents(golden):
 
 def scored_sample():
     survey = sample_survey()
-    made = [baseline(survey, kind).collect() for kind in ("uniform", "marginal")]
-    others = baseline(survey, "marginal", oracle=False).collect()
+    made = [baseline(survey, kind) for kind in ("uniform", "marginal")]
+    others = baseline(survey, "marginal", oracle=False)
     return pl.concat([*made, others.with_columns(model=pl.lit("others"))])
 
 

@@ -58,7 +58,7 @@ def survey() -> Survey:
 
 
 def test_a_prompt_for_each_answered_question(survey: Survey) -> None:
-    asked = prompts(survey).collect()
+    asked = prompts(survey)
     assert asked["prompt_id"].to_list() == [
         *(f"{name}-gender:male" for name in "pqrs"),
         "p-few",
@@ -78,12 +78,12 @@ def test_a_prompt_for_each_answered_question(survey: Survey) -> None:
 
 
 def test_questions_in_the_order_asked_for(survey: Survey) -> None:
-    asked = prompts(survey, questions=["s", "p"], segments=["gender:male"]).collect()
+    asked = prompts(survey, questions=["s", "p"], segments=["gender:male"])
     assert asked["prompt_id"].to_list() == ["s-gender:male", "p-gender:male"]
 
 
 def test_batches(survey: Survey) -> None:
-    asked = prompts(survey, batch_size=3).collect()
+    asked = prompts(survey, batch_size=3)
     assert asked["prompt_id"].to_list() == ["batch-0-gender:male", "s-gender:male", "batch-0-few"]
     assert asked["question_id"].to_list() == [["p", "q", "r"], ["s"], ["p", "r"]]
     assert asked["config_id"].to_list()[0] == "dtef-MB-gender:male-b3"
@@ -94,10 +94,10 @@ def test_batches(survey: Survey) -> None:
 
 def test_the_original_calls_a_last_question_a_batch(survey: Survey) -> None:
     """Its `generateBatchedBlueprintForSegment` numbers all batches."""
-    asked = prompts(survey, batch_size=3, rules="reference").collect()
+    asked = prompts(survey, batch_size=3, rules="reference")
     batches = ["batch-0-gender:male", "batch-1-gender:male", "batch-0-few"]
     assert asked["prompt_id"].to_list() == batches
-    one = prompts(survey, rules="reference", segments=["few"]).collect()
+    one = prompts(survey, rules="reference", segments=["few"])
     assert one["prompt_id"].to_list() == ["p-few", "r-few"]
 
 
@@ -108,7 +108,7 @@ def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> 
         eval_type="synthetic-individual",
         n_individuals=4,
         segments=["gender:male"],
-    ).collect()
+    )
     assert asked["config_id"][0] == "dtef-MB-gender:male-synth4-b2"
     ending = "its key, and a list of 4 letters in quotes, one for each of as many members of the"
     assert asked["prompt"][0].endswith(f"{ending} group.")
@@ -119,23 +119,23 @@ def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> 
 
 
 def test_context_leaves_out_what_is_asked(survey: Survey) -> None:
-    asked = prompts(survey, context_count=2, segments=["gender:male"]).collect()
+    asked = prompts(survey, context_count=2, segments=["gender:male"])
     assert asked["context_ids"].to_list() == [["q", "r"], ["p", "r"], ["p", "q"], ["p", "q"]]
     assert asked["context_format"].unique().to_list() == ["distribution-context"]
     assert asked["prompt"].str.count_matches(r'Q:\s*"').to_list() == [2, 2, 2, 2]
     assert 'Q: "Hot?"\nThe answers:\n  a. Yes: 60.0%\n  b. No: 40.0%\n\nQ:' in asked["prompt"][1]
-    batched = prompts(survey, context_count=2, batch_size=3, segments=["gender:male"]).collect()
+    batched = prompts(survey, context_count=2, batch_size=3, segments=["gender:male"])
     assert batched["context_ids"].to_list() == [["s"], ["p", "q"]]
 
 
 def test_a_pool_in_its_order_or_a_random_one(survey: Survey) -> None:
     asked = prompts(survey, context=["s", "q"], context_count=None, questions=["q", "r"])
-    ids = asked.collect().select("segment_id", "context_ids").rows()
+    ids = asked.select("segment_id", "context_ids").rows()
     assert ids == [("gender:male", ["s"]), ("gender:male", ["s", "q"]), ("few", [])]
     random = [
-        prompts(survey, context_count=None, questions=["p"], segments=["gender:male"], seed=seed)
-        .collect()["context_ids"]
-        .to_list()[0]
+        prompts(survey, context_count=None, questions=["p"], segments=["gender:male"], seed=seed)[
+            "context_ids"
+        ].to_list()[0]
         for seed in range(8)
     ]
     assert {tuple(sorted(ids)) for ids in random} == {("q", "r", "s")}
@@ -153,20 +153,20 @@ def test_a_pool_in_its_order_or_a_random_one(survey: Survey) -> None:
 )
 def test_formats(survey: Survey, context_format: Any, shown: str) -> None:
     asked = prompts(survey, context_count=1, context_format=context_format, questions=["q"])
-    row = asked.collect().row(0, named=True)
+    row = asked.row(0, named=True)
     assert shown in row["prompt"]
     assert row["config_id"] == f"dtef-MB-gender:male-{context_format.replace('-', '')}"
 
 
 def test_types_of_evaluation(survey: Survey) -> None:
     def text(**options: Any) -> str:
-        return str(prompts(survey, questions=["p"], **options).collect()["prompt"][0])
+        return str(prompts(survey, questions=["p"], **options)["prompt"][0])
 
     assert "in the order of the options: [60.0, 40.0]" in text(eval_type="shift")
     assert "their 8 letters" in text(eval_type="synthetic-individual", n_individuals=8)
     assert "PROBABILITIES: and the 2 " in text(eval_type="individual-answer")
     assert "DISTRIBUTION: and the 2 " in text(reasoning="cot")
-    own = prompts(survey, system="Be brief.", temperature=0).collect()
+    own = prompts(survey, system="Be brief.", temperature=0)
     assert own["system"].unique().to_list() == ["Be brief."]
     assert own["temperature"].unique().to_list() == [0.0]
 
@@ -175,14 +175,14 @@ def test_unknown_sample_sizes() -> None:
     content = document(("gender:male", 50, "pq"))
     del content["segments"][0]["sampleSize"]
     unknown = read_survey(content)
-    assert "Surveyed: respondents\n" in prompts(unknown).collect()["prompt"][0]
+    assert "Surveyed: respondents\n" in prompts(unknown)["prompt"][0]
     with pytest.raises(ContractError, match="2 questions have no respondents"):
         prompts(unknown, eval_type="shift")
 
 
 def test_the_budget_counts_everything(survey: Survey) -> None:
     most = prompts(survey, context_count=None, questions=["p"], segments=["gender:male"])
-    tokens = most.collect()["n_tokens"].item()
+    tokens = most["n_tokens"].item()
     for budget in (tokens + 260, tokens + 200, 300, 0):
         row = prompts(
             survey,
@@ -190,19 +190,19 @@ def test_the_budget_counts_everything(survey: Survey) -> None:
             questions=["p"],
             segments=["gender:male"],
             token_budget=budget,
-        ).collect()
+        )
         shown = row["context_count"].item()
         assert shown == 0 or row["n_tokens"].item() + 256 <= budget
         assert (shown == 3) == (budget == tokens + 260)
     longest = prompts(survey, context_count=None, reasoning="cot", token_budget=tokens + 260)
-    assert longest.collect()["context_count"].max() == 0
+    assert longest["context_count"].max() == 0
 
 
 def test_any_tokenizer_counts_columns(survey: Survey) -> None:
     def words(texts: pl.Series) -> pl.Series:
         return texts.str.split(" ").list.len()
 
-    asked = prompts(survey, context_count=None, tokens=words, token_budget=400).collect()
+    asked = prompts(survey, context_count=None, tokens=words, token_budget=400)
     counts = pl.concat_str("system", pl.lit(" "), "prompt").str.split(" ").list.len()
     assert asked.select(counts).to_series().to_list() == asked["n_tokens"].to_list()
     with pytest.raises(ParameterError, match="must return a column of whole numbers"):
@@ -232,10 +232,10 @@ def test_the_budget_of_the_original(survey: Survey, budget: int, shown: int) -> 
             token_budget=budget,
             eval_type=eval_type,  # type: ignore[arg-type]
             rules="reference",
-        ).collect()
+        )
         assert asked["context_count"].item() == shown
     own = prompts(survey, context=["p"], context_count=1, system="x" * 448, rules="reference",
-                  questions=["s"], token_budget=459).collect()  # fmt: skip
+                  questions=["s"], token_budget=459)  # fmt: skip
     assert own["context_count"].item() == 0
 
 
@@ -283,7 +283,7 @@ def test_context_as_a_plain_program_chooses_it(
 ) -> None:
     survey = read_survey(document(("gender:male", 50, "".join(sorted(answered)))))
     size = prompts(survey, context_count=None, tokens=_ten_each, token_budget=10**6)
-    assert size.collect()["n_tokens"].unique().to_list() == [20]
+    assert size["n_tokens"].unique().to_list() == [20]
     asked = prompts(
         survey,
         context=pool,
@@ -292,7 +292,7 @@ def test_context_as_a_plain_program_chooses_it(
         batch_size=batch,
         tokens=_ten_each,
         token_budget=budget,
-    ).collect()
+    )
     room = max(0, budget - 20 - 256)
     for targets, shown in asked.select("question_id", "context_ids").iter_rows():
         eligible = [name for name in pool if name in answered and name not in targets]
@@ -327,7 +327,7 @@ def test_context_as_the_original_chooses_it(golden: Callable[[str], Any]) -> Non
             context_format="distribution-context",
             rules="reference",
             **budget,
-        ).collect()
+        )
         assert asked["context_ids"].to_list() == [case["selected"] or []]
 
 
@@ -343,7 +343,7 @@ def test_blueprints_as_the_original_makes_them(golden: Callable[[str], Any]) -> 
             context_count=case["config"]["contextQuestionCount"],
             rules="reference",
         )
-        found = blueprints(asked).collect()
+        found = blueprints(asked)
         assert len(found) == len(case["blueprints"])
         for row, expected in zip(found.iter_rows(named=True), case["blueprints"], strict=True):
             assert row["config_id"] == expected["config_id"]

@@ -35,7 +35,7 @@ def test_prompts_are_written(tmp_path: Path) -> None:
     assert json.loads(lines[0]["target"][1]) == [0.2, 0.305, 0.495]
     assert lines[0]["metadata"]["question_id"] == ["p", "q"]
     assert write_prompts(asked, tmp_path / "prompts.parquet") == 9
-    assert_frame_equal(pl.read_parquet(tmp_path / "prompts.parquet"), asked.collect())
+    assert_frame_equal(pl.read_parquet(tmp_path / "prompts.parquet"), asked)
 
 
 def test_responses_meet_their_prompts(tmp_path: Path) -> None:
@@ -44,9 +44,9 @@ def test_responses_meet_their_prompts(tmp_path: Path) -> None:
         write_prompts(asked, tmp_path / name)
     ids = pl.read_ndjson(tmp_path / "prompts.jsonl")["id"]
     given = pl.DataFrame({"id": ids[:3], "response": ["a", "b", "c"], "model": ["y", "x", "x"]})
-    made = read_responses(given, asked).collect()
+    made = read_responses(given, asked)
     for source in (tmp_path / "prompts.jsonl", tmp_path / "prompts.parquet"):
-        assert_frame_equal(read_responses(given, source).collect(), made)
+        assert_frame_equal(read_responses(given, source), made)
     given.write_ndjson(tmp_path / "given.jsonl")
     assert_frame_equal(read_responses(tmp_path / "given.jsonl", asked).collect(), made)
     shown = ["model", "prompt_id", "question_id", "n_options", "response", "question_key"]
@@ -60,17 +60,17 @@ def test_responses_meet_their_prompts(tmp_path: Path) -> None:
         ("x", first, "r", 2, None, "r"),
         ("y", made["prompt_id"][6], "s", 2, None, None),
     ]
-    questions = asked.select(pl.col("question_id").list.len().sum()).collect().item()
+    questions = asked.select(pl.col("question_id").list.len().sum()).item()
     assert len(made) == 2 * questions
     # A prompt goes by its own id where it is the only one of that name.
     alone = pl.DataFrame({"prompt_id": [first], "response": ["a"]})
-    found = read_responses(alone, asked, id="prompt_id", model=None).collect()
+    found = read_responses(alone, asked, id="prompt_id", model=None)
     assert "model" not in found.columns
     assert found["response"].to_list() == ["a"] * 3 + [None] * (questions - 3)
 
 
 def test_responses_that_do_not_fit() -> None:
-    asked = pl.concat([prompts(SURVEY), prompts(SURVEY, context_count=1)]).collect()
+    asked = pl.concat([prompts(SURVEY), prompts(SURVEY, context_count=1)])
     config, name = asked.select("config_id", "prompt_id").row(0)
     given = pl.DataFrame({"id": [f"{config}/{name}", name], "response": ["a", "b"], "model": "m"})
     with pytest.raises(ContractError, match=f"1 of 2 responses answer none .*: '{name}'"):
@@ -78,7 +78,7 @@ def test_responses_that_do_not_fit() -> None:
     twice = pl.concat([given[:1], given[:1]])
     with pytest.raises(ContractError, match="more than once by a model"):
         read_responses(twice, asked)
-    tries = read_responses(twice.with_columns(pl.Series("try", [1, 2])), asked, by="try").collect()
+    tries = read_responses(twice.with_columns(pl.Series("try", [1, 2])), asked, by="try")
     assert tries.columns[:3] == ["model", "try", "config_id"]
     assert len(tries) == 2 * len(asked)
     with pytest.raises(ContractError, match="several prompts have the same id"):

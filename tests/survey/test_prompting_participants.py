@@ -56,7 +56,7 @@ PEOPLE = pl.DataFrame(
 
 def asked(**options: Any) -> pl.DataFrame:
     options = {"eval_type": "individual-answer", "participants": PEOPLE} | options
-    return prompts(SURVEY, **options).collect()
+    return prompts(SURVEY, **options)
 
 
 @pytest.mark.parametrize("rules", ["documented", "reference"])
@@ -74,12 +74,12 @@ def test_participants_of_all_attributes_of_a_segment(rules: Any) -> None:
     assert found["segment_id"].unique(maintain_order=True).to_list() == ["gender:male", "old-men"]
     assert found["respondent_id"].to_list() == ["a", "a", "b", "b", "a", "a"]
     assert found["actual"].to_list()[:4] == [[[1.0, 0]], [[0, 0, 1.0]], [[0, 1.0]], [[1.0, 0, 0]]]
-    assert blueprints(found).collect()["config_id"].to_list() == [
+    assert blueprints(found)["config_id"].to_list() == [
         "dtef-MB-gender:male-indiv-individual",
         "dtef-MB-old-men-indiv-individual",
     ]
     assert "Respondent: Gender: MALE; Age: 18-25\n" in found["prompt"][2]
-    groups = prompts(SURVEY, eval_type="individual-answer").collect()
+    groups = prompts(SURVEY, eval_type="individual-answer")
     assert groups["respondent_id"].null_count() == len(groups)
 
 
@@ -100,9 +100,9 @@ def test_their_own_answers_are_shown(context_format: Any, shown: str) -> None:
     assert first["config_id"] == f"dtef-MB-gender:male-{name}-indiv-cot-individual"
     # The original shows in these formats what participants answered, and nothing of groups.
     options = {"context_count": 1, "context_format": context_format}
-    groups = prompts(SURVEY, rules="reference", **options).collect()
+    groups = prompts(SURVEY, rules="reference", **options)
     assert groups["context_count"].to_list() == [0] * 6
-    assert prompts(SURVEY, **options).collect()["context_count"].to_list() == [1] * 6
+    assert prompts(SURVEY, **options)["context_count"].to_list() == [1] * 6
 
 
 def test_a_seeded_draw_of_each_segment() -> None:

@@ -127,7 +127,7 @@ def test_votes_for_nothing_are_told() -> None:
 def test_marginals(values: Any) -> None:
     found = population_marginals(read_survey(values[values["population_marginals"]["survey"]]))
     expected = values["population_marginals"]["value"]
-    for _, name, percent in found.collect().iter_rows():
+    for _, name, percent in found.iter_rows():
         assert percent == pytest.approx(expected.pop(name), abs=1e-12)
     assert not expected
 
@@ -141,4 +141,4 @@ def test_marginals_without_respondents_are_unknown() -> None:
             "actual": [[0.2, 0.8], [0.9, 0.1], [0.5, 0.5]],
         }
     )
-    assert population_marginals(table).collect()["percent"].to_list() == [[20.0, 80.0], None]
+    assert population_marginals(table)["percent"].to_list() == [[20.0, 80.0], None]

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat import dtef
-from evalframe.survey import as_distributions, baseline, permutation_baseline
+from evalframe.survey import as_distributions
 
 ROUNDS = [f"GD{number}" for number in range(1, 7)]
 
@@ -25,20 +25,20 @@ def survey(shared):
 def test_baselines(survey, published):
     uniform, marginal, shuffled = published["baselines"]
     for kind, row in (("uniform", uniform), ("marginal", marginal)):
-        scores = baseline(survey, kind, rules="reference").collect()["score"]
+        scores = dtef.baseline(survey, kind)["score"]
         assert len(scores) == row["pairs"]
         assert scores.mean() == pytest.approx(row["reproduced"], abs=1e-6)
         assert round(scores.mean(), 3) == row["published"]
-    other = baseline(survey, "cross_segment", rules="reference").collect()["score"]
+    other = dtef.baseline(survey, "cross_segment")["score"]
     assert other.mean() == pytest.approx(shuffled["reproduced_excluding_self"], abs=1e-6)
-    permuted = permutation_baseline(survey, by="all", n=20, rules="reference").collect()
+    permuted = dtef.permutation_baseline(survey, by="all", n=20)
     expected = shuffled["reproduced_with_self_matches_expected"]
     assert permuted["expected"].item() == pytest.approx(expected, abs=1e-6)
     assert permuted["mean"].item() == pytest.approx(shuffled["published"], abs=1e-3)
 
 
 def test_noise_ceilings(survey, published):
-    pairs = as_distributions(survey).collect()
+    pairs = as_distributions(survey)
     known = pairs.with_columns(dtef.noise_ceiling())
     share = (known["noise_ceiling"] > 0.70).mean()
     stated = published["fraction_pairs_noise_ceiling_above_0_70"]

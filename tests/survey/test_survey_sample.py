@@ -34,14 +34,14 @@ def test_the_survey_obeys_its_contract() -> None:
     assert survey.segments["segment_attribute"].n_unique() == 3
     assert survey.segments.select(pl.col("sample_size").min()).item() == 12
     assert survey.segments.select(pl.col("sample_size").max()).item() == 400
-    assert len(prompts(survey, context_count=4).collect()) == 150
+    assert len(prompts(survey, context_count=4)) == 150
 
 
 def test_responses_fit_the_survey() -> None:
     responses = sample_responses()
     keyed = predictions_contract(context_count="context_count")
     assert validate(responses, keyed).rejected == 0
-    truth = as_distributions(sample_survey()).collect()
+    truth = as_distributions(sample_survey())
     joined = responses.join(truth, on=["round", "segment_id", "question_id"])
     assert len(joined) == len(responses) == 2 * len(MODELS) * len(truth)
     assert joined["n_options"].equals(joined["n_options_right"])
@@ -60,7 +60,7 @@ def test_every_form_is_written() -> None:
 
 
 def test_better_models_are_nearer_to_the_truth() -> None:
-    truth = as_distributions(sample_survey()).collect()
+    truth = as_distributions(sample_survey())
     lists = sample_responses().filter(pl.col("response").str.contains(r"^\[\d+(, \d+)+\]$"))
     numbers = pl.col("response").str.extract_all(r"\d+").cast(pl.List(pl.Float64))
     joined = lists.with_columns(predicted=numbers / 100).join(

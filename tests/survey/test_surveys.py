@@ -72,34 +72,34 @@ LISTS = pl.DataFrame(
 
 
 def test_lists_to_long_and_back() -> None:
-    long = as_long(LISTS).collect()
+    long = as_long(LISTS)
     assert long["option_index"].to_list() == [0, 1, 0, 1, 0, 1, 2]
     assert long["percent"].to_list() == [25.0, 75.0, 50.0, 50.0, 20.0, 30.0, 50.0]
     assert long["segment_attribute"].to_list() == ["gender"] * 4 + ["O1"] * 3
-    assert_frame_equal(as_distributions(long).collect(), as_distributions(LISTS).collect())
-    assert_frame_equal(as_long(long).collect(), long)
+    assert_frame_equal(as_distributions(long), as_distributions(LISTS))
+    assert_frame_equal(as_long(long), long)
 
 
 @pytest.mark.parametrize("unit", ["share", "percent"])
 def test_long_tables_in_either_unit_and_any_order(unit: str) -> None:
-    long = as_long(LISTS).collect()
+    long = as_long(LISTS)
     backwards = long.select("question_id", "segment_id", "option_index", "round", unit).reverse()
-    found = as_distributions(backwards).collect().select("question_id", "actual")
+    found = as_distributions(backwards).select("question_id", "actual")
     assert found.rows() == [("r", [0.2, 0.3, 0.5]), ("q", [0.5, 0.5]), ("q", [0.25, 0.75])]
 
 
 def test_percentages_are_normalised_or_not() -> None:
     table = pl.DataFrame({"question_id": "q", "segment_id": "s", "actual": [[50.2, 50.2]]})
-    assert as_distributions(table).collect()["actual"].to_list() == [[0.5, 0.5]]
-    assert as_distributions(table, normalised=False).collect()["actual"].to_list() == [[50.2, 50.2]]
-    row = as_distributions(table).collect().row(0, named=True)
+    assert as_distributions(table)["actual"].to_list() == [[0.5, 0.5]]
+    assert as_distributions(table, normalised=False)["actual"].to_list() == [[50.2, 50.2]]
+    row = as_distributions(table).row(0, named=True)
     assert (row["round"], row["sample_size"], row["options"]) == ("survey", None, None)
 
 
 def test_arrays_and_integers_are_taken() -> None:
     table = pl.DataFrame({"question_id": "q", "segment_id": "s", "actual": [[25, 75]]})
     array = table.with_columns(pl.col("actual").cast(pl.Array(pl.Int32, 2)))
-    assert_frame_equal(as_distributions(table).collect(), as_distributions(array).collect())
+    assert_frame_equal(as_distributions(table), as_distributions(array))
 
 
 @given(st.lists(st.lists(st.integers(1, 99), min_size=2, max_size=6), min_size=1, max_size=5))
@@ -108,7 +108,7 @@ def test_any_survey_goes_both_ways(counts: list[list[int]]) -> None:
     shares = [[count / sum(row) for count in row] for row in counts]
     ids = [f"q{k}" for k in range(len(counts))]
     lists = pl.DataFrame({"question_id": ids, "segment_id": "s", "actual": shares})
-    back = as_distributions(as_long(lists), normalised=False).collect()
+    back = as_distributions(as_long(lists), normalised=False)
     assert back["actual"].to_list() == shares
     assert back["n_options"].to_list() == list(map(len, counts))
 
@@ -182,7 +182,7 @@ def test_a_survey_of_tables() -> None:
     assert as_survey(survey) is survey
     assert_frame_equal(
         survey.distributions().drop("segment_value"),
-        as_distributions(LISTS).collect().drop("segment_value"),
+        as_distributions(LISTS).drop("segment_value"),
     )
     assert str(survey) == "A, B: 2 questions, 3 segments, 3 distributions, 0 warnings"
 
@@ -220,10 +220,10 @@ def test_unknown_and_repeated_descriptions_are_named() -> None:
 def test_the_real_survey(shared: Path) -> None:
     folder = shared / "data" / "survey"
     table = pl.read_parquet(folder / "survey.parquet")
-    lists = as_distributions(table).collect()
+    lists = as_distributions(table)
     assert lists.shape == (18_632, 10)
     assert (lists["actual"].list.sum() - 1).abs().max() < 1e-12
-    raw = as_long(table).collect()
+    raw = as_long(table)
     assert (raw["share"] - table["share"]).abs().max() == 0
     described = as_survey(
         table,

@@ -29,7 +29,7 @@ def test_shares_go_with_their_labels() -> None:
             "actual": [[0.1, 0.2, 0.7], [0.7, 0.1, 0.2], [0.2, 0.7, 0.1]],
         }
     )
-    found = as_distributions(table).collect()
+    found = as_distributions(table)
     assert found["actual"].to_list() == [[0.1, 0.2, 0.7]] * 3
     assert found["options"].to_list() == [["x", "y", "z"]] * 3
     assert found["segment_id"].to_list() == table["segment_id"].to_list()
@@ -47,7 +47,7 @@ def test_long_tables_too() -> None:
             "share": [0.9, 0.1, 0.9, 0.1],
         }
     )
-    found = as_long(two).select("segment_id", "option_index", "option_label", "share").collect()
+    found = as_long(two).select("segment_id", "option_index", "option_label", "share")
     assert found.rows() == [
         ("gender:a", 0, "Yes", 0.9),
         ("gender:a", 1, "No", 0.1),
@@ -80,7 +80,7 @@ def test_lists_without_labels_are_in_the_order_of_the_others() -> None:
 def test_rounds_have_orders_of_their_own() -> None:
     both = pl.concat([lists(["Yes", "No"]).with_columns(round=pl.lit("1")),
                       lists(["No", "Yes"]).with_columns(round=pl.lit("2"))])  # fmt: skip
-    found = as_distributions(both).collect()
+    found = as_distributions(both)
     assert found["options"].to_list() == [["Yes", "No"], ["No", "Yes"]]
 
 
@@ -97,7 +97,7 @@ def test_a_table_of_questions_in_another_order() -> None:
 def test_options_may_be_arrays() -> None:
     table = lists(["Yes", "No"], ["No", "Yes"])
     arrays = table.with_columns(pl.col("options").cast(pl.Array(pl.String, 2)))
-    assert as_distributions(arrays).collect().equals(as_distributions(table).collect())
+    assert as_distributions(arrays).equals(as_distributions(table))
     with pytest.raises(ParameterError, match="options must be lists of texts"):
         as_distributions(table.with_columns(options=pl.lit("Yes")))
 
@@ -113,7 +113,7 @@ def test_a_distribution_has_one_sample_size(sizes: list[float | None]) -> None:
             "sample_size": sizes,
         }
     )
-    assert as_distributions(table).collect()["sample_size"].to_list() == [50]
+    assert as_distributions(table)["sample_size"].to_list() == [50]
     assert as_survey(table).segments["sample_size"].to_list() == [50]
     two = table.with_columns(sample_size=pl.Series([50, 60]))
     with pytest.raises(ContractError, match="sample_size is one number for a question and segment"):

@@ -17,7 +17,7 @@ SHOWN = [*KEYS, "sample_size", "n_options", "options", "actual"]
 
 
 def distributions(table: pl.DataFrame, answers: Any = ()) -> pl.DataFrame:
-    return as_distributions(table, answers=answers).sort(KEYS).collect()
+    return as_distributions(table, answers=answers).sort(KEYS)
 
 
 def told(table: pl.DataFrame, answers: Any = ()) -> list[str]:

@@ -22,9 +22,9 @@ ef.variant(ef.coverage, nam="share", named=1)("prediction").metrics()  # error: 
 ef.aurc(convention="trapezoid")  # error: arg-type
 ef.replication.with_evidence(items, rules="documentd")  # error: arg-type
 ef.survey.leaderboard(items, "segments")  # error: arg-type
-ef.survey.baseline(items, "margin")  # error: arg-type
-ef.rag.label(items, mode="loose")  # error: arg-type
-ef.rag.rates(items, dropped="right")  # error: arg-type
+ef.survey.baseline(items, "margin")  # error: call-overload
+ef.rag.label(items, mode="loose")  # error: call-overload
+ef.rag.rates(items, dropped="right")  # error: call-overload
 ef.Bootstrap(cluster="item", interval="bc")  # error: arg-type
 ef.Bootstrap(cluster="item", draws="mersenne")  # error: arg-type
 ef.evaluate(items, ef.aurc, plan="level")  # error: arg-type
@@ -40,7 +40,7 @@ ef.partial(items, ef.aurc, "mode")  # error: call-arg
 ef.Bootstrap("item")  # error: call-arg
 ef.aurc("loss", "confidence", "weight")  # error: call-arg
 ef.selective.rc_curve(items, "loss", "confidence", "mode")  # error: call-arg
-ef.rag.rates(items, "mode")  # error: call-arg
+ef.rag.rates(items, "mode")  # error: call-overload
 ef.survey.score(items, "reference")  # error: call-overload
 ef.replication.ecs(items, "domain", "model")  # error: call-arg
 
@@ -68,7 +68,7 @@ ef.evaluate(items, ef.aurc)["estimate"]  # error: index
 ef.evaluate(items, ef.aurc).write_parquet("aurc.parquet")  # error: attr-defined
 ef.finish(ef.partial(items, ef.aurc)).to_pandas()  # error: attr-defined
 ef.survey.leaderboard(items).item()  # error: attr-defined
-ef.rag.label(items).rows()  # error: attr-defined
+ef.rag.label(items.lazy()).rows()  # error: attr-defined
 ef.replication.ecs(items).row(0)  # error: attr-defined
 ef.selective.rc_curve(items).to_dicts()  # error: attr-defined
 
@@ -77,4 +77,4 @@ ef.evaluate(items)  # error: call-arg
 ef.risk_at()  # error: call-arg
 ef.State(sums={"rows": pl.len()})  # error: call-arg
 ef.metric(direction="none")  # error: call-arg
-ef.survey.baseline(items)  # error: call-arg
+ef.survey.baseline(items)  # error: call-overload

@@ -257,7 +257,7 @@ def test_several_rounds_in_one_scan(tmp_path: Path) -> None:
 
 
 def test_a_table_is_written(tmp_path: Path) -> None:
-    table = as_long(read_survey(GOOD)).collect()
+    table = as_long(read_survey(GOOD))
     [path] = write_survey(table, tmp_path / "s.json")
     written = json.loads(path.read_text())
     assert written["segments"][0]["responses"] == GOOD["segments"][0]["responses"]

@@ -1,5 +1,6 @@
 """dtef-app: surveys, run results, and its numbers where they differ."""
 
+from evalframe.compat.dtef.baselines import baseline, permutation_baseline
 from evalframe.compat.dtef.context_tables import context_responsiveness, stereotype_score
 from evalframe.compat.dtef.dialogues import read_dialogues
 from evalframe.compat.dtef.disparity import disparity, model_disparity, question_disparity
@@ -45,6 +46,7 @@ __all__ = [
     "SurveyReport",
     "adjusted_p_value",
     "attribute_breakdown",
+    "baseline",
     "category_leaders",
     "consistency",
     "context_responsiveness",
@@ -66,6 +68,7 @@ __all__ = [
     "open_runs",
     "parse",
     "per_option_accuracy",
+    "permutation_baseline",
     "prompt_scores",
     "question_disparity",
     "read_dialogues",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_inputs
@@ -78,17 +79,17 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
         whole, notes = _with_prior(survey, before), [*dict.fromkeys([*notes, *before.notes])]
     rounds, all_rounds = survey.rounds["round"].to_list(), whole.rounds["round"].to_list()
     parts = []
+    room = _room(asked)
     for kind in kinds:
         has_prior = kind == "prior_round"
-        scores = ef.survey.baseline(
+        scores = room.baseline(
             whole if has_prior else survey,
             kind,
             metric=asked["metric"],
-            rules=asked["rules"],
             rounds=all_rounds if has_prior else None,
             seed=asked["seed"],
         )
-        parts.append(scores.filter(pl.col("round").is_in(rounds)).collect())
+        parts.append(scores.filter(pl.col("round").is_in(rounds)))
     rows = pl.concat(parts, how="diagonal_relaxed")
     means = _means(rows, rounds)
     if permutations is not None:
@@ -175,13 +176,18 @@ def _means(rows: pl.DataFrame, rounds: Sequence[str]) -> pl.DataFrame:
     return pairs.join(means, on=["model", "round"]).sort(order)
 
 
+def _room(asked: Mapping[str, Any]) -> Any:
+    """Where the functions of a rule set are."""
+    return dtef if asked["rules"] == "reference" else ef.survey
+
+
 def _with_permutations(
     means: pl.DataFrame, survey: Survey, asked: Mapping[str, Any]
 ) -> pl.DataFrame:
     """The means with the interval of permuted ones."""
-    settings = {name: asked[name] for name in ("metric", "rules", "seed")}
+    settings = {name: asked[name] for name in ("metric", "seed")}
     drawn = [
-        ef.survey.permutation_baseline(survey, by=by, n=asked["permutations"], **settings).collect()
+        _room(asked).permutation_baseline(survey, by=by, n=asked["permutations"], **settings)
         for by in ("round", "all")
     ]
     drawn[1] = drawn[1].with_columns(round=pl.lit(_ALL))

@@ -76,8 +76,8 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
     rows = None if participants is None else read_table(files_of([participants]), columns)
     known = () if rows is None else rows.columns
     opened = open_survey_alone(given, columns, known, answers=answers, **described)
-    made = ef.survey.prompts(opened.survey, participants=rows, **settings).collect()
-    configurations = ef.survey.blueprints(made).collect()
+    made = ef.survey.prompts(opened.survey, participants=rows, **settings)
+    configurations = ef.survey.blueprints(made)
     if blueprints is not None:
         check_holds(outputs[1], configurations.schema)
     count = ef.survey.write_prompts(made, output)

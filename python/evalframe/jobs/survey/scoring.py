@@ -121,12 +121,11 @@ def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> p
     asked = rows.select(*on, *others).unique(maintain_order=True).drop_nulls(on)
     made = []
     for kind in kinds:
-        scores = ef.survey.baseline(
-            truth.survey, kind, metric=job.metric or METRIC, rules=job.rules
-        ).drop(others, strict=False)
+        baseline = dtef.baseline if job.rules == "reference" else ef.survey.baseline
+        scores = baseline(truth.survey, kind, metric=job.metric or METRIC)
+        scores = scores.drop(others, strict=False)
         prompt = pl.format("{}-{}", "question_id", "segment_id").alias("prompt_id")
-        joined = scores.with_columns(prompt).join(asked.lazy(), on=on, maintain_order="left")
-        made.append(joined.collect())
+        made.append(scores.with_columns(prompt).join(asked, on=on, maintain_order="left"))
     shown = [name for name in made[0].columns if name in rows.columns]
     table = pl.concat(part.select(shown) for part in made)
     return pl.concat([rows, table], how="diagonal_relaxed")

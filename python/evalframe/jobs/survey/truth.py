@@ -54,7 +54,7 @@ class Truth:
                 a segment stands in it under its old and its present name.
         """
         normalised = rules == "documented"
-        found = as_distributions(opened.survey, normalised=normalised).collect()
+        found = as_distributions(opened.survey, normalised=normalised)
         spelled = found.with_columns(canonical_id(), pl.col(SEGMENT).alias(_SPELLED))
         told = opened.has_rounds and "round" in present
         rounds = ["round"] if told else []

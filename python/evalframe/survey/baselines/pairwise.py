@@ -1,4 +1,4 @@
-"""How alike the segments of a survey answer: each with each other, question by question."""
+"""Similarity of all pairs of segments, question by question."""
 
 from __future__ import annotations
 
@@ -8,35 +8,24 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.survey.similarity.registry import ALIASES, known_by, metric_expression
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Bools, Floats, Ints
-    from evalframe.survey.similarity.registry import Metric
-
-_SYMMETRIC = {*ALIASES, *ALIASES.values()}
-"""Metrics of which half of the pairs are enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairwise:
-    """Similarities of all segments that answered a question: one square for each question.
+    """Similarities of all segments that answered a question: one square for each question."""
 
-    Attributes:
-        order: Rows of the distributions, question by question.
-        sizes: How many segments answered each question.
-        cells: The squares, one after the other. A line holds one actual distribution against the
-            distribution of each segment as its prediction; NaN where the metric is undefined.
-    """
-
-    order: Ints
-    sizes: Ints
+    order: Ints  # rows of the distributions, question by question
+    sizes: Ints  # segments that answered each question
+    # The squares, one after the other. A line has one actual distribution against the distribution
+    # of each segment as its prediction; NaN where the metric is undefined.
     cells: Floats
 
     @classmethod
-    def of(cls, distributions: pl.DataFrame, metric: Metric, rules: Rules) -> Pairwise:
-        """The similarities of a table of distributions, see `as_distributions`."""
+    def of(cls, distributions: pl.DataFrame, value: pl.Expr, *, half: bool) -> Pairwise:
+        """Compute the metric for all pairs; for a symmetric one half of them is enough."""
         import numpy as np
 
         order, sizes = _by_question(distributions)
@@ -45,19 +34,18 @@ class Pairwise:
         question = np.repeat(np.arange(len(sizes)), sizes * sizes)
         within = np.arange(corners[-1]) - corners[question]
         line, column = np.divmod(within, sizes[question])
-        half = isinstance(metric, str) and metric in _SYMMETRIC
         upper = np.flatnonzero(line <= column) if half else np.arange(corners[-1])
         rows = order[starts[question[upper]] + line[upper]]
         others = order[starts[question[upper]] + column[upper]]
         cells = np.empty(corners[-1])
-        cells[upper] = _similarities(distributions["actual"], rows, others, metric, rules)
+        cells[upper] = _similarities(distributions["actual"], rows, others, value)
         if half:
             owner = question[upper]
             cells[corners[owner] + column[upper] * sizes[owner] + line[upper]] = cells[upper]
         return cls(order, sizes, cells)
 
     def means(self, *, with_itself: bool) -> Floats:
-        """The mean of each line, for the rows of the distributions; NaN where nothing is left."""
+        """The mean of each line, for the rows of the distributions; NaN without any value."""
         import numpy as np
 
         lines = segments.starts_of(np.repeat(self.sizes, self.sizes))
@@ -90,9 +78,6 @@ def _by_question(distributions: pl.DataFrame) -> tuple[Ints, Ints]:
     return questions["row"].explode(empty_as_null=False).cast(pl.Int64).to_numpy(), sizes
 
 
-def _similarities(
-    actual: pl.Series, rows: Ints, others: Ints, metric: Metric, rules: Rules
-) -> Floats:
-    value = metric_expression(metric, "predicted", "actual", known_by(rules))
+def _similarities(actual: pl.Series, rows: Ints, others: Ints, value: pl.Expr) -> Floats:
     pairs = pl.DataFrame({"predicted": actual.gather(others), "actual": actual.gather(rows)})
     return pairs.select(value.cast(pl.Float64).alias("value"))["value"].to_numpy()

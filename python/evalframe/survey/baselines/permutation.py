@@ -1,4 +1,4 @@
-"""The permutation baseline: what a model scores that answers for segments in random order."""
+"""The permutation baseline: the score of answers for segments in random order."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.percentiles import percentiles
-from evalframe.survey.surveys.tables import as_distributions
+from evalframe.survey.similarity.registry import is_symmetric, metric_expression
+from evalframe.survey.surveys.tables import as_distributions, like_survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy as np
 
-    from evalframe.core.rules import Rules
     from evalframe.core.segments import Floats, Ints
     from evalframe.survey.similarity.registry import Metric
     from evalframe.survey.surveys.tables import AnySurvey
 
 By: TypeAlias = Literal["round", "all"]
 
-_CELLS = 1 << 20
-"""Draws that are held at a time."""
+_CELLS = 1 << 20  # draws at a time
 
 
+@like_survey
 def permutation_baseline(
     survey: AnySurvey,
     *,
@@ -38,13 +38,12 @@ def permutation_baseline(
     n: int = 1_000,
     seed: int = 42,
     level: float = 0.95,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Mean score when the segments of each question are permuted at random: mean and interval.
 
     A permutation gives the answers of one segment as the prediction for another, in each question
-    anew. It may leave a segment where it is, so its expectation lies above the cross-segment
-    baseline x: with S segments it is x + (1 - x) / S.
+    anew. It can leave a segment unchanged, so its expectation lies above the cross-segment baseline
+    x: with S segments it is x + (1 - x) / S.
 
     Args:
         survey: As for `as_distributions`.
@@ -53,19 +52,17 @@ def permutation_baseline(
         n: Number of permutations.
         seed: Of the permutations.
         level: Coverage of the interval of the permuted means.
-        rules: `documented`, or `reference`: the original's floor in the metric and its percentiles,
-            sorted values at `floor(p n)` instead of interpolated ones.
 
     Returns:
         `round` (unless `all`), `model` (`baseline:permutation`), `mean`, `lower`, `upper` of the
         permuted means, `expected` (the exact mean over all permutations), `n_pairs` (segments times
-        questions), sorted by round. The permutations of a round hang on the seed and on its own
-        rows, whatever their order and the other rounds. Pairs whose similarity is undefined add
-        nothing.
+        questions), sorted by round. The permutations of a round depend only on the seed and its
+        rows, not on their order. Pairs without a similarity are left out. Lazy if the survey is a
+        LazyFrame.
 
     Raises:
         ContractError: As for `as_distributions`.
-        MissingColumnsError: Likewise.
+        MissingColumnsError: As for `as_distributions`.
         ParameterError: A parameter lies outside its domain.
 
     References:
@@ -79,14 +76,23 @@ def permutation_baseline(
         ...         "actual": [[1.0, 0.0], [0.0, 1.0]],
         ...     }
         ... )
-        >>> permutation_baseline(survey).select("lower", "upper", "expected").collect().row(0)
+        >>> permutation_baseline(survey).select("lower", "upper", "expected").row(0)
         (0.0, 1.0, 0.5)
     """
+    value = metric_expression(metric, "predicted", "actual")
+    table, means = permuted(survey, by, value, n, seed, level, half=is_symmetric(metric))
+    return with_limits(table, means, *percentiles(means, level, "documented")).lazy()
+
+
+def permuted(
+    survey: AnySurvey, by: By, value: pl.Expr, n: int, seed: int, level: float, *, half: bool
+) -> tuple[pl.DataFrame, Floats]:
+    """Expected mean and number of pairs of each group, and the permuted means by groups."""
     if by not in ("round", "all"):
         raise ParameterError(f'by must be "round" or "all", got {by!r}')
     check_draws(n, seed, level)
-    distributions = as_distributions(survey).collect().sort(KEYS)
-    pairwise = Pairwise.of(distributions, metric, rules)
+    distributions = as_distributions(survey).lazy().collect().sort(KEYS)
+    pairwise = Pairwise.of(distributions, value, half=half)
     keyed = distributions.select(
         round="round" if by == "round" else pl.lit("all"),
         expected=pl.Series(pairwise.means(with_itself=True), nan_to_null=True),
@@ -97,31 +103,29 @@ def permutation_baseline(
     first = pairwise.order[segments.starts_of(pairwise.sizes)[:-1]]
     number = pl.int_range(len(groups), eager=True)
     group_of = keyed["round"].gather(first).replace_strict(groups["round"], number)
-    own = distributions["round"].gather(first).to_list()
-    permuted = permuted_means(pairwise, group_of.to_numpy(), own, n, seed)
-    lower, upper = percentiles(permuted, level, rules)
-    table = groups.with_columns(
+    rounds = distributions["round"].gather(first).to_list()
+    means = permuted_means(pairwise, group_of.to_numpy(), rounds, n, seed)
+    return groups if by == "round" else groups.drop("round"), means
+
+
+def with_limits(table: pl.DataFrame, means: Floats, lower: Floats, upper: Floats) -> pl.DataFrame:
+    """The table of `permutation_baseline`."""
+    columns = {"mean": means.mean(axis=0), "lower": lower, "upper": upper}
+    return table.select(
+        *(["round"] if "round" in table.columns else []),
         pl.lit("baseline:permutation").alias("model"),
-        pl.Series("mean", permuted.mean(axis=0)).fill_nan(None),
-        pl.Series("lower", lower).fill_nan(None),
-        pl.Series("upper", upper).fill_nan(None),
+        *(pl.Series(name, values).fill_nan(None) for name, values in columns.items()),
+        "expected",
+        "n_pairs",
     )
-    shown = ["model", "mean", "lower", "upper", "expected", "n_pairs"]
-    return table.select(*(["round"] if by == "round" else []), *shown).lazy()
 
 
 def permuted_means(
     pairwise: Pairwise, group_of: Ints, rounds: Sequence[str], n: int, seed: int
 ) -> Floats:
-    """Means of permuted similarities, permutations by groups of questions.
-
-    Args:
-        pairwise: The similarities.
-        group_of: The group of each question, from 0.
-        rounds: The round of each question, whose permutations are drawn apart.
-        n: Number of permutations.
-        seed: Of the permutations. The numbers do not depend on how many are drawn at a time.
-    """
+    """Means of permuted similarities, permutations by groups of questions."""
+    # The questions of a round with equally many segments are permuted together, with a generator
+    # for each, so that the numbers depend neither on other rounds nor on the size of chunks.
     import numpy as np
 
     corners = segments.starts_of(pairwise.sizes**2)
@@ -148,10 +152,8 @@ def permuted_means(
 def _permutations(
     rng: np.random.Generator, n: int, questions: int, size: int
 ) -> Iterator[tuple[slice, Ints]]:
-    """Permutations of 0 to size - 1, one for each question, a few replicates at a time.
-
-    Random numbers carry the place in their lowest bits and are sorted, which is the fastest way.
-    """
+    """Permutations of 0 to size - 1, one for each question, a few replicates at a time."""
+    # Random numbers with the index in their lowest bits are sorted, which is the fastest way.
     import numpy as np
 
     step = max(1, _CELLS // (questions * size))

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.survey.prompting.prompts import PROMPTS
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 
+@like_input
 def blueprints(prompts: Frame) -> pl.LazyFrame:
     """One row per configuration: a round and a segment, with everything that is asked about it.
 
@@ -37,7 +39,7 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
         ...     }
         ... )
         >>> asked = prompts(survey, batch_size=2)
-        >>> blueprints(asked).select("config_id", "prompt_ids", "n_questions").collect().row(0)
+        >>> blueprints(asked).select("config_id", "prompt_ids", "n_questions").row(0)
         ('dtef-survey-gender:male-b2', ['batch-0-gender:male', 'r-gender:male'], [2, 1])
     """
     lazy = prompts.lazy()

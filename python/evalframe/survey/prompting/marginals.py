@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.surveys.tables import as_long
+from evalframe.survey.surveys.tables import as_long, like_survey
 
 if TYPE_CHECKING:
     from evalframe.survey.surveys.tables import AnySurvey
 
 
+@like_survey
 def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
     """The answers of all segments to each question, weighted by their respondents.
 
@@ -22,7 +23,7 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
 
     Returns:
         `round`, `question_id` and `percent` (List(Float64), by option index): questions in the
-        order of the survey. Null where no segment has respondents.
+        order of the survey. Null if no segment has respondents. Lazy if the survey is a LazyFrame.
 
     Raises:
         ContractError: As for `as_distributions`.
@@ -40,12 +41,12 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
         ...         "actual": [[20.0, 80.0], [40.0, 60.0]],
         ...     }
         ... )
-        >>> population_marginals(survey).collect().row(0)
+        >>> population_marginals(survey).row(0)
         ('survey', 'q', [35.0, 65.0])
     """
     question = ["round", "question_id"]
     size = pl.when(pl.col("sample_size") > 0).then("sample_size").cast(pl.Float64)
-    options = as_long(survey).group_by(*question, "option_index", maintain_order=True)
+    options = as_long(survey).lazy().group_by(*question, "option_index", maintain_order=True)
     percent = (pl.col("percent") * size).sum() / size.sum()
     return (
         options.agg(percent=percent.fill_nan(None))

@@ -20,7 +20,7 @@ from evalframe.survey.prompting.settings import Settings, system_of
 from evalframe.survey.prompting.texts import group_texts, item_texts, question_texts, with_texts
 from evalframe.survey.prompting.tokens import BUDGET, counted
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.tables import as_distributions
+from evalframe.survey.surveys.tables import as_distributions, like_survey
 
 if TYPE_CHECKING:
     from evalframe.core.rules import Rules
@@ -55,6 +55,7 @@ PROMPTS = {
 """The columns of the prompt table."""
 
 
+@like_survey
 def prompts(
     survey: AnySurvey,
     *,
@@ -148,7 +149,7 @@ def prompts(
         ...         "actual": [[60.0, 40.0], [30.0, 70.0]],
         ...     }
         ... )
-        >>> asked = prompts(survey, questions=["Is it late?"], context_count=1).collect()
+        >>> asked = prompts(survey, questions=["Is it late?"], context_count=1)
         >>> asked["config_id"].item(), asked["context_ids"].to_list()
         ('dtef-survey-gender:male-c1', [['Is it hot?']])
         >>> print(asked["prompt"].item())
@@ -255,7 +256,7 @@ def _pairs(survey: Survey, segments: Sequence[str] | None) -> pl.DataFrame:
         for name in {*segments} - {*known["segment_id"]}:
             raise UnknownNameError.of("segment", name, known["segment_id"])
         known = known.filter(pl.col("segment_id").is_in(segments))
-    lists = as_distributions(survey, normalised=False).collect()
+    lists = as_distributions(survey, normalised=False)
     return lists.join(known, on=["round", "segment_id"], maintain_order="left")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.answered import answered, read_prompts
+from evalframe.core.frames import like_source
 from evalframe.core.rows import as_expr
 from evalframe.survey.prompting.prompts import PROMPTS
 from evalframe.survey.prompting.writing import METADATA, prompt_key
@@ -26,6 +27,7 @@ ANSWERED = (*METADATA, "response", "question_key")
 """What `read_responses` says of a question of a prompt, and of the response."""
 
 
+@like_source
 def read_responses(
     responses: Source,
     prompts: Source,
@@ -78,7 +80,7 @@ def read_responses(
         ... )
         >>> replies = pl.DataFrame({"id": ["q-gender:male"], "response": ["[35, 65]"]})
         >>> joined = read_responses(replies, prompts(survey), model=pl.lit("m"))
-        >>> joined.select("model", "segment_id", "question_id", "response").collect().rows()
+        >>> joined.select("model", "segment_id", "question_id", "response").rows()
         [('m', 'gender:male', 'p', None), ('m', 'gender:male', 'q', '[35, 65]')]
     """
     asked = read_prompts(prompts, METADATA)

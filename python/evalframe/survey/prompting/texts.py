@@ -69,7 +69,7 @@ def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
     template = wording.KEYED_QUESTION if settings.batch_size > 1 else wording.QUESTION
     if settings.eval_type == "shift":
         template = f"{template}\n\n{wording.SHIFT}"
-        marginals = population_marginals(survey).collect()
+        marginals = population_marginals(survey)
         if unknown := marginals["percent"].null_count():
             raise ContractError(
                 f"shift prompts show the answers of all, but {unknown:,} questions have no"

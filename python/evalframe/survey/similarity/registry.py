@@ -48,6 +48,7 @@ class Similarity:
     expression: Callable[..., pl.Expr]
     is_score: bool = True
     """True if values lie from 0 to 1 and more is better."""
+    is_symmetric: bool = False
     alias: str | None = None
     """The name in the documents of dtef-app."""
 
@@ -58,9 +59,9 @@ class Similarity:
 
 
 REGISTRY = (
-    Similarity(jensen_shannon_similarity, alias="js-divergence"),
-    Similarity(cosine_similarity, alias="cosine"),
-    Similarity(earth_mover_similarity, alias="earth-mover"),
+    Similarity(jensen_shannon_similarity, is_symmetric=True, alias="js-divergence"),
+    Similarity(cosine_similarity, is_symmetric=True, alias="cosine"),
+    Similarity(earth_mover_similarity, is_symmetric=True, alias="earth-mover"),
     Similarity(mode_agreement),
     Similarity(per_option_accuracy),
     Similarity(jensen_shannon_distance, is_score=False),
@@ -91,6 +92,12 @@ def metric_expression(
     if name not in known:
         raise UnknownNameError.of("metric", metric, known)
     return known[name](predicted, actual)
+
+
+def is_symmetric(metric: Metric) -> bool:
+    """True if a metric is known to be the same with both distributions exchanged."""
+    name = ALIASES.get(metric, metric) if isinstance(metric, str) else None
+    return any(each.name == name and each.is_symmetric for each in REGISTRY)
 
 
 def known_by(rules: str) -> Mapping[str, Callable[..., pl.Expr]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, cast, overload
 
 import polars as pl
 
@@ -17,7 +18,7 @@ from evalframe.survey.surveys.respondents import RESPONDENT, UNANSWERED
 from evalframe.survey.surveys.shapes import numbers_of, shaped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evalframe.core.typing import Frame
 
@@ -88,7 +89,7 @@ class Survey:
 
     def distributions(self, *, normalised: bool = True) -> pl.DataFrame:
         """One row per round, question and segment, see `as_distributions`."""
-        return as_distributions(self, normalised=normalised).collect()
+        return as_distributions(self, normalised=normalised)
 
     def __str__(self) -> str:
         """How much there is of everything."""
@@ -102,7 +103,35 @@ class Survey:
 AnySurvey: TypeAlias = "Survey | Frame"
 """A survey, or its table in any of the shapes of `as_distributions`."""
 
+P = ParamSpec("P")
 
+
+class LikeSurvey(Protocol[P]):
+    """A function whose result is lazy if its survey is a LazyFrame."""
+
+    @overload
+    def __call__(
+        self, survey: Survey | pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs
+    ) -> pl.DataFrame:
+        pass
+
+    @overload
+    def __call__(self, survey: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame:
+        pass
+
+
+def like_survey(function: Callable[Concatenate[AnySurvey, P], pl.LazyFrame]) -> LikeSurvey[P]:
+    """Collect the result of a function unless its survey is a LazyFrame."""
+
+    @functools.wraps(function)
+    def call(survey: AnySurvey, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame | pl.DataFrame:
+        result = function(survey, *args, **kwargs)
+        return result if isinstance(survey, pl.LazyFrame) else result.collect()
+
+    return cast("LikeSurvey[P]", call)
+
+
+@like_survey
 def as_distributions(
     survey: AnySurvey, *, normalised: bool = True, answers: Sequence[str] = ()
 ) -> pl.LazyFrame:
@@ -151,7 +180,8 @@ def as_distributions(
         (null if not known), `n_unanswered` (Int64, respondents of the segment without an answer;
         null where the table has no respondents), `n_options`, `options` (null without labels) and
         `actual` (List(Float64), by option index, or as the labels of the question's first segment
-        are ordered). Distributions in the order of their first row.
+        are ordered). Distributions in the order of their first row. Lazy if the survey is a
+        LazyFrame.
 
     Raises:
         ContractError: Texts that are no numbers, options, respondents or segments that repeat;
@@ -169,7 +199,7 @@ def as_distributions(
         ...         "percent": [50.1, 30.1, 20.0],
         ...     }
         ... )
-        >>> as_distributions(long).select("segment_attribute", "n_options", "actual").collect()
+        >>> as_distributions(long).select("segment_attribute", "n_options", "actual")
         shape: (1, 3)
         ┌───────────────────┬───────────┬───────────────────────────┐
         │ segment_attribute ┆ n_options ┆ actual                    │
@@ -180,7 +210,7 @@ def as_distributions(
         └───────────────────┴───────────┴───────────────────────────┘
         >>> people = pl.DataFrame({"gender": ["f", "f", "m"], "hot": ["yes", "no", "yes"]})
         >>> shown = ["segment_id", "options", "actual", "sample_size"]
-        >>> as_distributions(people, answers=["hot"]).select(shown).collect().rows()
+        >>> as_distributions(people, answers=["hot"]).select(shown).rows()
         [('gender:f', ['no', 'yes'], [0.5, 0.5], 2), ('gender:m', ['no', 'yes'], [0.0, 1.0], 1)]
     """
     nested, _ = distributions_of(survey, answers)
@@ -206,6 +236,7 @@ def distributions_of(
     return nested.select(DISTRIBUTIONS.keys()), told
 
 
+@like_survey
 def as_long(survey: AnySurvey) -> pl.LazyFrame:
     """A survey in any of its shapes as one row per question, segment and option.
 
@@ -227,7 +258,7 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
         >>> distributions = pl.DataFrame(
         ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
         ... )
-        >>> as_long(distributions).select("option_index", "share", "percent").collect().rows()
+        >>> as_long(distributions).select("option_index", "share", "percent").rows()
         [(0, 0.25, 25.0), (1, 0.75, 75.0)]
     """
     if isinstance(survey, Survey):
