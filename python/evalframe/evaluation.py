@@ -15,7 +15,7 @@ from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
-    from evalframe.core.states import Plan
+    from evalframe.core.states import Plan, States
     from evalframe.resample.methods import Method
 
 AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
@@ -158,27 +158,9 @@ def partial(
         >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
         0.4583333333333333
     """
-    from evalframe.core import tables
     from evalframe.core.state_tables import state_table
-    from evalframe.core.states import States
 
-    lazy = tables.lazy(frame)
-    exprs = as_exprs(metrics, weight)
-    keys = tables.Keys.of(by)
-    if own := [name for name in keys.names if name.startswith(":")]:
-        raise ParameterError(
-            f"names that begin with a colon are those of a state; rename the key {own[0]!r} with "
-            ".alias(...)"
-        )
-    bounds, others = tables.split(exprs)
-    if others:
-        raise ParameterError(
-            f"{others[0].meta.output_name()!r} declares no state, so its shards do not add up; "
-            "declare it with @ef.metric"
-        )
-    clusters = [] if cluster is None else [as_expr(cluster)]
-    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
-    return state_table(States.of(lazy, bounds, keys, *clusters))
+    return state_table(states_of(frame, metrics, by=by, weight=weight, cluster=cluster))
 
 
 def merge(*shards: Frame) -> pl.LazyFrame:
@@ -226,16 +208,11 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     from evalframe.core import tables
     from evalframe.core.state_tables import read_states
     from evalframe.resample.methods import Bootstrap
-    from evalframe.resample.uncertainty import spread
 
     states = read_states(state)
-    order = [metric.name for metric in states.metrics]
     if resample is None:
-
-        def compute() -> pl.DataFrame:
-            return tables.finished(states.estimates(states.totals()), states.keys, order)
-
-        return pl.defer(compute, schema=tables.result_schema(tables.lazy(state), states.keys))
+        schema = tables.result_schema(tables.lazy(state), states.keys)
+        return pl.defer(lambda: estimates_of(states, None), schema=schema)
     cluster = cluster_of(resample)
     if isinstance(resample, Bootstrap) and resample.within is not None:
         raise ParameterError(
@@ -252,7 +229,51 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
             f"the state keeps cluster {states.cluster!r} apart, the resampling asks for "
             f"{name!r}; make the state with partial(..., cluster={name!r})"
         )
-    return tables.finished(spread(resample, states), states.keys, order).lazy()
+    return estimates_of(states, resample).lazy()
+
+
+def states_of(
+    frame: Frame,
+    metrics: AnyMetric | Sequence[AnyMetric],
+    *,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    cluster: IntoExpr | None = None,
+) -> States[pl.LazyFrame]:
+    """States of metrics, whose tables can be collected together with other queries."""
+    from evalframe.core import tables
+    from evalframe.core.states import States
+
+    lazy = tables.lazy(frame)
+    exprs = as_exprs(metrics, weight)
+    keys = tables.Keys.of(by)
+    if own := [name for name in keys.names if name.startswith(":")]:
+        raise ParameterError(
+            f"names that begin with a colon are those of a state; rename the key {own[0]!r} with "
+            ".alias(...)"
+        )
+    bounds, others = tables.split(exprs)
+    if others:
+        raise ParameterError(
+            f"{others[0].meta.output_name()!r} declares no state, so its shards do not add up; "
+            "declare it with @ef.metric"
+        )
+    clusters = [] if cluster is None else [as_expr(cluster)]
+    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
+    return States.of(lazy, bounds, keys, *clusters)
+
+
+def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.DataFrame:
+    """The result table of collected states."""
+    from evalframe.core import tables
+
+    if resample is None:
+        long = states.estimates(states.totals())
+    else:
+        from evalframe.resample.uncertainty import spread
+
+        long = spread(resample, states)
+    return tables.finished(long, states.keys, [metric.name for metric in states.metrics])
 
 
 _ROW = ":row"

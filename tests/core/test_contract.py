@@ -46,6 +46,16 @@ def test_a_good_table_passes_as_it_is():
     assert_frame_equal(report.valid.collect(), frame)
 
 
+def test_counts_may_be_collected_with_other_queries():
+    good, bad = scores(), scores(who=("a", "a", "c"), score=(0.5, 2.0, 1.0))
+    counts, rows = pl.collect_all([SCORES.query(good.lazy()), good.lazy().select(pl.len())])
+    assert rows.item() == 3
+    assert validate(good, SCORES, counts=counts).rows == 3
+    assert complaint(bad, counts=SCORES.query(bad.lazy()).collect()) == complaint(bad)
+    with pytest.raises(MissingColumnsError):
+        SCORES.query(good.lazy().drop("who"))
+
+
 def test_missing_columns_suggest_the_nearest():
     frame = scores().rename({"score": "scores", "who": "x"})
     with pytest.raises(

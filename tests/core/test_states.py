@@ -8,6 +8,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.states import States
 from evalframe.core.tables import Keys
+from evalframe.evaluation import estimates_of, states_of
 
 ITEMS = pl.DataFrame(
     {
@@ -47,3 +48,17 @@ def test_states_survive_pickling():
     again = pickle.loads(pickle.dumps(collected))
     assert again.cluster == "person"
     assert_frame_equal(again.estimates(again.totals()), collected.estimates(collected.totals()))
+
+
+def test_states_are_collected_with_the_counts_of_a_contract(tmp_path):
+    ITEMS.write_parquet(tmp_path / "items.parquet")
+    items, contract = pl.scan_parquet(tmp_path / "items.parquet"), ef.Contract("items", ())
+    method = ef.Bootstrap(cluster="person", n=10)
+    states = states_of(items, [ef.aurc(), ef.selective_risk()], by="model", cluster="person")
+    queries = [contract.query(items), *states.tables]
+    assert pl.explain_all(queries).count("CACHE[id:") == len(queries), "one scan for all"
+    counts, *tables = pl.collect_all(queries)
+    assert ef.validate(items, contract, counts=counts).rows == len(ITEMS)
+    expected = ef.evaluate(ITEMS, [ef.aurc(), ef.selective_risk()], by="model", resample=method)
+    result = estimates_of(states.with_tables(tables), method)
+    assert_frame_equal(result, expected.lazy().collect())

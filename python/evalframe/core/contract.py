@@ -97,11 +97,7 @@ class Column:
     meaning: str = ""
 
     def rules(self, dtype: pl.DataType) -> Iterator[Rule]:
-        """The rules on rows that this declaration implies for a column of `dtype`.
-
-        >>> [rule.name for rule in Column("label", where="prediction").rules(pl.Float64())]
-        ['label is present where prediction is', 'label is finite where prediction is']
-        """
+        """The rules on rows that this declaration implies for a column of `dtype`."""
         value = pl.col(self.name)
         exempt = pl.col(self.where).is_null() if self.where else pl.lit(False)
         place = f" where {self.where} is" if self.where else ""
@@ -117,7 +113,7 @@ class Column:
 
 
 def each_once(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """A column in several roles is held to the first of them, which asks the most."""
+    """The first declaration of each column, which is the strictest."""
     first = {column.name: column for column in reversed(columns)}
     return tuple(column for column in columns if first[column.name] is column)
 
@@ -156,12 +152,6 @@ class Contract:
         Raises:
             MissingColumnsError: A required column is absent.
             ContractError: A column, or several, of the wrong type.
-
-        >>> items = Contract("items", (Column("score", "number"),))
-        >>> items.check_schema(pl.Schema({"score": pl.String()}))
-        Traceback (most recent call last):
-        evalframe.core.errors.ContractError: items: column 'score' is String, not a number. Cast it:
-        frame.with_columns(pl.col('score').cast(pl.Float64)).
         """
         needed = {column.name for column in self.columns if column.required} | {*self.key}
         if missing := needed - schema.keys():
@@ -181,10 +171,27 @@ class Contract:
         implied = (r for column in self._in(schema) for r in column.rules(schema[column.name]))
         return [rule for rule in (*implied, *self.rules) if schema.keys() >= {*rule.columns}]
 
+    def query(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Count rows, keys and breaches lazily, to be collected with other queries of the table.
+
+        >>> items = Contract("items", (Column("score", "number"),))
+        >>> table = pl.LazyFrame({"score": [0.5, 1.0]})
+        >>> counts, rows = pl.collect_all([items.query(table), table])
+        >>> print(validate(table, items, counts=counts))
+        items: all 2 rows accepted
+        """
+        schema = table.collect_schema()
+        self.check_schema(schema)
+        rules = enumerate(self.row_rules(schema))
+        counts = [rule.broken.sum().alias(str(number)) for number, rule in rules]
+        # As many hashes as rows prove the key, in half the time and memory of an exact count.
+        hashes = pl.struct(self.key).hash().n_unique() if self.key else pl.len()
+        return table.select(pl.len(), hashes.alias("#"), *counts)
+
     def key_rule(self) -> Rule:
         """The key identifies a row: broken by each row that repeats the key of an earlier one.
 
-        Rows that lack a part of the key they must have are not compared: that is a breach already.
+        Rows without a part of the key that they must have break another rule already.
         """
         must_have = (c.name for c in self.columns if c.name in self.key and not c.nullable)
         lacking = pl.any_horizontal(pl.lit(False), *(pl.col(name).is_null() for name in must_have))
@@ -258,6 +265,7 @@ def validate(
     on_invalid: Literal["raise", "quarantine"] = "raise",
     quarantine: str | Path | None = None,
     examples: int = 3,
+    counts: pl.DataFrame | None = None,
 ) -> Report:
     """Check a table against its contract, all rules at once.
 
@@ -273,6 +281,7 @@ def validate(
         quarantine: Parquet file for rejected rows: each as it was, its number in `row`, the rules
             it breaks in `broken_rules`. Written whole or not at all; empty if none was rejected.
         examples: How many offending rows an error shows for each rule.
+        counts: Result of `contract.query(frame)`, if it was collected with other queries.
 
     Raises:
         MissingColumnsError: A required column is absent.
@@ -300,11 +309,11 @@ def validate(
         )
     table = frame.lazy()
     schema = table.collect_schema()
-    contract.check_schema(schema)
+    query = contract.query(table)
     if quarantine is not None and (taken := schema.keys() & {ROW, BROKEN_RULES}):
         names = " and ".join(map(repr, sorted(taken)))
         raise ContractError(f"{contract.table}: rename {names}, which quarantined rows gain.")
-    rows, breaches = _count(table, contract, schema)
+    rows, breaches = _breaches(table, contract, query.collect() if counts is None else counts)
     if not rows:
         raise ContractError(f"{contract.table}: the table has no rows. Check where it comes from.")
     if breaches and quarantine is None:
@@ -321,16 +330,12 @@ def validate(
     )
 
 
-def _count(table: pl.LazyFrame, contract: Contract, schema: pl.Schema) -> tuple[int, _Breaches]:
-    """The number of rows, and every rule that some of them break.
-
-    Equal keys have equal hashes, so as many hashes as rows prove the key. That streams in half the
-    time and memory of the exact count, which is left for tables where they are fewer.
-    """
-    rules = contract.row_rules(schema)
-    counts = [rule.broken.sum().alias(str(number)) for number, rule in enumerate(rules)]
-    hashes = pl.struct(contract.key).hash().n_unique() if contract.key else pl.len()
-    rows, distinct, *broken = table.select(pl.len(), hashes.alias("#"), *counts).collect().row(0)
+def _breaches(
+    table: pl.LazyFrame, contract: Contract, counts: pl.DataFrame
+) -> tuple[int, _Breaches]:
+    """The number of rows, and every rule that some of them break."""
+    rows, distinct, *broken = counts.row(0)
+    rules = contract.row_rules(table.collect_schema())
     breaches = [(rule, n) for rule, n in zip(rules, broken, strict=True) if n]
     if distinct < rows:
         unique = contract.key_rule()
