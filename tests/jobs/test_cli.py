@@ -372,7 +372,7 @@ def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
     context = job_command(family("selective"), "evaluate").make_context(
         "evaluate", shlex.split(command.replace("\\\n", " "))
     )
-    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "read")}
+    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "run", "sources")}
     assert job_of(family("selective"), given(flags)) == parse(tomllib.loads(job))
 
 

@@ -215,7 +215,7 @@ COMMANDS: dict[str, tuple[list[str], int, str]] = {
         "tests.parquet is one of the inputs",
     ),
     "rows set apart nowhere": (["validate"], 2, "name TESTS, or --from-results"),
-    "JSON as tests": (["t.json", "-o", "o.csv"], 1, "are read by results = true (--from-results)"),
+    "JSON as tests": (["t.json", "-o", "o.csv"], 1, "are read by --from KIND PATH"),
     "results that are none": (
         ["--from-results", "t.json", "-o", "o.csv"],
         1,
@@ -224,7 +224,7 @@ COMMANDS: dict[str, tuple[list[str], int, str]] = {
     "results without tests": (
         ["--from-results", "study/model", "-o", "o.csv"],
         1,
-        "no test in these 1 evaluation results",
+        "no record in these 1 evaluation results",
     ),
     "a summary of nobody": (
         ["one.parquet", "-o", "o.csv", "--summary", "s"],

@@ -37,7 +37,7 @@ def test_results_of_the_original(replication: Any) -> None:
     simple = json.loads(Path("written/simple_results.json").read_text())
     best = simple["configs"]["lantern-13b"]
     assert best["pas_raw"] == pytest.approx(expected["pas"][0])
-    assert read_provenance("again.parquet")["job"]["results"] is True
+    assert read_provenance("again.parquet")["job"]["reader"] == "results"
     told = replication(
         "--from-results", "written", "-o", "o.csv", "--summary", "written", exit_code=1
     )

@@ -228,10 +228,14 @@ TRUTH = ["--truth", "survey.parquet"]
         (["said.parquet", "-o", "o.csv", "--metric", "cosine"], 1, "compares answers with the"),
         (["said.parquet", *TRUTH, "-o", "o.csv", "--summary", "s.json"], 1, "for run results"),
         (["--from-runs", "said.parquet", "-o", "o.csv"], 1, "is not UTF-8 text; is it JSON?"),
-        (["--from-runs", "runs", "-o", "o.csv"], 1, "no score in these run results"),
+        (
+            ["--from-runs", "runs", "-o", "o.csv"],
+            1,
+            "no record in these 1 run results. 1 of 1 run results do not",
+        ),
         (["--from-runs", "runs", "-o", "runs/o.json"], 1, "would be read as an input next time"),
         (["--from-runs", "runs", "-o", "o.csv", "--summary", "s.md"], 1, "the summary is JSON"),
-        (["runs/0.json", *TRUTH, "-o", "o.csv"], 1, "read by runs = true (--from-runs)"),
+        (["runs/0.json", *TRUTH, "-o", "o.csv"], 1, "are read by --from KIND PATH"),
     ],
 )
 def test_refusals(survey: Any, args: list[str], exit_code: int, message: str) -> None:

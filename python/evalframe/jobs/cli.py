@@ -13,7 +13,7 @@ from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, s
 from evalframe.jobs.family import FAMILIES, Family, family, help_texts
 from evalframe.jobs.flags import document_of, given, options, quiet_option
 from evalframe.jobs.parsing import load, parse
-from evalframe.jobs.readers import READERS
+from evalframe.jobs.readers import READERS, reader_of
 
 if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
@@ -64,8 +64,7 @@ def job_command(family: Family, name: str) -> click.Command:
     parameters: list[click.Parameter] = [
         click.Argument(["items"], nargs=-1, metavar=f"[{family.items}]...")
     ]
-    if is_main or documents is None:
-        parameters += _reader_options(family)
+    parameters += _reader_options(family)
     parameters += options(job, checks_only=not is_main)
     if is_main:
         parameters += options(documents.flags) if documents else []
@@ -81,56 +80,79 @@ def job_command(family: Family, name: str) -> click.Command:
 
 
 def _reader_options(family: Family) -> list[click.Parameter]:
+    """The option of all readers, and that of the one that the family uses most."""
+    of_all = click.Option(
+        ["--from", "sources"],
+        multiple=True,
+        type=(click.Choice([*READERS]), str),
+        metavar="KIND PATH",
+        help=f"Read files of another program, of the kind {', '.join(READERS)}; further ones "
+        f"follow as {family.items}.  [default: {family.items} in JSON are recognised]",
+    )
     if family.reader is None:
-        return []
+        return [of_all]
     reader = READERS[family.reader]
-    return [
-        click.Option([reader.flag, "read"], multiple=True, metavar=reader.metavar, help=reader.help)
-    ]
+    name, text = [reader.flag, reader.kind], reader.help
+    return [click.Option(name, multiple=True, metavar=reader.metavar, help=text), of_all]
 
 
-def _run_flags(family: Family, quiet: bool, read: tuple[str, ...] = (), **flags: Any) -> None:
+def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
+    """The flags with `reader`, and with its files before other items.
+
+    Raises:
+        click.UsageError: Two readers.
+    """
+    sources = [(family.reader, path) for path in flags.pop(str(family.reader), ())]
+    sources += flags.pop("sources", ())
+    kinds = {kind for kind, _ in sources}
+    if len(kinds) > 1:
+        raise click.UsageError(f"{' and '.join(map(str, kinds))} are read by separate commands")
+    items = [*(path for _, path in sources), *flags.get("items", ())]
+    kind = kinds.pop() if kinds else reader_of(items, Path())
+    return {**flags, **({"items": items} if items else {}), **({"reader": kind} if kind else {})}
+
+
+def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
     from evalframe.jobs.run import run_job
 
-    entries = given(flags)
+    entries = _read(family, given(flags))
     if family.documents is not None:
         documents = family.documents.value
-        if read:
-            documents.run([*read, *entries.pop("items", ())], entries, quiet)
+        if entries.get("reader") == family.reader:
+            entries.pop("reader")
+            documents.run(entries.pop("items"), entries, quiet)
             return
         names = [option.opts[-1] for option in options(documents.flags) if option.name in entries]
         if names:
             raise click.UsageError(f"{', '.join(names)} without {_reader_usage(family)}")
-    run_job(job_of(family, entries, read), Path(), quiet=quiet)
+    run_job(job_of(family, entries), Path(), quiet=quiet)
 
 
-def _check_flags(family: Family, read: tuple[str, ...] = (), **flags: Any) -> None:
+def _check_flags(family: Family, **flags: Any) -> None:
     entries = given(flags)
-    if not read and family.validate is not None and family.validate.value(entries):
+    if family.validate is not None and family.validate.value(entries):
         return
-    job = job_of(family, entries, read)
+    job = job_of(family, _read(family, entries))
     from evalframe.jobs.run import check
 
     say(check(job))
 
 
-def job_of(family: Family, flags: dict[str, Any], read: tuple[str, ...] = ()) -> TableJob:
+def job_of(family: Family, flags: dict[str, Any]) -> TableJob:
     """The job of the flags that are set.
 
     Raises:
         click.UsageError: No items.
     """
     document = {"family": family.name, **document_of(family.job.value, flags)}
-    if read:
-        document |= {"items": [*read, *flags.get("items", ())], "reader": family.reader}
     if "items" not in document:
         raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")
     return parse(document)
 
 
 def _reader_usage(family: Family) -> str:
-    reader = READERS[str(family.reader)]
-    return f"{reader.flag} {reader.metavar}"
+    reader = READERS.get(str(family.reader))
+    return "--from KIND PATH" if reader is None else f"{reader.flag} {reader.metavar}"
 
 
 class Commands(Program):

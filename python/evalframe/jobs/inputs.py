@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from evalframe.core.documents import check_parquet, decoded
-from evalframe.core.errors import InputError
+from evalframe.core.errors import InputError, ParameterError
 from evalframe.jobs.columns import texts_of, with_roles
-from evalframe.jobs.paths import find, reading
+from evalframe.jobs.paths import File, find, reading, refuse_documents, refuse_inputs
+from evalframe.jobs.readers import READERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from evalframe.jobs.columns import Columns
-    from evalframe.jobs.paths import File
+    from evalframe.jobs.readers import Reader
+    from evalframe.jobs.settings import TableJob
 
 _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
 _ARROW = partial(pl.scan_ipc, glob=False)
@@ -74,8 +75,99 @@ _UNTYPED = ("CSV", "JSON lines")
 
 
 @dataclass(frozen=True)
-class Source:
-    """One file, what it holds and how to read it, its partition's columns included."""
+class Opened:
+    """Records of a job.
+
+    Attributes:
+        table: The records.
+        files: The files that they are from.
+        notes: Remarks on what was read, and what was not.
+        beside: Further tables from the same files.
+    """
+
+    table: pl.LazyFrame
+    files: Sequence[File]
+    notes: Sequence[str] = ()
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+    def describe(self, *, digest: bool = False) -> list[dict[str, Any]]:
+        """Name, size and rows of each file, and its SHA-256 sum if asked for."""
+        return [file.describe(digest=digest) for file in self.files]
+
+
+def open_records(
+    job: TableJob, folder: Path, targets: Sequence[Path], *, texts: Collection[str] = ()
+) -> Opened:
+    """The records of a job, from tables or by its reader.
+
+    Args:
+        job: The job.
+        folder: Folder that relative names are relative to.
+        targets: Files that will be written, which must not be among the inputs.
+        texts: Columns that are read as text from formats without types.
+
+    Raises:
+        InputError: A file cannot be read, or is named twice, or no file has a record.
+        OutputError: A target is one of the inputs.
+        ParameterError: JSON among the tables.
+    """
+    if job.reader is not None:
+        return _by_reader(job, READERS[job.reader], folder, targets)
+    for item in job.items:
+        if item.lower().endswith(".json") and (folder / item).exists():
+            kinds = ", ".join(READERS)
+            raise ParameterError(
+                f"{item}: records are tables; files of other programs are read by --from KIND PATH "
+                f'(reader = "KIND" in a job file), which is one of {kinds}'
+            )
+    return open_tables(job.items, job, folder, targets, texts=texts)
+
+
+def open_tables(
+    names: Sequence[str],
+    job: TableJob,
+    folder: Path,
+    targets: Sequence[Path],
+    *,
+    texts: Collection[str] = (),
+) -> Opened:
+    """Tables that a job names, as one; the arguments are those of `open_records`."""
+    files = find(names, folder)
+    for path in targets:
+        refuse_inputs(path, files, names, folder)
+    return Opened(*open_files(files, texts=texts, columns=job.columns))
+
+
+def _by_reader(job: TableJob, reader: Reader, folder: Path, targets: Sequence[Path]) -> Opened:
+    options = {name: getattr(job, name) for name in reader.fields if hasattr(job, name)}
+    read = reader.open.value([folder / item for item in job.items], **options)
+    files = [File.at(path, rows) for path, rows in read.files]
+    _refuse_repeats(files, reader.what)
+    names = [item for item in job.items if not (folder / item).is_dir()]
+    for path in targets:
+        refuse_inputs(path, files, names, folder)
+        refuse_documents(path, job.items, folder)
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in read.dropped.items())
+    dropped = sum(read.dropped.values())
+    notes = [f"{dropped:,} of {len(files):,} {reader.what} do not count: {reasons}"] * bool(dropped)
+    if not any(rows for _, rows in read.files):
+        told = f". {notes[0]}" if notes else ""
+        raise InputError(f"no record in these {len(files):,} {reader.what}{told}")
+    return Opened(read.table, files, notes, read.beside)
+
+
+def _refuse_repeats(files: Sequence[File], what: str) -> None:
+    """Raise InputError if a file is named twice."""
+    seen: set[Path] = set()
+    for file in files:
+        path = file.path.resolve()
+        if path in seen:
+            raise InputError(f"{file.path} is named twice; name each of the {what} once")
+        seen.add(path)
+
+
+class _Source(NamedTuple):
+    """A table file, its format and its lazy scan with the columns of its partition."""
 
     file: File
     format: str
@@ -84,78 +176,52 @@ class Source:
 
     @property
     def name(self) -> str:
-        """Its name as given, or below the folder given."""
         return self.file.name
 
-    @classmethod
-    def open(cls, file: File, texts: Collection[str] = ()) -> Source:
-        """A file that exists, looked into just far enough to know its columns."""
-        name, suffix = file.name, file.path.suffix.lower()
-        if suffix not in FORMATS:
-            raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
-        with reading(name):
-            size = file.path.stat().st_size
-            if not file.path.is_file():
-                raise InputError(f"{name} is not a regular file; copy its content into one")
-        if size == 0:
-            raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
-        format, scan = FORMATS[suffix]
-        with reading(name, f"is it {format}, and whole?"):
-            table = (
-                scan(file.path, texts) if format in _UNTYPED else scan(file.path)
-            ).with_columns(_partition(file))
-            schema = table.collect_schema()
-        if format == "Parquet" and size <= _LOOKED_THROUGH:
-            check_parquet(file.path, name)
-        for column in schema:
-            if fault := _unusable(column):
-                raise InputError(f"{name}: {fault}; rename column {column!r}")
-        return cls(file, format, table, schema)
 
-    def describe(self, *, digest: bool = False) -> dict[str, Any]:
-        """Name, size and rows, and the SHA-256 sum if asked for."""
-        with reading(self.name):
-            rows = self.scan.select(pl.len()).collect().item()
-        return described(self.file, rows, digest=digest)
+def _open(file: File, texts: Collection[str] = ()) -> _Source:
+    """Open a file just far enough to know its columns."""
+    name, suffix = file.name, file.path.suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
+    with reading(name):
+        size = file.path.stat().st_size
+        if not file.path.is_file():
+            raise InputError(f"{name} is not a regular file; copy its content into one")
+    if size == 0:
+        raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
+    format, scan = FORMATS[suffix]
+    with reading(name, f"is it {format}, and whole?"):
+        table = scan(file.path, texts) if format in _UNTYPED else scan(file.path)
+        table = table.with_columns(pl.lit(value, pl.String).alias(key) for key, value in file.keys)
+        schema = table.collect_schema()
+    if format == "Parquet" and size <= _LOOKED_THROUGH:
+        check_parquet(file.path, name)
+    for column in schema:
+        if fault := _unusable(column):
+            raise InputError(f"{name}: {fault}; rename column {column!r}")
+    rows = partial(_count, table)
+    return _Source(replace(file, rows=rows, columns=tuple(schema)), format, table, schema)
 
 
-def describing(
-    files: Sequence[File], rows: Iterable[int], *, digest: bool
-) -> Callable[[], list[dict[str, Any]]]:
-    """Describes files that were read whole, with the rows that each of them gave."""
-
-    def describe() -> list[dict[str, Any]]:
-        return [
-            described(file, count, digest=digest) for file, count in zip(files, rows, strict=True)
-        ]
-
-    return describe
-
-
-def described(file: File, rows: int, *, digest: bool) -> dict[str, Any]:
-    """Name, size and rows of a file, and its SHA-256 sum if asked for."""
-    with reading(file.name):
-        found = {"name": file.name, "bytes": file.path.stat().st_size, "rows": rows}
-        if digest:
-            with file.path.open("rb") as content:
-                found["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
-    return found
+def _count(table: pl.LazyFrame) -> int:
+    return int(table.select(pl.len()).collect().item())
 
 
 def open_items(
-    given: Sequence[str], folder: Path = Path(), *, columns: Columns | None = None
-) -> tuple[pl.LazyFrame, list[Source]]:
+    names: Sequence[str], folder: Path = Path(), *, columns: Columns | None = None
+) -> tuple[pl.LazyFrame, list[File]]:
     """The records of all files as one lazy table, and the files.
 
     Args:
-        given: Files, globs (`shards/*.parquet`; `**` descends) or folders of Parquet files; folders
+        names: Files, globs (`shards/*.parquet`; `**` descends) or folders of Parquet files; folders
             named `key=value` on the way down become columns of text.
-        folder: What relative names are relative to.
+        folder: Folder that relative names are relative to.
         columns: As for `open_files`.
 
     Returns:
-        The table, with the columns in the order of the first file, and one `Source` per file in
-        the order given (those of a glob or folder by name).
+        The table, with the columns in the order of the first file, and the files in the order
+        given (those of a glob or folder by name).
 
     Raises:
         InputError: A file is missing, empty, damaged or of an unknown format, a glob matches
@@ -165,22 +231,22 @@ def open_items(
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pl.DataFrame({"a": [1, 2]}).write_csv(f"{folder}/one.csv")
-        ...     table, sources = open_items(["*.csv"], Path(folder))
-        ...     [source.name for source in sources], table.collect()["a"].to_list()
+        ...     table, files = open_items(["*.csv"], Path(folder))
+        ...     [file.name for file in files], table.collect()["a"].to_list()
         (['one.csv'], [1, 2])
     """
-    return open_files(find(given, folder), columns=columns)
+    return open_files(find(names, folder), columns=columns)
 
 
 def open_files(
     files: Sequence[File], *, texts: Collection[str] = (), columns: Columns | None = None
-) -> tuple[pl.LazyFrame, list[Source]]:
+) -> tuple[pl.LazyFrame, list[File]]:
     """The same of files that were found: these are read, and no others.
 
     Args:
         files: The files.
         texts: Columns that are read as text from formats without types; lists become JSON.
-        columns: Columns by other names, each of which the table has under its role's name, too.
+        columns: Columns by other names, which the table also has under their roles' names.
 
     Raises:
         InputError: As `open_items`.
@@ -188,19 +254,20 @@ def open_files(
     """
     columns = columns or {}
     texts = texts_of(texts, columns)
-    sources = [Source.open(file, texts) for file in files]
+    sources = [_open(file, texts) for file in files]
     _check_same_columns(sources)
     names = sources[0].schema.names()
     tables = [table.select(names) for table in _tables(sources)]
-    return with_roles(pl.concat(tables, how="vertical_relaxed"), columns), sources
+    table = with_roles(pl.concat(tables, how="vertical_relaxed"), columns)
+    return table, [source.file for source in sources]
 
 
-def _tables(sources: Sequence[Source]) -> Iterator[pl.LazyFrame]:
+def _tables(sources: Sequence[_Source]) -> Iterator[pl.LazyFrame]:
     """One scan of all Parquet files that follow each other and are alike; thousands are no burden.
 
     Polars would find partitions by itself, but also those above the folder given.
     """
-    for (format, _), alike in groupby(sources, key=_likeness):
+    for (format, _), alike in groupby(sources, key=lambda each: (each.format, each.schema)):
         group = list(alike)
         if format != "Parquet":
             yield from (source.scan for source in group)
@@ -215,21 +282,13 @@ def _tables(sources: Sequence[Source]) -> Iterator[pl.LazyFrame]:
         yield table.drop(_PATH)
 
 
-def _likeness(source: Source) -> tuple[object, ...]:
-    return source.format, tuple(source.schema.items())
-
-
-def _partition(file: File) -> list[pl.Expr]:
-    return [pl.lit(value, pl.String).alias(key) for key, value in file.keys]
-
-
 def _unusable(column: str) -> str | None:
     if column == "*" or (column.startswith("^") and column.endswith("$")):
         return "Polars takes this name of a column for a pattern"
     return "this name is reserved" if column.startswith("__evalframe_") else None
 
 
-def _check_same_columns(sources: Sequence[Source]) -> None:
+def _check_same_columns(sources: Sequence[_Source]) -> None:
     first = sources[0]
     for other in sources[1:]:
         for column in [*first.schema, *(set(other.schema) - set(first.schema))]:
@@ -242,7 +301,7 @@ def _check_same_columns(sources: Sequence[Source]) -> None:
 
 
 def _widens(
-    here: pl.DataType | None, there: pl.DataType | None, first: Source, other: Source
+    here: pl.DataType | None, there: pl.DataType | None, first: _Source, other: _Source
 ) -> bool:
     """Whether two dtypes are one number, seen by inference from different rows."""
     inferred = first.format in _UNTYPED or other.format in _UNTYPED

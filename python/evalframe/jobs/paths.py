@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import polars as pl
@@ -16,29 +17,43 @@ import polars as pl
 from evalframe.core.errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
 class File:
-    """An input: its name as given (or below the folder given), where it is, and its partition.
+    """A file that a job reads.
 
     Attributes:
-        name: What messages and the provenance call it.
-        path: Where it is.
-        keys: Columns that folders named `key=value` below the folder given stand for, as text.
+        name: Its name as given, or below the folder given, for messages and the provenance.
+        path: Its path.
+        keys: Columns of text that folders named `key=value` below the folder given stand for.
+        rows: Number of its records, or how to count them.
+        columns: Its columns; None if its format has fixed ones.
     """
 
     name: str
     path: Path
     keys: tuple[tuple[str, str | None], ...] = ()
+    rows: int | Callable[[], int] = 0
+    columns: tuple[str, ...] | None = None
 
     @classmethod
-    def at(cls, path: str | Path) -> File:
-        """A file that was found by its path, called by its name."""
-        return cls(Path(path).name, Path(path))
+    def at(cls, path: str | Path, rows: int = 0) -> File:
+        """A file that is called by its name only."""
+        return cls(Path(path).name, Path(path), rows=rows)
+
+    def describe(self, *, digest: bool = False) -> dict[str, Any]:
+        """Name, size and rows of the file, and its SHA-256 sum if asked for."""
+        with reading(self.name):
+            rows = self.rows if isinstance(self.rows, int) else self.rows()
+            described = {"name": self.name, "bytes": self.path.stat().st_size, "rows": rows}
+            if digest:
+                with self.path.open("rb") as content:
+                    described["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
+        return described
 
 
 def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
@@ -86,6 +101,18 @@ def refuse_inputs(output: Path, files: Sequence[File], given: Sequence[str], fol
                     f"{output.name} would be read as an input next time, by {name!r}; "
                     "write the result elsewhere"
                 )
+
+
+def refuse_documents(path: Path, names: Sequence[str], folder: Path) -> None:
+    """Raise OutputError if a JSON file to be written lies in a folder that is read."""
+    for name in names:
+        place = folder / name
+        is_inside = place.is_dir() and path.resolve().parent == place.resolve()
+        if is_inside and path.suffix.lower() == ".json":
+            raise OutputError(
+                f"{path.name} would be read as an input next time, by {name!r}; write the result "
+                "elsewhere"
+            )
 
 
 @contextmanager

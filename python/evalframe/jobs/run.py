@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from evalframe.core.files import check_within, together
 from evalframe.jobs.columns import check_columns, naming_columns
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Place, family_of
 from evalframe.jobs.outputs import check_holds, write_result, write_tables
+from evalframe.jobs.readers import reader_of
 from evalframe.jobs.targets import check_targets, path_of, target_of, targets_of
 
 if TYPE_CHECKING:
@@ -81,7 +84,7 @@ def run(
         >>> outcome.result["model"].to_list(), outcome.report.rejected
         (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
     """
-    family = family_of(job)
+    family, job = family_of(job), with_reader(job, folder)
     with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)
         all_tables = target is not None and target.is_folder
@@ -103,9 +106,15 @@ def check(job: TableJob) -> str:
     Raises:
         EvalframeError: They break their contract, or cannot be read.
     """
-    family = family_of(job)
+    family, job = family_of(job), with_reader(job, Path())
     with _columns(job, family, Path()):
         return family.check.value(job, Place())
+
+
+def with_reader(job: TableJob, folder: Path) -> TableJob:
+    """The job with the reader of its items, if these are JSON of a format that is recognised."""
+    kind = None if job.reader else reader_of(job.items, folder)
+    return msgspec.structs.replace(job, reader=kind) if kind else job
 
 
 @contextmanager

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import Flag
+from evalframe.jobs.readers import READERS
 from evalframe.resample.methods import Draws, Interval
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     Attributes:
         items: Files, globs or folders.
+        reader: The format of the files, one of `READERS`, if they are not tables.
         output: A file for the main table, whose extension sets the format, or a folder for all.
         key: Columns that identify a row; by default those of the family.
         bootstrap: Resampling.
@@ -87,6 +89,7 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Defaults in the help of flags whose default depends on the family."""
 
     items: tuple[str, ...]
+    reader: str | None = None
     output: Annotated[
         str | None,
         Flag(
@@ -111,6 +114,8 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     )
 
     def __post_init__(self) -> None:
+        if self.reader not in (None, *READERS):
+            raise UnknownNameError.of("reader", str(self.reader), READERS)
         if not self.items:
             raise ParameterError("items is empty; a job needs at least one")
         if not all(map(str.strip, self.items)):

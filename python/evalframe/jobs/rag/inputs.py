@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.compat import rgb
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.jobs.columns import check_found
-from evalframe.jobs.inputs import describing, open_files
-from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.jobs.inputs import Opened, open_records, open_tables
+from evalframe.jobs.paths import reading
 from evalframe.rag.answers import (
     answer_groups,
     answers_from_json,
@@ -30,44 +29,39 @@ from evalframe.rag.documents.responses import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from evalframe.jobs.rag.job import AnswerText, FlatAnswers, RagJob
 
 
-@dataclass(frozen=True)
-class Opened:
-    """Responses, how to describe their files, and notes for the reader of the result."""
-
-    table: pl.LazyFrame
-    describe: Callable[[], list[dict[str, Any]]]
-    notes: Callable[[], list[str]] = list
-
-
 def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
     """The responses of a job; `targets` are the files it will write."""
-    if job.rgb:
-        return _predictions(job, folder, targets)
-    beside = [name for name in (job.instances, job.prompts) if name is not None]
-    found, more = find(job.items, folder), find(beside, folder) if beside else []
-    for path in targets:
-        refuse_inputs(path, [*found, *more], [*job.items, *beside], folder)
     texts = TEXTS if job.prompts is None else _KEYED
-    table, sources = open_files(found, texts=texts, columns=job.columns)
-    if more:
-        others, further = open_files(more, texts=TEXTS, columns=job.columns)
-        sources = [*sources, *further]
-    check_found(job.columns, "responses", *(each.schema for each in sources))
-    if more:
-        with reading(", ".join([*job.items, *beside])):
+    opened = open_records(job, folder, targets, texts=texts)
+    others = [
+        open_tables([name], job, folder, targets, texts=TEXTS)
+        for name in (job.instances, job.prompts)
+        if name is not None
+    ]
+    files = [*opened.files, *(file for other in others for file in other.files)]
+    check_found(job.columns, "responses", *(f.columns for f in files if f.columns is not None))
+    if job.reader is not None:
+        return opened
+    table = opened.table
+    for other in others:
+        with reading(", ".join(file.name for file in files)):
             joined = attach_answers if job.instances else partial(_answered, job)
-            table = joined(table, others)
-    return Opened(
-        with_answers(table, job.answers, job.flat_answers),
-        lambda: [each.describe(digest=job.hash_inputs) for each in sources],
-        lambda: [*_unanswered(job, table), *answer_notes(table, job.answers, job.flat_answers)],
-    )
+            table = joined(table, other.table)
+    return Opened(with_answers(table, job.answers, job.flat_answers), files, beside={"raw": table})
+
+
+def notes_of(job: RagJob, opened: Opened) -> list[str]:
+    """How answers were read, and which prompts have no response."""
+    if "raw" not in opened.beside:
+        return [*opened.notes]
+    table = opened.beside["raw"]
+    return [*_unanswered(job, table), *answer_notes(table, job.answers, job.flat_answers)]
 
 
 TEXTS = ("answers", "fake_answers")
@@ -191,16 +185,3 @@ def language_of(said: str | Mapping[str, Any] | None, folder: Path) -> ef.rag.La
         if required and name not in entries:
             raise InputError(f"{place} lacks its entry {name!r}")
     return ef.rag.Language(**entries)
-
-
-def _predictions(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    check_found(job.columns, "responses")
-    # The same run in several files is refused, unless the job tells its rows apart by them.
-    apart = job.key == () or "file" in (*(job.by or ()), *(job.key or ()))
-    paths = [folder / item for item in job.items]
-    table = rgb.read(paths, duplicates="keep" if apart else "raise")
-    rows = table.group_by("file", maintain_order=True).len()
-    files = [File.at(name) for name in rows["file"]]
-    for path in targets:
-        refuse_inputs(path, files, (), folder)
-    return Opened(table.lazy(), describing(files, rows["len"], digest=job.hash_inputs))

@@ -48,7 +48,6 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
     Attributes:
         items: Tables of responses, as files, globs or folders; with `reader` files of another
             program.
-        reader: The format of the files, if they are no tables: `rgb`.
         instances: A table of instances, to take the answers from.
         prompts: The prompts that the responses answer, written by `evalframe rag documents`; all
             but the response and its author is taken from them.
@@ -68,7 +67,6 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
     column_flags: ClassVar = {"weight": "Of each row.  [default: 1]"}
     defaults: ClassVar = {"cluster": "the question: dataset and id", "key": "--by and id"}
 
-    reader: Literal["rgb"] | None = None
     instances: Annotated[
         str | None, Flag("Where the answers are, if not in RESPONSES.", "FILE")
     ] = None

@@ -16,7 +16,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.paths import reading
 from evalframe.jobs.provenance import provenance
-from evalframe.jobs.rag.inputs import Opened, language_of, open_responses
+from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
 from evalframe.jobs.rag.job import KEYS, LEVEL
 from evalframe.jobs.rag.report import rates_report
 from evalframe.rag.abilities import ABILITIES
@@ -25,6 +25,7 @@ from evalframe.rag.contract import responses_contract
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evalframe.jobs.inputs import Opened
     from evalframe.jobs.rag.job import RagJob
     from evalframe.resample.methods import Progress
 
@@ -46,7 +47,7 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
         resample = _resample(job, schema, progress)
         if place.all_tables:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
-        notes = opened.notes() if _is_labelled_anew(job, schema) else []
+        notes = notes_of(job, opened) if _is_labelled_anew(job, schema) else []
         rates = rgb.rates(
             labelled,
             by=keys,
@@ -57,7 +58,7 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
             resample=resample,
         ).collect()
     metrics = [metric.alias(name) for name, metric in RATES.items()]
-    record = provenance(job, metrics, opened.describe(), report.describe())
+    record = provenance(job, metrics, opened.describe(digest=job.hash_inputs), report.describe())
     tables = partial(_tables, job, labelled, rates, keys, resample)
     return Outcome(job, keys, rates, report, record, tables, notes=notes)
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.compat import humanstudy_bench
-from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.errors import InputError
 from evalframe.jobs.columns import check_found
-from evalframe.jobs.inputs import describing, open_files
-from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.jobs.inputs import Opened, open_records, open_tables
+from evalframe.jobs.paths import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from evalframe.jobs.inputs import Source
     from evalframe.jobs.replication.job import ReplicationJob
 
 TEXTS = (
@@ -42,27 +40,19 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Opened:
-    """What a job reads, and what describes the files that it comes from.
+class Tests(Opened):
+    """The tests of a job: of both sides, or of the human one if there are responses.
 
     Attributes:
-        tests: The tests, of both sides, or of the human one alone where there are responses.
-        describe: Describes the inputs.
         responses: Responses of participants.
         design: How these become statistics.
-        runs: What evaluation results say beside their tests.
-        files: The files.
     """
 
-    tests: pl.LazyFrame
-    describe: Callable[[], list[dict[str, Any]]]
     responses: pl.LazyFrame | None = None
     design: pl.LazyFrame | None = None
-    runs: pl.DataFrame | None = None
-    files: Sequence[File] = ()
 
 
-def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
+def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Tests:
     """What a job reads.
 
     Args:
@@ -76,58 +66,32 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Op
         ParameterError: JSON among the tables.
         MissingColumnsError: No table has a column that the job names.
     """
-    if job.results:
-        return _results(job, folder, targets)
-    opened: list[Source] = []
-    tables, all_files = [], []
-    for given in (job.items, *[(name,) for name in (job.participants, job.design) if name]):
-        files = find(given, folder)
-        if any(file.path.suffix.lower() == ".json" for file in files):
-            raise ParameterError(
-                "tests are tables; evaluation results in JSON are read by results = true "
-                "(--from-results)"
-            )
-        for path in targets:
-            refuse_inputs(path, files, given, folder)
-        table, sources = open_files(files, texts=TEXTS, columns=job.columns)
-        tables.append(table)
-        opened += sources
-        all_files += files
-
-    check_found(job.columns, "tests", *(table.collect_schema() for table in tables))
-
-    def describe() -> list[dict[str, Any]]:
-        return [each.describe(digest=job.hash_inputs) for each in opened]
-
-    tests, *others = tables
+    opened = open_records(job, folder, targets, texts=TEXTS)
+    others = [
+        open_tables([name], job, folder, targets, texts=TEXTS)
+        for name in (job.participants, job.design)
+        if name is not None
+    ]
+    files = [*opened.files, *(file for other in others for file in other.files)]
+    check_found(job.columns, "tests", *(f.columns for f in files if f.columns is not None))
     if not others:
-        return Opened(tests, describe, files=all_files)
-    responses, design = others
-    design = _with_lists(design, str(job.design))
-    return Opened(tests, describe, responses, design, files=all_files)
+        return Tests(opened.table, files, opened.notes, opened.beside)
+    responses, design = (other.table for other in others)
+    return Tests(
+        opened.table,
+        files,
+        opened.notes,
+        responses=responses,
+        design=_with_lists(design, str(job.design)),
+    )
 
 
-def groups_of(job: ReplicationJob, opened: Opened) -> list[str]:
+def groups_of(job: ReplicationJob, opened: Tests) -> list[str]:
     """The columns to group by: those asked for, or the model where a table has one."""
     if job.by is not None:
         return [*job.by]
-    asked = opened.tests if opened.responses is None else opened.responses
+    asked = opened.table if opened.responses is None else opened.responses
     return ["model"] if "model" in asked.collect_schema() else []
-
-
-def _results(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    check_found(job.columns, "tests")
-    evaluations = humanstudy_bench.read_evaluation([folder / item for item in job.items])
-    tests = evaluations.tests
-    counts = evaluations.runs.select("file", "n_tests").rows()
-    files = [File.at(name) for name, _ in counts]
-    for path in targets:
-        refuse_inputs(path, files, (), folder)
-    if tests.is_empty():
-        raise InputError(f"no test in these {len(files):,} evaluation results")
-
-    describe = describing(files, [rows for _, rows in counts], digest=job.hash_inputs)
-    return Opened(tests.lazy(), describe, runs=evaluations.runs, files=files)
 
 
 def _with_lists(design: pl.LazyFrame, name: str) -> pl.LazyFrame:

@@ -27,7 +27,6 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
 
     Attributes:
         items: Tables of tests, as files, globs or folders; with `reader` files of another program.
-        reader: The format of the files, if they are no tables: `results`.
         participants: Responses, from which the statistics of the agents are computed.
         design: How these become statistics: a table with a row per test.
         rules: `documented`, or `reference` for the original's numbers.
@@ -48,7 +47,6 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
         "key": "--by, study_id, sub_study_id, finding_id and test_id, those in the table",
     }
 
-    reader: Literal["results"] | None = None
     participants: Annotated[
         str | None,
         Flag(

@@ -15,7 +15,7 @@ from evalframe.replication.effects.kinds import kind_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.uncertainty.pipeline import Level
@@ -132,7 +132,7 @@ def drawn_scores(
     tests: pl.DataFrame,
     level: EcsLevel,
     *,
-    opened: Opened,
+    opened: Tests,
     by: Sequence[str],
     job: ReplicationJob,
     resample: ef.Bootstrap,

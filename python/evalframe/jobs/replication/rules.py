@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from evalframe.core.contract import Contract, Rule
     from evalframe.core.rules import Rules
-    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
 
 _NAMES = ("study_id", "finding_id", "test_type")
 _SHOWN = 3
 
 
-def contract_of(opened: Opened, by: Sequence[str], job: ReplicationJob) -> Contract:
+def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contract:
     """What the tests of a job must look like.
 
     By the original's rules nothing is impossible, so that only names are checked. Evaluation
@@ -35,7 +35,7 @@ def contract_of(opened: Opened, by: Sequence[str], job: ReplicationJob) -> Contr
         by: Columns that tell apart who was tested.
         job: Says by which rules tests are scored, and what identifies one.
     """
-    schema = opened.tests.collect_schema()
+    schema = opened.table.collect_schema()
     groups = [name for name in by if opened.responses is None or name in schema]
     contract = ef.replication.replication_contract(
         model="model" if "model" in groups else None,
@@ -47,7 +47,7 @@ def contract_of(opened: Opened, by: Sequence[str], job: ReplicationJob) -> Contr
     if job.results:
         rules = [rule for rule in rules if "test_type" not in rule.columns]
     else:
-        unknown = unknown_types(opened.tests, job.rules)
+        unknown = unknown_types(opened.table, job.rules)
         rules = [_suggesting(rule, unknown, job.rules) for rule in rules]
     if job.rules == "reference":
         rules = [rule for rule in rules if {*rule.columns} <= {*_NAMES}]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.resample.methods import Progress
 
@@ -61,7 +61,7 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
         by,
         models,
         made.report,
-        provenance(job, [], opened.describe(), made.report.describe()),
+        provenance(job, [], opened.describe(digest=job.hash_inputs), made.report.describe()),
         scores.tables,
         notes=[*notes_of(scores, models), *made.notes],
         beside=beside,
@@ -79,9 +79,9 @@ def check(job: ReplicationJob, place: Place) -> str:
     opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
-        report = validate(opened.tests, contract_of(opened, by, job))
+        report = validate(opened.table, contract_of(opened, by, job))
         tests = with_evidence(report.valid, job)
-        absent = absent_tests(opened.tests, by)
+        absent = absent_tests(opened.table, by)
     return "\n".join([str(report), *told_directions(tests), *told_absent(absent)])
 
 
@@ -111,14 +111,14 @@ class _Made(NamedTuple):
     notes: Sequence[str]
 
 
-def _made(job: ReplicationJob, opened: Opened, by: Sequence[str], temporary: Path | None) -> _Made:
+def _made(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Path | None) -> _Made:
     """The tests of a job, those set aside that nothing can be made of.
 
     Raises:
         ContractError: A test is impossible, and is not to be set aside.
     """
     contract = contract_of(opened, by, job)
-    report = validate(opened.tests, contract, on_invalid=job.on_invalid, quarantine=temporary)
+    report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
     tests, notes = _both_sides(opened, report.valid, by)
     if opened.responses is not None and job.rules == "documented":
         tests = agents_where_humans_tell(tests)
@@ -136,7 +136,7 @@ def _without_effects(tests: pl.LazyFrame, job: ReplicationJob) -> list[str]:
 
 
 def _both_sides(
-    opened: Opened, tests: pl.LazyFrame, by: Sequence[str]
+    opened: Tests, tests: pl.LazyFrame, by: Sequence[str]
 ) -> tuple[pl.LazyFrame, list[str]]:
     """The tests with both sides, and what a reader should know of them."""
     if opened.responses is None or opened.design is None:

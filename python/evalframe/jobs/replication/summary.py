@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from evalframe.jobs.replication.inputs import Opened
+    from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
 
 
-def check_summary(folder: Path, opened: Opened, by: Sequence[str]) -> None:
+def check_summary(folder: Path, opened: Tests, by: Sequence[str]) -> None:
     """Raise now if the files cannot be written later.
 
     Raises:
@@ -37,7 +37,7 @@ def check_summary(folder: Path, opened: Opened, by: Sequence[str]) -> None:
 
 
 def write_summary(
-    tests: pl.DataFrame, folder: Path, opened: Opened, by: Sequence[str], job: ReplicationJob
+    tests: pl.DataFrame, folder: Path, opened: Tests, by: Sequence[str], job: ReplicationJob
 ) -> None:
     """Write the files that the original would write.
 
@@ -60,7 +60,7 @@ def write_summary(
     humanstudy_bench.write_results(
         tests.with_columns(model.alias("model")),
         folder,
-        runs=opened.runs if [*by] == ["model"] else None,
+        runs=opened.beside.get("runs") if [*by] == ["model"] else None,
         finding_rule=job.finding_rule,
         study_rule=job.study_rule,
         finding_key=job.finding_key,

@@ -9,8 +9,8 @@ import polars as pl
 import evalframe as ef
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.inputs import Source, open_files
-from evalframe.jobs.paths import find, reading, refuse_inputs
+from evalframe.jobs.inputs import Opened, open_records
+from evalframe.jobs.paths import reading, refuse_inputs
 from evalframe.jobs.provenance import provenance
 from evalframe.jobs.selective.calibrated import with_calibration
 from evalframe.jobs.selective.choosing import LOSS, choose
@@ -43,7 +43,8 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     """Evaluate the metrics of a job for each of its confidences."""
     resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
     wanted = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
-    items, sources = _opened(job, place)
+    opened = _opened(job, place)
+    items = opened.table
     job, items, told_calibrated = with_calibration(job, items, place.folder)
     chosen = choose(job, items, {*wanted, "loss"} if place.all_tables else wanted)
     metrics = [
@@ -75,7 +76,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         return {"metrics": result, "curve": _curves(job, rows)}
 
     convention = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
-    inputs = [source.describe(digest=job.hash_inputs) for source in sources]
+    inputs = opened.describe(digest=job.hash_inputs)
     lacking = ", ".join(left_out(job, metrics[0]))
     warning = f"not defined in the convention {job.convention}, left out: {lacking}"
     derived = {**chosen.told, **told_calibrated}
@@ -86,7 +87,11 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         records,
         provenance(job, metrics[0], inputs, records.describe()) | {"derived": derived},
         tables,
-        notes=[*convention, *(f"{what.capitalize()}: {is_}." for what, is_ in derived.items())],
+        notes=[
+            *opened.notes,
+            *convention,
+            *(f"{what.capitalize()}: {is_}." for what, is_ in derived.items()),
+        ],
         warnings=[warning] if lacking else [],
     )
 
@@ -99,7 +104,7 @@ def check(job: SelectiveJob, place: Place) -> str:
         InputError: An input cannot be read.
         MissingColumnsError: A column that the job needs is absent.
     """
-    items, _ = _opened(job, place)
+    items = _opened(job, place).table
     chosen = choose(job, items, ())
     records = check_records(job, items, chosen, None)
     return "\n".join([str(records), *_no_probabilities(job, chosen, records)])
@@ -136,14 +141,12 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
     )
 
 
-def _opened(job: SelectiveJob, place: Place) -> tuple[pl.LazyFrame, list[Source]]:
-    files = find(job.items, place.folder)
-    inputs = job.items if job.calibration is None else (*job.items, job.calibration)
-    for path in place.targets:
-        refuse_inputs(path, files, inputs, place.folder)
-    items, sources = open_files(files, columns=job.columns)
-    check_found(job.columns, "items", items.collect_schema())
-    return items, sources
+def _opened(job: SelectiveJob, place: Place) -> Opened:
+    opened = open_records(job, place.folder, place.targets)
+    for path in place.targets if job.calibration else ():
+        refuse_inputs(path, (), [str(job.calibration)], place.folder)
+    check_found(job.columns, "items", opened.table.collect_schema())
+    return opened
 
 
 def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:

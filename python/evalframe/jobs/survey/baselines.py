@@ -12,14 +12,13 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
-from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.job import BASELINES, USUAL
 from evalframe.jobs.survey.surveys import (
     files_of,
     open_survey,
     open_survey_alone,
-    refuse_documents,
 )
 from evalframe.report.wide_table import wide_table
 from evalframe.survey.baselines import MODELS

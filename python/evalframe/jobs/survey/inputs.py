@@ -8,29 +8,25 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
-from evalframe.compat import dtef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
 from evalframe.jobs.columns import check_found
-from evalframe.jobs.inputs import describing, open_files
-from evalframe.jobs.paths import File, find, reading, refuse_inputs
+from evalframe.jobs.inputs import Opened, open_records, open_tables
+from evalframe.jobs.paths import find, reading, refuse_documents, refuse_inputs
 from evalframe.jobs.survey.job import RUNS
 from evalframe.jobs.survey.shapes import in_lists, survey_within
 from evalframe.jobs.survey.surveys import (
     files_of,
-    is_document,
     naming,
     open_survey,
-    refuse_documents,
 )
 from evalframe.jobs.survey.texts import naming_lines
 from evalframe.survey.prompting.responses import ANSWERED
 from evalframe.survey.surveys import canonical_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from evalframe.compat.dtef import RunResults
     from evalframe.jobs.survey.job import SurveyJob
     from evalframe.jobs.survey.surveys import OpenedSurvey
 
@@ -50,33 +46,34 @@ _TEXTS = (
 
 
 @dataclass(frozen=True)
-class Opened:
-    """The predictions, their survey, and what describes the files that they come from.
+class Predictions(Opened):
+    """The predictions of a job, and their survey.
 
     Attributes:
-        table: The predictions.
-        describe: Describes the inputs.
-        tables: The columns of each table that was read.
-        value: What is read of the predictions: `response`, `predicted` or `score`.
+        value: The column that is scored: `response`, `predicted` or `score`.
         survey: What they are compared with.
-        attributes: Attributes of segments, as far as the inputs know them.
-        notes: What a reader should know of them.
-        results: The run results, if they are these.
+        answers: Columns of answers that the table had.
     """
 
-    table: pl.LazyFrame
-    describe: Callable[[], list[dict[str, Any]]]
-    tables: Sequence[Collection[str]] = ()
     value: str = "score"
     survey: OpenedSurvey | None = None
-    attributes: pl.DataFrame | None = None
-    notes: tuple[str, ...] = ()
-    results: RunResults | None = None
-    columns: tuple[str, ...] = ()
-    """Columns of answers that the table had."""
+    answers: tuple[str, ...] = ()
+
+    @property
+    def attributes(self) -> pl.DataFrame | None:
+        """Attributes of segments, if the survey or the run results have them."""
+        if self.survey is not None and self.files:
+            return self.survey.survey.segment_attributes
+        attributes: pl.DataFrame | None = self.beside.get("attributes")
+        return attributes
+
+    def describe(self, *, digest: bool = False) -> list[dict[str, Any]]:
+        """Describe the files of the predictions and of the survey."""
+        survey = [] if self.survey is None else self.survey.describe(digest=digest)
+        return [*super().describe(digest=digest), *survey]
 
 
-def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
+def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
     """The predictions of a job, and its survey.
 
     Args:
@@ -95,66 +92,38 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> O
     for path in targets:
         refuse_inputs(path, found, truth, folder)
         refuse_documents(path, truth, folder)
-    opened = (_runs if job.runs else _tables)(job, folder, targets)
+    opened = _scores(job, folder, targets) if job.reader else _tables(job, folder, targets)
     survey = opened.survey
     if truth:
         survey = open_survey(
-            truth, folder, columns=job.columns, answers=job.answers, elsewhere=opened.columns
+            truth, folder, columns=job.columns, answers=job.answers, elsewhere=opened.answers
         )
-    of_survey = () if survey is None else survey.tables
-    check_found(job.columns, "predictions", *opened.tables, *of_survey)
+    tables = [file.columns for file in opened.files if file.columns is not None]
+    check_found(job.columns, "predictions", *tables, *(() if survey is None else survey.tables))
     value = _value(job, opened.table)
     if survey is None:
         _refuse_without_survey(job, value)
-        return replace(opened, value=value)
-
-    def describe() -> list[dict[str, Any]]:
-        return [*opened.describe(), *survey.describe(digest=job.hash_inputs)]
-
-    attributes = survey.survey.segment_attributes
-    return replace(opened, value=value, survey=survey, attributes=attributes, describe=describe)
+    return replace(opened, value=value, survey=survey)
 
 
-def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    found = find(job.items, folder)
-    if any(is_document(file) for file in found):
-        raise ParameterError(
-            "predictions are tables; run results in JSON are read by runs = true (--from-runs)"
-        )
-    for path in targets:
-        refuse_inputs(path, found, job.items, folder)
-    with naming_lines(found):
-        texts = (*_TEXTS, "id", "config_id")
-        table, sources = open_files(found, texts=texts, columns=job.columns)
-    notes: list[str] = []
+def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
+    with naming_lines(find(job.items, folder)):
+        opened = open_records(job, folder, targets, texts=(*_TEXTS, "id", "config_id"))
+    table, files, notes = opened.table, opened.files, [*opened.notes]
     if job.prompts is not None:
-        asked = find([job.prompts], folder)
-        for path in targets:
-            refuse_inputs(path, asked, [job.prompts], folder)
-        prompts, more = open_files(asked, columns=job.columns)
+        prompts = open_tables([job.prompts], job, folder, targets)
         with reading(", ".join([*job.items, job.prompts])):
-            table, notes = _answered(job, table, prompts)
-        sources = [*sources, *more]
+            table, notes = _answered(job, table, prompts.table)
+        files = [*files, *prompts.files]
     table = _one_question_a_row(table)
-    columns = tuple(name for name in job.answers if name in table.collect_schema())
+    answers = tuple(name for name in job.answers if name in table.collect_schema())
     has_scores = "score" in table.collect_schema() and job.metric is None and not job.baselines
     with naming(job.items):
-        own = None if has_scores or job.truth is not None else survey_within(table)
+        survey = None if has_scores or job.truth is not None else survey_within(table)
         table = in_lists(table, job.answers, job.columns, notes)
     if "segment_id" in table.collect_schema():  # of two spellings the present one, before all else
         table = table.with_columns(canonical_id(pl.col("segment_id").cast(pl.String)))
-
-    def describe() -> list[dict[str, Any]]:
-        return [each.describe(digest=job.hash_inputs) for each in sources]
-
-    return Opened(
-        table,
-        describe,
-        [each.schema for each in sources],
-        survey=own,
-        notes=tuple(notes),
-        columns=columns,
-    )
+    return Predictions(table, files, notes, survey=survey, answers=answers)
 
 
 _UNNAMED = "unnamed"
@@ -210,64 +179,18 @@ def _is_list(dtype: pl.DataType | None) -> bool:
     return isinstance(dtype, pl.List)
 
 
-def _runs(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Opened:
-    results = dtef.open_runs(
-        [folder / item for item in job.items],
-        versions=job.versions,
-        experiments=job.experiments,
-        former_names=job.rules == "documented",
-    )
-    files = [File.at(name) for name in results.runs["file"]]
-    _refuse_repeats(files)
-    named = [item for item in job.items if not (folder / item).is_dir()]
-    for path in targets:
-        refuse_inputs(path, files, named, folder)
-        refuse_documents(path, job.items, folder)
-    counts = results.items.group_by("run_id").len()
-    rows = results.runs.join(counts, on="run_id", how="left", maintain_order="left")
-
-    rows_of_files = rows["len"].fill_null(0)
-    unused = results.runs.filter(pl.col("use") != "counted")
-    kinds = unused.group_by("use").len().sort("use").rows()
-    notes = [
-        f"{len(unused):,} of {len(results.runs):,} run results do not count: "
-        + ", ".join(f"{count:,} {use.replace('_', ' ')}" for use, count in kinds)
-    ]
-    if len(results.items) == 0:
-        raise InputError(f"no score in these run results. {notes[0] if kinds else ''}".strip())
-    items = results.items
-    if job.metric is not None and (silent := _without_response(items)):
-        raise InputError(
-            f"{silent:,} of {len(items):,} scores of these run results have no response to be "
-            "scored again; leave out the metric"
-        )
-    # Old results name no survey, and then their rounds are not told apart.
-    items = items.drop("round") if items["round"].null_count() == len(items) else items
-    return Opened(
-        items.lazy(),
-        describing(files, rows_of_files, digest=job.hash_inputs),
-        attributes=results.attributes,
-        notes=tuple(notes * bool(kinds)),
-        results=results,
-    )
-
-
-def _refuse_repeats(files: Sequence[File]) -> None:
-    """Raise if a file of run results is named twice.
-
-    Raises:
-        InputError: It is.
-    """
-    seen: set[Path] = set()
-    for file in files:
-        path = file.path.resolve()
-        if path in seen:
-            raise InputError(f"{file.path} is named twice; name each file of run results once")
-        seen.add(path)
-
-
-def _without_response(items: pl.DataFrame) -> int:
-    return items.filter(pl.col("score").is_not_null() & pl.col("response").is_null()).height
+def _scores(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
+    """Run results, or files of another reader."""
+    opened = open_records(job, folder, targets)
+    if job.metric is not None and "score" in opened.table.collect_schema():
+        silent = pl.col("score").is_not_null() & pl.col("response").is_null()
+        count, total = opened.table.select(silent.sum(), pl.len()).collect().row(0)
+        if count:
+            raise InputError(
+                f"{count:,} of {total:,} scores of these run results have no response to be "
+                "scored again; leave out the metric"
+            )
+    return Predictions(opened.table, opened.files, opened.notes, opened.beside)
 
 
 def _value(job: SurveyJob, table: pl.LazyFrame) -> str:

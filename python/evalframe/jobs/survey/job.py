@@ -55,7 +55,6 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
     Attributes:
         items: Tables of predictions, as files, globs or folders; with `reader` files of another
             program.
-        reader: The format of the files, if they are no tables: `runs`.
         truth: The survey: a file, glob or folder of tables or of the original's JSON documents.
             Not needed for run results, tables of scores, or predictions with `actual`.
         answers: Columns of the tables that hold answers: one for each option if there is
@@ -80,7 +79,6 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         "--by, those in the table",
     }
 
-    reader: Literal["runs"] | None = None
     truth: Annotated[
         str | None,
         Flag(

@@ -11,13 +11,12 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
-from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.surveys import (
     files_of,
     open_survey_alone,
     read_table,
-    refuse_documents,
 )
 from evalframe.report.wide_table import wide_table
 

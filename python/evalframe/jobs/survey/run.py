@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalframe.core.contract import Contract
-    from evalframe.jobs.survey.inputs import Opened
+    from evalframe.jobs.survey.inputs import Predictions
     from evalframe.jobs.survey.job import SurveyJob
     from evalframe.resample.methods import Progress
 
@@ -74,7 +74,7 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
         group_names(job),
         board,
         report,
-        provenance(job, [], opened.describe(), report.describe()),
+        provenance(job, [], opened.describe(digest=job.hash_inputs), report.describe()),
         tables,
         notes=_notes(job, opened, truth, models, board, whole=place.all_tables),
         beside=_summarised(opened, summary),
@@ -107,7 +107,7 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
 
 def _opened(
     job: SurveyJob, folder: Path, targets: Sequence[Path]
-) -> tuple[Opened, Truth | None, Contract]:
+) -> tuple[Predictions, Truth | None, Contract]:
     """The predictions, what they are compared with, and their contract."""
     opened = open_predictions(job, folder, targets)
     present = opened.table.collect_schema().names()
@@ -131,11 +131,11 @@ def _summary(path: Path, targets: Sequence[Path]) -> Path:
     return path
 
 
-def _summarised(opened: Opened, path: Path | None) -> Callable[[], object] | None:
+def _summarised(opened: Predictions, path: Path | None) -> Callable[[], object] | None:
     """Writes the summary, if there is one to write."""
-    if path is None or opened.results is None:
+    if path is None or "results" not in opened.beside:
         return None
-    return partial(dtef.write_summary, opened.results, path)
+    return partial(dtef.write_summary, opened.beside["results"], path)
 
 
 def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -160,7 +160,7 @@ _ALIKE = {
 
 def _notes(
     job: SurveyJob,
-    opened: Opened,
+    opened: Predictions,
     truth: Truth | None,
     models: pl.DataFrame,
     board: pl.DataFrame,

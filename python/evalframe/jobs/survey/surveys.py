@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.compat import dtef
-from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
-from evalframe.jobs.inputs import described, open_files
+from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import File, find, reading
 from evalframe.jobs.survey.texts import as_labels, as_numbers, naming_lines
 from evalframe.survey.surveys import as_survey
@@ -77,7 +77,7 @@ class OpenedSurvey:
     def describe(self, *, digest: bool) -> list[dict[str, Any]]:
         """Name, size and rows of each file, and its SHA-256 sum if asked for."""
         pairs = zip(self.files, self.rows, strict=True)
-        return [described(file, rows, digest=digest) for file, rows in pairs]
+        return [replace(file, rows=rows).describe(digest=digest) for file, rows in pairs]
 
 
 def open_survey(
@@ -150,22 +150,6 @@ def files_of(given: Sequence[str], folder: Path = Path()) -> list[File]:
         else:
             files += find([name], folder)
     return files
-
-
-def refuse_documents(path: Path, given: Sequence[str], folder: Path) -> None:
-    """Raise if a file to be written would be read as a document in the next run.
-
-    Raises:
-        OutputError: It is JSON, and lies in a folder that is read.
-    """
-    for name in given:
-        place = folder / name
-        is_inside = place.is_dir() and path.resolve().parent == place.resolve()
-        if is_inside and path.suffix.lower() == ".json":
-            raise OutputError(
-                f"{path.name} would be read as an input next time, by {name!r}; write the result "
-                "elsewhere"
-            )
 
 
 def is_document(file: File) -> bool:

@@ -1,0 +1,19 @@
+"""Evaluation results of HumanStudy-Bench as records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalframe.compat.humanstudy_bench.files import read_evaluation
+from evalframe.core.readers import Read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def open_evaluations(paths: Sequence[Path]) -> Read:
+    """Read the tests of evaluation results; beside them are the `runs`, a row per file."""
+    evaluations = read_evaluation([*paths])
+    files = evaluations.runs.select("file", "n_tests").rows()
+    return Read(evaluations.tests.lazy(), files, beside={"runs": evaluations.runs})
