@@ -70,16 +70,8 @@ def select_documents(
         ...     }
         ... )
         >>> shown = rgb.select_documents(instances, noise_rate=0.25, passage_num=4)
-        >>> shown.select("documents", "n_neg", "realised_noise_rate")
-        shape: (2, 3)
-        ┌──────────────────────┬───────┬─────────────────────┐
-        │ documents            ┆ n_neg ┆ realised_noise_rate │
-        │ ---                  ┆ ---   ┆ ---                 │
-        │ list[str]            ┆ i64   ┆ f64                 │
-        ╞══════════════════════╪═══════╪═════════════════════╡
-        │ ["p2", "n0", … "p0"] ┆ 1     ┆ 0.25                │
-        │ ["n1", "n0", "p0"]   ┆ 2     ┆ 0.666667            │
-        └──────────────────────┴───────┴─────────────────────┘
+        >>> shown["documents"].to_list()
+        [['p2', 'n0', 'p1', 'p0'], ['n1', 'n0', 'p0']]
     """
     return selected(instances, _ORIGINAL, noise_rate, passage_num, correct_rate, seed)
 

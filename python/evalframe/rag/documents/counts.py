@@ -80,16 +80,8 @@ def document_counts(
         >>> from evalframe.rag.documents import document_counts
         >>> lists = pl.DataFrame({"dataset": ["en", "en"], "n_positive": [9, 1], "n_negative": 9})
         >>> counts = document_counts(noise_rate=0.4)
-        >>> lists.select(counts.struct.field("n_pos", "n_neg", "realised_noise_rate"))
-        shape: (2, 3)
-        ┌───────┬───────┬─────────────────────┐
-        │ n_pos ┆ n_neg ┆ realised_noise_rate │
-        │ ---   ┆ ---   ┆ ---                 │
-        │ i64   ┆ i64   ┆ f64                 │
-        ╞═══════╪═══════╪═════════════════════╡
-        │ 3     ┆ 2     ┆ 0.4                 │
-        │ 1     ┆ 4     ┆ 0.8                 │
-        └───────┴───────┴─────────────────────┘
+        >>> lists.select(counts.struct.field("n_pos", "n_neg", "realised_noise_rate")).rows()
+        [(3, 2, 0.4), (1, 4, 0.8)]
     """
     name = as_expr(dataset)
     noise, correct = _rate_expr("noise_rate", noise_rate), _rate_expr("correct_rate", correct_rate)

@@ -57,16 +57,10 @@ def within(lengths: Ints) -> Ints:
     return np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
 
 
-def documents_of(
-    lists: Sequence[pl.Series], places: Places, instance: Ints, lengths: Ints
-) -> pl.Series:
-    """Lists of documents, null if a passage among them is null.
+def documents_of(lists: Sequence[pl.Series], places: Places, lengths: Ints) -> pl.Series:
+    """Lists of this many documents from the positive, negative and wrong passages of each row.
 
-    Args:
-        lists: Lists of positive, negative and wrong passages of each instance.
-        places: Positions of the documents of all rows.
-        instance: The instance of each row.
-        lengths: The number of documents of each row.
+    Null if a passage among them is null.
     """
     import numpy as np
 
@@ -76,7 +70,7 @@ def documents_of(
     first += segments.starts_of(sizes)[:-1, None]
     pool = pl.concat([passages for passages, _ in flat], rechunk=False)
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    documents = pool.gather(first[places.source, instance[owner]] + places.place)
+    documents = pool.gather(first[places.source, owner] + places.place)
     valid = np.ones(len(lengths), dtype=np.bool_)
     if documents.null_count():
         valid[owner[documents.is_null().to_numpy()]] = False

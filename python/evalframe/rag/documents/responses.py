@@ -77,16 +77,8 @@ def read_responses(
         >>> prompt = "en/8/noise0.0/passages5/correct0.0/seeded42"
         >>> answered = pl.DataFrame({"id": [prompt], "text": ["Bob"]})
         >>> joined = read_responses(answered, asked, response="text", model=pl.lit("m"))
-        >>> joined.select("model", "id", "response", "status")
-        shape: (2, 4)
-        ┌───────┬─────┬──────────┬────────┐
-        │ model ┆ id  ┆ response ┆ status │
-        │ ---   ┆ --- ┆ ---      ┆ ---    │
-        │ str   ┆ i64 ┆ str      ┆ str    │
-        ╞═══════╪═════╪══════════╪════════╡
-        │ m     ┆ 7   ┆ null     ┆ ok     │
-        │ m     ┆ 8   ┆ Bob      ┆ ok     │
-        └───────┴─────┴──────────┴────────┘
+        >>> joined.select("model", "id", "response", "status").rows()
+        [('m', 7, None, 'ok'), ('m', 8, 'Bob', 'ok')]
     """
     required = [*KEYS, "answers", "prompt_id"]
     lines, name = is_lines(prompts), "prompt_id"

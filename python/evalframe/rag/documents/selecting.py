@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex
 
 import polars as pl
 
-from evalframe.core import segments
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.rag.datasets import is_counterfactual, is_integration
@@ -35,7 +33,6 @@ _GROUPS = pl.List(_PASSAGES)
 _SIZES = pl.List(pl.Int64())
 
 SELECTION = {
-    "noise_rate": pl.Float64(),
     "passage_num": pl.Int64(),
     "correct_passage_rate": pl.Float64(),
     "order": pl.String(),
@@ -44,7 +41,7 @@ SELECTION = {
     **COUNTS,
     "status": pl.String(),
 }
-"""The columns that `select_documents` adds."""
+"""The columns that `select_documents` adds after the noise rate."""
 
 _SELECTED = "__evalframe_selection__"
 _ARRANGED = ("n_pos", "n_wrong", "n_correct", "n_neg", "n_docs", "n_negative")
@@ -106,16 +103,8 @@ def select_documents(
         ...     }
         ... )
         >>> shown = ef.rag.select_documents(instances, noise_rate=0.25, passage_num=4)
-        >>> shown.select("documents", "n_neg", "realised_noise_rate")
-        shape: (2, 3)
-        ┌──────────────────────┬───────┬─────────────────────┐
-        │ documents            ┆ n_neg ┆ realised_noise_rate │
-        │ ---                  ┆ ---   ┆ ---                 │
-        │ list[str]            ┆ i64   ┆ f64                 │
-        ╞══════════════════════╪═══════╪═════════════════════╡
-        │ ["p0", "p2", … "p1"] ┆ 1     ┆ 0.25                │
-        │ ["n1", "n0", "p0"]   ┆ 2     ┆ 0.666667            │
-        └──────────────────────┴───────┴─────────────────────┘
+        >>> shown.select("documents", "n_neg", "realised_noise_rate").rows()[1]
+        (['n1', 'n0', 'p0'], 2, 0.6666666666666666)
     """
     return selected(instances, SEEDED, noise_rate, passage_num, correct_rate, seed)
 
@@ -132,37 +121,25 @@ def selected(
     valid = isinstance(seed, SupportsIndex) and not isinstance(seed, bool)
     if not valid or not 0 <= index(seed) < 2**64:
         raise ParameterError(f"seed must be an integer from 0 to 2**64 - 1, got {seed!r}")
-    settings = _Settings(
-        noise_rates=_rates(noise_rate),
-        passage_num=checked_passage_num(passage_num),
-        correct_rate=checked_rate("correct_rate", correct_rate),
-        order=order,
-        seed=index(seed),
-    )
+    rates = pl.lit(_rates(noise_rate), dtype=pl.List(pl.Float64))
     lazy = instances.lazy()
     schema = lazy.collect_schema()
     _check(schema, order.columns)
-    one = pl.Struct(SELECTION)
-    several = len(settings.noise_rates) > 1
-    selection = pl.struct(*order.columns, *_lists(schema)).map_batches(
-        partial(_selection, settings=settings),
-        return_dtype=pl.List(one) if several else one,
+    rows = pl.struct(*order.columns, *_lists(schema), "noise_rate")
+    selection = rows.map_batches(
+        partial(
+            _selection,
+            order=order,
+            passage_num=checked_passage_num(passage_num),
+            correct_rate=checked_rate("correct_rate", correct_rate),
+            seed=index(seed),
+        ),
+        return_dtype=pl.Struct(SELECTION),
         is_elementwise=True,
     )
     # A frame is unnested, since an expression would be evaluated once for each field.
-    result = lazy.with_columns(selection.alias(_SELECTED))
-    return (result.explode(_SELECTED) if several else result).unnest(_SELECTED)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """Arguments of `select_documents`, checked."""
-
-    noise_rates: Sequence[float]
-    passage_num: int
-    correct_rate: float
-    order: Order
-    seed: int
+    result = lazy.with_columns(noise_rate=rates).explode("noise_rate")
+    return result.with_columns(selection.alias(_SELECTED)).unnest(_SELECTED)
 
 
 def _rates(noise_rate: float | Sequence[float]) -> list[float]:
@@ -181,7 +158,7 @@ def _check(schema: pl.Schema, columns: Sequence[str]) -> None:
     """Check the names and types of the columns, without reading a row."""
     if missing := {*columns, "positive", "negative"} - schema.keys():
         raise MissingColumnsError.of("select_documents", missing, schema)
-    if reserved := [name for name in SELECTION if name in schema]:
+    if reserved := [name for name in ("noise_rate", *SELECTION) if name in schema]:
         raise ParameterError(
             f"select_documents adds a column {reserved[0]!r}; rename the one in the table"
         )
@@ -213,28 +190,41 @@ def _lists(schema: pl.Schema) -> list[pl.Expr]:
     ]
 
 
-def _selection(rows: pl.Series, *, settings: _Settings) -> pl.Series:
-    """Structs of `SELECTION` for each row; with several noise rates, lists of them."""
-    import numpy as np
-
-    instances = rows.struct.unnest()
-    rates = len(settings.noise_rates)
-    counted = _counted(instances, settings)
+def _selection(
+    rows: pl.Series, *, order: Order, passage_num: int, correct_rate: float, seed: int
+) -> pl.Series:
+    """A struct of `SELECTION` for each row."""
+    table = rows.struct.unnest()
+    identity = [name for name in ("dataset", "id") if name in table.columns]
+    counts = document_counts(
+        group_sizes="group_sizes",
+        noise_rate="noise_rate",
+        passage_num=passage_num,
+        correct_rate=correct_rate,
+    )
+    counted = (
+        table.lazy()
+        .select(*identity, "noise_rate", **_lengths(table.schema))
+        .with_columns(counts.alias("counts"))
+        .unnest("counts")
+        .collect(engine="in-memory")
+    )
+    if passage_num:  # else the lists are not read
+        counted = counted.with_columns(_status(*_faults(order)))
     arranged = counted.with_columns(_arranged())
     documents = documents_of(
-        [instances[name] for name in ("positive", "negative", "positive_wrong")],
-        settings.order.arrange(arranged, settings.seed),
-        np.repeat(np.arange(len(instances)), rates),
+        [table[name] for name in ("positive", "negative", "positive_wrong")],
+        order.arrange(arranged, seed),
         arranged["n_docs"].to_numpy(),
     )
     incomplete = pl.col("documents").is_null(), "a passage to be shown is null"
     valid = pl.col("status") == OK
-    selection = (
+    return (
         counted.with_columns(
-            passage_num=pl.lit(settings.passage_num, pl.Int64),
-            correct_passage_rate=pl.lit(settings.correct_rate),
-            order=pl.lit(settings.order.name),
-            seed=pl.lit(settings.seed, pl.UInt64),
+            passage_num=pl.lit(passage_num, pl.Int64),
+            correct_passage_rate=pl.lit(correct_rate),
+            order=pl.lit(order.name),
+            seed=pl.lit(seed, pl.UInt64),
             documents=documents,
         )
         .with_columns(_status(incomplete))
@@ -242,34 +232,6 @@ def _selection(rows: pl.Series, *, settings: _Settings) -> pl.Series:
         .select(SELECTION.keys())
         .to_struct("selection")
     )
-    if rates == 1:
-        return selection
-    every = np.ones(len(instances), dtype=np.bool_)
-    return segments.listed(selection, np.full(len(instances), rates), every)
-
-
-def _counted(instances: pl.DataFrame, settings: _Settings) -> pl.DataFrame:
-    """Numbers of documents and status, one row per instance and noise rate."""
-    identity = [name for name in ("dataset", "id") if name in instances.columns]
-    counts = document_counts(
-        group_sizes="group_sizes",
-        noise_rate="noise_rate",
-        passage_num=settings.passage_num,
-        correct_rate=settings.correct_rate,
-    )
-    rates = pl.lit(settings.noise_rates, dtype=pl.List(pl.Float64))
-    counted = (
-        instances.lazy()
-        .select(*identity, **_lengths(instances.schema))
-        .with_columns(noise_rate=rates)
-        .explode("noise_rate")
-        .with_columns(counts.alias("counts"))
-        .unnest("counts")
-        .collect(engine="in-memory")
-    )
-    if settings.passage_num == 0:  # the lists are not read
-        return counted
-    return counted.with_columns(_status(*_faults(settings.order)))
 
 
 def _lengths(schema: pl.Schema) -> dict[str, pl.Expr]:
