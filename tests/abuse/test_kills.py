@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 import pytest
 
-from evalframe.core import unfinished
+from evalframe.core import files
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing, scratch, together
 from evalframe.jobs.outputs import read_provenance, write_tables
@@ -115,7 +115,7 @@ def found(folder):
 @pytest.mark.parametrize("nameless", [True, False])
 def test_two_writers_do_not_mix(tmp_path, monkeypatch, nameless):
     if not nameless:  # as on other systems than Linux
-        monkeypatch.setattr(unfinished, "_without_name", lambda folder: None)
+        monkeypatch.setattr(files, "_without_name", lambda folder: None)
     folder = tmp_path / "out"
 
     def write(writer):
@@ -128,7 +128,7 @@ def test_two_writers_do_not_mix(tmp_path, monkeypatch, nameless):
         return writer
 
     def look():
-        with unfinished.locked(tmp_path), unfinished.locked(folder):
+        with files.locked(tmp_path), files.locked(folder):
             tables = pl.read_parquet(folder / "*.parquet")["writer"].to_list()
             return {*tables, int((tmp_path / "beside.txt").read_text())}
 
@@ -152,8 +152,8 @@ def test_a_failure_leaves_all_as_it_was(tmp_path):
 
 
 def test_who_locks_a_folder_for_long_does_not_stop_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(unfinished, "_PATIENCE", 0.01)
-    with unfinished.locked(tmp_path), replacing(tmp_path / "out.txt") as partial:
+    monkeypatch.setattr(files, "_PATIENCE", 0.01)
+    with files.locked(tmp_path), replacing(tmp_path / "out.txt") as partial:
         partial.write_text("new")
     assert (tmp_path / "out.txt").read_text() == "new"
 

@@ -1,47 +1,114 @@
-"""Files that are written whole or not at all, and several of them together."""
+"""Files that are written completely or not at all, alone or several together.
+
+A file is written under another name in its folder, or on Linux without any name, so that even a
+killed process leaves nothing. At the end all files of a block take their names, while their folders
+are locked against other processes.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
-from contextlib import ExitStack, contextmanager
+import secrets
+import shutil
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError
-from evalframe.core.unfinished import DESCRIPTORS, Unfinished, locked, unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_DESCRIPTORS = Path("/proc/self/fd")  # the open files of this process on Linux, with names or not
+_MOST_DESCRIPTORS = 200  # a process often has 1,024 and needs some for its work
+_PATIENCE = 10.0  # seconds to wait for a lock; folders are usually locked for much less
+
+
+@dataclass(frozen=True)
+class _Unfinished:
+    """A file that is written at `path` and becomes `target`."""
+
+    target: Path
+    path: Path
+
+    def finish(self) -> None:
+        """Write to the disk, so that a crash leaves no empty file, and copy the permissions."""
+        with self.path.open("rb+") as file:
+            os.fsync(file.fileno())
+        if self.target.exists():
+            shutil.copymode(self.target, self.path)
+
+    def approach(self) -> None:
+        """Prepare to become the target in one step."""
+
+    def take_name(self) -> None:
+        """Become the target."""
+        self.path.replace(self.target)
+
+    def discard(self) -> None:
+        """Remove the file unless it has become the target."""
+        self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Unnamed(_Unfinished):
+    """A file without a name, which vanishes with the process."""
+
+    descriptor: int
+    beside: Path
+
+    def approach(self) -> None:
+        """Link the file next to an existing target: Linux replaces files by named ones only."""
+        if self.target.exists():
+            self._link(self.beside)
+
+    def take_name(self) -> None:
+        """Become the target."""
+        if not self.beside.exists():
+            with suppress(FileExistsError):
+                self._link(self.target)
+                return
+            self._link(self.beside)
+        self.beside.replace(self.target)
+
+    def discard(self) -> None:
+        """Remove the file unless it has become the target."""
+        os.close(self.descriptor)
+        self.beside.unlink(missing_ok=True)
+
+    def _link(self, name: Path) -> None:
+        # With a folder given, even one that an absolute path ignores, Python calls linkat, which
+        # follows the path to the file; link would not.
+        os.link(self.path, name, src_dir_fd=self.descriptor, follow_symlinks=True)
+
+
+_WRITTEN: ContextVar[list[_Unfinished] | None] = ContextVar("written", default=None)
+_WITHIN: ContextVar[Path | None] = ContextVar("within", default=None)
+
 
 def matching(pattern: str | Path) -> list[Path]:
-    """What a glob matches, by name; `**` descends."""
+    """The paths that match a glob, sorted by name; `**` descends."""
     return [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True))]  # noqa: PTH207 (absolute too)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write to, whose file becomes `path` on success and vanishes on anything else.
+    """A temporary path whose file replaces `path` on success and vanishes otherwise.
 
-    Of a link the target is replaced. A file that is replaced keeps its permissions. On Linux the
-    file has no name while it is written, so that even a killed process leaves nothing.
+    A link stays, its target is replaced. A replaced file keeps its permissions.
 
-    Raises:
-        OutputError: The folder is missing or cannot be written to, or `path` is there and is no
-            regular file.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with replacing(Path(folder) / "out.txt") as partial:
-        ...         _ = partial.write_text("whole")
-        ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
-        [('out.txt', 'whole')]
+    >>> with TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "out.txt") as partial:
+    ...         _ = partial.write_text("complete")
+    ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
+    [('out.txt', 'complete')]
     """
-    if path.parent == DESCRIPTORS:  # of `scratch`: it has no name, nor will it have one
+    if path.parent == _DESCRIPTORS:  # from `scratch`, without a name
         yield path
         return
     with replacing_all([path]) as (partial,):
@@ -50,61 +117,49 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_all(paths: Sequence[Path], *, make_folder: bool = False) -> Iterator[list[Path]]:
-    """The same for several files: all are written before the first is replaced.
+    """Temporary paths for several files: all are written before the first is replaced.
 
-    Two processes do not mix theirs: a folder is locked while files in it are replaced. Each file
-    is the old or the new one at every moment. No system replaces several files in one step: who is
-    killed (not interrupted) within the moment between the first and the last leaves some of each,
-    and perhaps a hidden file of a name on its way.
-
-    Args:
-        paths: The files.
-        make_folder: Whether a folder of theirs that is not there is made, with them in it.
-
-    Raises:
-        OutputError: As `replacing`.
+    Each file is the old or the new one at every moment, and two processes do not mix their files.
+    No system replaces several files in one step: a process that is killed between the first and the
+    last replacement leaves some of each, and perhaps a hidden file. With `make_folder` missing
+    folders are created with the files in them.
     """
-    with together() as written, _telling(paths), ExitStack() as discarding:
-        made = []
+    with together() as written, _naming_files(paths), ExitStack() as discarding:
+        files = []
         for path in paths:
-            made.append(unfinished(_target(path, make_folder=make_folder)))
-            discarding.callback(made[-1].discard)
-        yield [file.path for file in made]
-        for file in made:
+            files.append(_unfinished(_target(path, make_folder=make_folder)))
+            discarding.callback(files[-1].discard)
+        yield [file.path for file in files]
+        for file in files:
             file.finish()
         discarding.pop_all()
-        written += made
+        written += files
 
 
 @contextmanager
-def together(*, within: Path | None = None) -> Iterator[list[Unfinished]]:
-    """All files that are replaced inside take their names together, at the end or not at all.
+def together(*, within: Path | None = None) -> Iterator[list[_Unfinished]]:
+    """Let all files that are replaced in this block take their names at its end, or not at all.
 
-    Inside another one it is a part of that.
+    A nested block is part of the outer one. All files must be in the folder `within`, if given.
 
-    Args:
-        within: The folder that all of them must lie in, links followed; by default anywhere.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, together():
-        ...     with replacing(Path(folder) / "out.txt") as partial:
-        ...         _ = partial.write_text("whole")
-        ...     [*Path(folder).iterdir()]
-        []
+    >>> with TemporaryDirectory() as folder, together():
+    ...     with replacing(Path(folder) / "out.txt") as partial:
+    ...         _ = partial.write_text("complete")
+    ...     [*Path(folder).iterdir()]
+    []
     """
     from concurrent.futures import ThreadPoolExecutor
 
     if (outer := _WRITTEN.get()) is not None:
         yield outer
         return
-    written: list[Unfinished] = []
+    written: list[_Unfinished] = []
     inside, limit = _WRITTEN.set(written), _WITHIN.set(within)
     try:
         yield written
-        with _telling([file.target for file in written]), ThreadPoolExecutor(1) as aside:
+        with _naming_files([file.target for file in written]), ThreadPoolExecutor(1) as thread:
             # An interrupt reaches the main thread only, which then waits for this one.
-            aside.submit(_take_names, written).result()
+            thread.submit(_take_names, written).result()
     finally:
         _WRITTEN.reset(inside)
         _WITHIN.reset(limit)
@@ -114,50 +169,62 @@ def together(*, within: Path | None = None) -> Iterator[list[Unfinished]]:
 
 @contextmanager
 def scratch(count: int) -> Iterator[list[Path]]:
-    """Paths for so many files that are needed for a while; what `replacing` has written is there.
-
-    On Linux they have no names, so that even a killed process leaves nothing.
-    """
+    """Paths for temporary files, on Linux without names; `replacing` writes to them at once."""
     with ExitStack() as stack:
         stack.callback(_WRITTEN.reset, _WRITTEN.set(None))
         stack.callback(_WITHIN.reset, _WITHIN.set(None))
-        if DESCRIPTORS.is_dir():
+        if _DESCRIPTORS.is_dir():
             files = [stack.enter_context(TemporaryFile()) for _ in range(count)]
-            yield [DESCRIPTORS / str(file.fileno()) for file in files]
+            yield [_DESCRIPTORS / str(file.fileno()) for file in files]
         else:
             folder = stack.enter_context(TemporaryDirectory())
             yield [Path(folder, str(number)) for number in range(count)]
 
 
 def check_replaceable(path: Path) -> None:
-    """Raise now if `path` could not be replaced later.
-
-    Raises:
-        OutputError: As `replacing`.
-    """
-    with _telling([path]):
-        unfinished(_target(path)).discard()
+    """Raise OutputError if `path` cannot be replaced later."""
+    with _naming_files([path]):
+        _unfinished(_target(path)).discard()
 
 
 def check_within(path: Path) -> None:
-    """Raise if `path` is not within the folder that `together` allows.
-
-    Raises:
-        OutputError: It is not, or only by its name, and a link leads elsewhere.
-    """
-    limit, place = _WITHIN.get(), os.path.realpath(path)
-    if limit is not None and not Path(place).is_relative_to(os.path.realpath(limit)):
+    """Raise OutputError if `path`, with links followed, is outside of the folder of `together`."""
+    limit, real = _WITHIN.get(), os.path.realpath(path)
+    if limit is not None and not Path(real).is_relative_to(os.path.realpath(limit)):
         raise OutputError(
-            f"cannot write {path.name}: {place!r} is outside of {str(limit)!r}, where a job file "
+            f"cannot write {path.name}: {real!r} is outside of {str(limit)!r}, where a job file "
             "may write; name another folder by --output-folder (in Python into=...)"
         )
 
 
-_WRITTEN: ContextVar[list[Unfinished] | None] = ContextVar("written", default=None)
-_WITHIN: ContextVar[Path | None] = ContextVar("within", default=None)
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock a folder against other processes that lock it, where the system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # a folder that cannot be read may be writable
+        yield
+        return
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
 
 
-def _take_names(written: Sequence[Unfinished]) -> None:
+def _lock(descriptor: int) -> None:
+    with suppress(ImportError, OSError):  # missing on Windows and on some file systems
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        last = time.monotonic() + _PATIENCE
+        while time.monotonic() < last:
+            with suppress(BlockingIOError):
+                flock(descriptor, LOCK_EX | LOCK_NB)
+                return
+            time.sleep(0.001)
+
+
+def _take_names(written: Sequence[_Unfinished]) -> None:
     folders = sorted({file.target.parent for file in written})
     for folder in folders:
         folder.mkdir(exist_ok=True)
@@ -170,26 +237,49 @@ def _take_names(written: Sequence[Unfinished]) -> None:
             file.take_name()
 
 
-def _target(path: Path, *, make_folder: bool = False) -> Path:
-    """Where a file is written to.
+def _unfinished(target: Path) -> _Unfinished:
+    """A new file that can become the target."""
+    # A folder that does not exist yet gets its files when they are complete.
+    folder = target.parent if target.parent.is_dir() else target.parent.parent
+    descriptor = _without_name(folder)
+    name = f".{target.name[:50]}.{secrets.token_hex(4)}.tmp"
+    if descriptor is not None:
+        path = _DESCRIPTORS / str(descriptor)
+        return _Unnamed(target, path, descriptor, target.with_name(name))
+    path = folder / name
+    path.touch(exist_ok=False)
+    return _Unfinished(target, path)
 
-    Raises:
-        OutputError: No file can be written there.
-        OSError: Nor can it be looked at.
-    """
+
+def _without_name(folder: Path) -> int | None:
+    """A descriptor of a new file without a name, or None if the system or the limit forbids it."""
+    if not hasattr(os, "O_TMPFILE") or not _DESCRIPTORS.is_dir():
+        return None
+    try:
+        descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666)
+    except OSError:
+        return None
+    if descriptor < _MOST_DESCRIPTORS:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _target(path: Path, *, make_folder: bool = False) -> Path:
+    """The file that `path` stands for, if it can be written."""
     check_within(path)
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     folder = target.parent
-    if not (folder.is_dir() or (make_folder and not _is_there(folder) and folder.parent.is_dir())):
+    if not (folder.is_dir() or (make_folder and not _exists(folder) and folder.parent.is_dir())):
         raise OutputError(f"cannot write {path.name}: no folder {str(folder)!r}; create it first")
-    if _is_there(target) and not target.is_file():
-        found = "there is a folder of this name" if target.is_dir() else "it is not a regular file"
-        raise OutputError(f"cannot write {path.name}: {found}; choose another output")
+    if _exists(target) and not target.is_file():
+        fault = "there is a folder of this name" if target.is_dir() else "it is not a regular file"
+        raise OutputError(f"cannot write {path.name}: {fault}; choose another output")
     return target
 
 
-def _is_there(path: Path) -> bool:
-    """Whether a name is taken; by a link that leads to itself, too."""
+def _exists(path: Path) -> bool:
+    """True if a name is in use, also by a broken link."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -198,8 +288,8 @@ def _is_there(path: Path) -> bool:
 
 
 @contextmanager
-def _telling(paths: Sequence[Path]) -> Iterator[None]:
-    """Errors of the system say which files they are about."""
+def _naming_files(paths: Sequence[Path]) -> Iterator[None]:
+    """Turn errors of the system into errors that name these files."""
     try:
         yield
     except OSError as error:
