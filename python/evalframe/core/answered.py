@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
+from evalframe.core.documents import check_parquet, damage_told, decoded, read_regular
 from evalframe.core.errors import (
     ContractError,
+    InputError,
     MissingColumnsError,
     ParameterError,
     first_few,
     naming,
 )
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.table_files import table_in
 from evalframe.core.tables import Keys
 
 if TYPE_CHECKING:
@@ -28,18 +29,25 @@ if TYPE_CHECKING:
 
 _PROMPT, _RUN, _RESPONSE, _MODEL = ":prompt", ":run", "response", "model"
 
+_BOM = b"\xef\xbb\xbf"
+_SPACE = b" \t\r"
+_LONGEST = 300
+_DEEPEST = 50  # the time of Polars grows with the third power of the depth
+
+_KINDS = {
+    bool: "true or false",
+    int: "numbers",
+    float: "numbers",
+    str: "texts",
+    list: "lists",
+    dict: "objects",
+}
+
 
 def read_prompts(source: Source, needed: Collection[str], *, id: str | None = None) -> pl.DataFrame:
-    """Columns of prompts, from a table, a Parquet file or JSON lines as the writers make them.
+    """Columns of prompts, from a table, a Parquet file or JSON lines as written for runners.
 
-    Args:
-        source: The prompts; JSON lines have `id`, and the other columns in `metadata`.
-        needed: Names of the columns to read.
-        id: Name of the column that JSON lines call `id`, if there is one.
-
-    Raises:
-        InputError: The file cannot be read.
-        MissingColumnsError: A column is not there.
+    JSON lines have `id` (the column `id`, if that is named), and the other columns in `metadata`.
     """
     asker = "read_responses: prompts"
     if not is_lines(source):
@@ -77,7 +85,7 @@ def answered(
     by: IntoExpr | Sequence[IntoExpr],
     columns: Sequence[str],
 ) -> pl.LazyFrame:
-    """Join responses to prompts: one row per prompt and run, the response null if there is none.
+    """Join responses to prompts: one row per prompt and run, the response null if missing.
 
     Args:
         asked: The prompts.
@@ -91,13 +99,6 @@ def answered(
 
     Returns:
         `model` (unless None), by..., the columns of the prompts, `response`, columns...
-
-    Raises:
-        InputError: The file cannot be read.
-        MissingColumnsError: A column is not there.
-        ParameterError: Ids or responses are no text, or two columns have the same name.
-        ContractError: No responses, a response to none of the prompts or by no model, two of one
-            run to the same prompt, or two prompts of one id.
     """
     check_ids(asked[on].drop_nulls(), "prompts")
     roles = {_PROMPT: as_expr(id), _RESPONSE: as_expr(response)}
@@ -137,11 +138,7 @@ def answered(
 
 
 def check_ids(ids: pl.Series, called: str) -> None:
-    """Check that ids are not null, and unique.
-
-    Raises:
-        ContractError: An id is null, or repeats.
-    """
+    """Raise ContractError if an id is null or repeats."""
     if ids.null_count():
         raise ContractError(f"{called}: {ids.null_count():,} prompts have no data set or id")
     repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
@@ -154,14 +151,9 @@ def check_ids(ids: pl.Series, called: str) -> None:
 
 
 def _read(source: Source, needed: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
-    """The columns that are needed of a frame, or of the table in a file.
-
-    Raises:
-        InputError: The file cannot be read.
-        MissingColumnsError: A column is not there.
-    """
+    """The required columns of a frame, or of the table in a file."""
     if isinstance(source, str | Path):
-        return table_in(Path(source), needed, called=called, needed_by=needed_by)
+        return _table_in(Path(source), needed, called=called, needed_by=needed_by)
     present = source.lazy().collect_schema().names()
     if missing := {*needed} - {*present}:
         raise MissingColumnsError.of(needed_by, missing, present)
@@ -169,11 +161,7 @@ def _read(source: Source, needed: Collection[str], called: str, needed_by: str) 
 
 
 def _check_responses(said: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> None:
-    """Check that each response answers one prompt, and each prompt once per run.
-
-    Raises:
-        ContractError: No responses, one without a model or prompt, or two of a run to one prompt.
-    """
+    """Check that each response answers one prompt, and each prompt once per run."""
     if said.is_empty():
         raise ContractError("read_responses: there are no responses; check where they come from")
     if _MODEL in run and (nameless := said[_MODEL].null_count()):
@@ -191,10 +179,90 @@ def _check_responses(said: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> 
     repeated = said.filter(each.is_duplicated()).select(each.unique(maintain_order=True))
     if len(repeated):
         parts = [pl.col(name).cast(pl.String).fill_null("null") for name in (_PROMPT, *run)]
-        told = pl.concat_str(parts, separator=" by ")
+        runs = pl.concat_str(parts, separator=" by ")
         raise ContractError(
             "read_responses: prompts were answered more than once by a model:"
-            f" {first_few(repeated.unnest(_PROMPT).select(told).to_series())} ({len(repeated):,} in"
+            f" {first_few(repeated.unnest(_PROMPT).select(runs).to_series())} ({len(repeated):,} in"
             " all); keep one response of each, or tell the runs apart: by their models, or by a"
             " column that numbers them, named in by (--by or --key)"
         )
+
+
+def _table_in(path: Path, needed: Collection[str], *, called: str, needed_by: str) -> pl.DataFrame:
+    """The required columns of a table in a Parquet file, or in JSON lines.
+
+    JSON lines are read as by the standard library: the last of a repeated key counts. Values of
+    different kinds under a name are an InputError, since Polars would turn them into text.
+    """
+    if path.suffix == ".parquet":
+        check_parquet(path, f"{called} {path}", needed)
+        with damage_told(f"{called} {path}", "Parquet"):
+            lazy = pl.scan_parquet(path, glob=False)
+            present = lazy.collect_schema().names()
+            table = lazy.select(name for name in present if name in needed).collect()
+    else:
+        rows = _rows(path, called)
+        present = [*dict.fromkeys(name for row in rows for name in row)]
+        read = [{name: row.get(name) for name in present if name in needed} for row in rows]
+        table = _table(read, str(path))
+    if missing := {*needed} - {*present}:
+        with naming(str(path)):
+            raise MissingColumnsError.of(needed_by, missing, present)
+    return table
+
+
+def _rows(path: Path, called: str) -> list[dict[str, Any]]:
+    """An object for each line that is not blank."""
+    import msgspec
+
+    try:
+        data = read_regular(path).removeprefix(_BOM)
+    except OSError as error:
+        raise InputError(f"cannot read {called} {path}: {error.strerror or error}") from error
+    lines = [(n, line) for n, line in enumerate(data.split(b"\n"), 1) if line.strip(_SPACE)]
+    try:
+        rows = msgspec.json.Decoder(dict[str, Any]).decode_lines(data)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        rows = []
+    # A line of two objects gives two rows; the standard library reports that and other faults.
+    if len(rows) == len(lines):
+        return rows
+    return [_object(line, f"{path}, line {number:,}") for number, line in lines]
+
+
+def _object(line: bytes, place: str) -> dict[str, Any]:
+    value = decoded(line.strip(_SPACE), place)
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: each line must be a JSON object, but is {value!r:.80}")
+    return value
+
+
+def _table(rows: list[dict[str, Any]], file: str) -> pl.DataFrame:
+    """The table of rows with the same keys."""
+    for name in rows[0] if rows else ():
+        if place := _mixed([row[name] for row in rows], name):
+            raise InputError(f"{file}: {place}; give all lines the same kind of value there")
+    try:
+        return pl.from_dicts(rows, infer_schema_length=None) if rows else pl.DataFrame()
+    except (ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{file}: a value fits into no column: {error!s:.{_LONGEST}}") from error
+
+
+def _mixed(values: list[Any], place: str, depth: int = 0) -> str | None:
+    """The first place with values of several kinds, or None."""
+    if depth > _DEEPEST:
+        return f"{place[:_LONGEST]} is nested more than {_DEEPEST} deep"
+    known = [value for value in values if value is not None]
+    kinds = sorted({_KINDS[type(value)] for value in known})
+    if len(kinds) > 1:
+        return f"{place!r} is {' and '.join(kinds)}"
+    if kinds == ["lists"]:
+        return _mixed([entry for value in known for entry in value], f"{place}[]", depth + 1)
+    if kinds == ["objects"]:
+        names = dict.fromkeys(name for value in known for name in value)
+        faults = (
+            _mixed([value.get(name) for value in known], f"{place}.{name}", depth + 1)
+            for name in names
+        )
+        return next(filter(None, faults), None)
+    return None

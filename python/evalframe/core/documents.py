@@ -1,4 +1,4 @@
-"""Files of others, read with errors that say what is wrong, and where."""
+"""Files of other programs, read with errors that name the fault and its location."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 
 
 def read_regular(path: Path) -> bytes:
-    """The bytes of a file, but not those of a device or a pipe, which may never end.
-
-    Raises:
-        OSError: No such file, or it cannot be read.
-    """
+    """The bytes of a file; OSError for a device or a pipe, which may never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "it is not a regular file; copy its content into one")
     return path.read_bytes()
@@ -33,16 +29,9 @@ def read_regular(path: Path) -> bytes:
 
 @contextmanager
 def damage_told(name: str, kind: str) -> Iterator[None]:
-    """What Polars says of a damaged file, or panics over, as an error of ours.
+    """Turn errors and panics of Polars over a damaged file into an InputError.
 
-    A file may be damaged anywhere, so what is inside reads all of it that is needed.
-
-    Args:
-        name: What messages call the file.
-        kind: What it was read as, such as `Parquet`.
-
-    Raises:
-        InputError: Polars could not read it.
+    The block must read all that it needs, since a file can be damaged anywhere.
 
     >>> with damage_told("items.parquet", "Parquet"):
     ...     raise pl.exceptions.ComputeError("no footer")
@@ -57,17 +46,9 @@ def damage_told(name: str, kind: str) -> Iterator[None]:
 
 
 def check_parquet(source: Path | bytes, name: str, columns: Collection[str] | None = None) -> None:
-    """Walk through the pages of a Parquet file, in bounded memory.
+    """Read the pages of some or all columns of a Parquet file, in bounded memory.
 
-    At some damaged pages Polars asks for so much memory that the whole process ends.
-
-    Args:
-        source: The file, or its bytes.
-        name: What messages call it.
-        columns: Those that are going to be read; all by default.
-
-    Raises:
-        InputError: It is damaged there.
+    Some damaged pages make Polars request so much memory that the process ends.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -75,9 +56,9 @@ def check_parquet(source: Path | bytes, name: str, columns: Collection[str] | No
     stored = pa.BufferReader(source) if isinstance(source, bytes) else source
     try:
         with parquet.ParquetFile(stored) as file:
-            present = file.schema_arrow.names
-            read = [each for each in present if columns is None or each in columns]
-            for _ in file.iter_batches(columns=read):
+            names = file.schema_arrow.names
+            selected = [name for name in names if columns is None or name in columns]
+            for _ in file.iter_batches(columns=selected):
                 pass
     except (pa.ArrowException, OSError, ValueError) as error:
         why = str(error).partition("\n")[0]
@@ -85,14 +66,7 @@ def check_parquet(source: Path | bytes, name: str, columns: Collection[str] | No
 
 
 def decoded(data: bytes, name: str) -> Any:
-    """JSON as the standard library reads it, NaN and infinity included.
-
-    Args:
-        data: Its bytes.
-        name: What messages call it.
-
-    Raises:
-        InputError: It is empty, no JSON, or more than can be read.
+    """JSON as the standard library reads it, with NaN and infinity; InputError if it is invalid.
 
     >>> decoded(b'{"mode": "few', "run.json")
     Traceback (most recent call last):
@@ -104,7 +78,7 @@ def decoded(data: bytes, name: str) -> Any:
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
-        raise InputError(f"{name}: {_told(error, len(data))}") from None
+        raise InputError(f"{name}: {_described(error, len(data))}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: byte {error.start:,} is not UTF-8 text; is it JSON?") from None
     except ValueError:
@@ -117,7 +91,7 @@ def decoded(data: bytes, name: str) -> Any:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text has no half of a character (a lone surrogate), which no file can hold.
+    """True for a text without single surrogates, which no file can contain.
 
     >>> is_whole("Höhle"), is_whole("a" + chr(0xD800))
     (True, False)
@@ -129,7 +103,7 @@ def is_whole(text: str) -> bool:
     return True
 
 
-def _told(error: json.JSONDecodeError, size: int) -> str:
+def _described(error: json.JSONDecodeError, size: int) -> str:
     text, place = error.doc, error.pos
     rest = text[place:].strip()
     ended = error.msg.startswith("Unterminated") or _begins(rest, _LITERALS)

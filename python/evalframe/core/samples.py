@@ -1,4 +1,4 @@
-"""What the samples of all families share: their draws, and how a file of theirs is described."""
+"""Draws and file descriptions that the samples of all families share."""
 
 from __future__ import annotations
 
@@ -17,22 +17,14 @@ if TYPE_CHECKING:
 
 
 def content_hash(frame: pl.DataFrame) -> str:
-    """The SHA-256 of a table's content, whatever file format, compression or library holds it.
+    """The SHA-256 of a table's content, independent of file format, compression and library.
 
-    Hashed is the JSON text `[[name, dtype, [value, ...]], ...]`, a list per column, as Python
-    writes it without spaces: floats in their shortest exact form, null as `null`. Row and column
-    order count.
+    It is the hash of the JSON text `[[name, dtype, [value, ...]], ...]`, a list per column, as
+    Python writes it without spaces. The order of rows and columns counts.
 
-    Args:
-        frame: A table of numbers, strings, booleans, nulls and lists of them.
-
-    Returns:
-        64 hexadecimal digits.
-
-    Example:
-        >>> import polars as pl
-        >>> content_hash(pl.DataFrame({"a": [1, None]}))[:16]
-        '2315b96b7edace9a'
+    >>> import polars as pl
+    >>> content_hash(pl.DataFrame({"a": [1, None]}))[:16]
+    '2315b96b7edace9a'
     """
     columns = [[column.name, str(column.dtype), column.to_list()] for column in frame]
     return hashlib.sha256(json.dumps(columns, separators=(",", ":")).encode()).hexdigest()
@@ -40,19 +32,16 @@ def content_hash(frame: pl.DataFrame) -> str:
 
 @dataclass(frozen=True)
 class SampleFile:
-    """A file of a sample: what is in it, and how it was made."""
+    """A file of a sample: name, meaning of a row, the call that creates it, seed and content."""
 
     name: str
     row: str
-    """What a row of it is, or what it is as a whole."""
     generator: str
-    """The call that makes the content."""
     seed: int
     content: pl.DataFrame | bytes
-    """A table, written as Parquet, or the bytes themselves."""
 
     def encoded(self) -> bytes:
-        """The bytes of the file."""
+        """The bytes of the file; tables as Parquet."""
         if isinstance(self.content, bytes):
             return self.content
         buffer = io.BytesIO()
@@ -60,7 +49,7 @@ class SampleFile:
         return buffer.getvalue()
 
     def entry(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """The entry of a manifest."""
         if isinstance(self.content, bytes):
             shape, content_sha256 = {}, hashlib.sha256(self.content).hexdigest()
         else:
@@ -78,11 +67,7 @@ class SampleFile:
 
 
 def check_size(size: int, seed: int, *, of: str) -> None:
-    """Refuse a sample of nothing and a seed that numpy does not take.
-
-    Raises:
-        ParameterError: The size is below one, or the seed is no integer from 0.
-    """
+    """Raise ParameterError for an empty sample or a seed that numpy rejects."""
     if size < 1:
         raise ParameterError(f"{of} is {size}; a sample needs at least one.")
     if not isinstance(seed, int) or seed < 0:
@@ -93,7 +78,7 @@ def unit_draws(units: int, seed: int | list[int], shape: tuple[int, ...]) -> Flo
     """Draws of mean 0 and variance 1, shaped quantity, unit and the rest of the shape.
 
     Each is `2 (U1 + U2 + U3) - 3`, which IEEE arithmetic defines to the last bit. A unit's draws
-    are adjacent in the stream, so that later units leave them be.
+    are adjacent in the stream, so that later units do not change them.
     """
     import numpy as np
 

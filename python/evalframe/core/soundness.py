@@ -1,8 +1,9 @@
-"""From a state as its author wrote it to one that is sound: what is wrong is said, rows are masked.
+"""States as authors write them: errors for states that would not add up, masks for rows.
 
-An author's mistake must not become a number. A sum that aggregates by itself, a term that looks at
-other levels, a finish that looks at other groups, a column that is no role: each would give a
-value, and another one in every group, shard and resample.
+An author's mistake must not become a number. A sum that aggregates by itself, a term that reads
+other levels, a finish that reads other groups, a column that is not a role: each would give another
+value in every group, shard and resample.
+
 """
 
 from __future__ import annotations
@@ -33,22 +34,15 @@ if TYPE_CHECKING:
 
 
 def check(name: str, state: Any, roles: Collection[str]) -> None:
-    """Raise where an author's state would not add up.
+    """Raise ParameterError if an author's state would not add up.
 
-    Args:
-        name: Of the metric.
-        state: What its function returned for columns named as the roles and the weight are.
-        roles: The names of those columns, without the weight.
+    `state` is for columns with the names of the roles and the weight; `roles` lacks the weight.
 
-    Raises:
-        ParameterError: It names the metric, the part, what is wrong and what to write instead.
-
-    Examples:
-        >>> state = State(sums={"mass": pl.col("weight")}, finish=lambda t: t.mas)
-        >>> check("total", state, ["loss"])
-        Traceback (most recent call last):
-        evalframe.core.errors.ParameterError: metric total: its finish fails: no sum or term 'mas'.
-        Did you mean 'mass'? There are: mass, n, n_missing
+    >>> state = State(sums={"mass": pl.col("weight")}, finish=lambda t: t.mas)
+    >>> check("total", state, ["loss"])
+    Traceback (most recent call last):
+    evalframe.core.errors.ParameterError: metric total: its finish fails: no sum or term 'mas'.
+    Did you mean 'mass'? There are: mass, n, n_missing
     """
     for stage in (_wrong_types, _wrong_names, _wrong_rows, _wrong_views, _wrong_finish):
         for complaint in stage(state, roles):
@@ -56,12 +50,10 @@ def check(name: str, state: Any, roles: Collection[str]) -> None:
 
 
 def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
-    """The state with incomplete rows masked and counted, all Float64, and undefined as null.
+    """The state as Float64, with incomplete rows masked and counted, and undefined as null.
 
-    Args:
-        state: As the author of the metric wrote it.
-        columns: Role expressions, and the weight if there is one.
-        labels: Roles of any dtype, which can be null but not NaN.
+    `columns` are the roles, and the weight if any; `labels` are roles of any dtype, which can be
+    null but not NaN.
     """
     needed = [role for role in columns if role != WEIGHT and state.valid is None]
     present = [
@@ -143,7 +135,7 @@ def _wrong_names(state: State, roles: Collection[str]) -> Iterator[str]:
 
 
 def _wrong_rows(state: State, roles: Collection[str]) -> Iterator[str]:
-    """What is not computed from one row and its roles alone."""
+    """Faults of expressions that read more than one row and its roles."""
     known = {*roles, WEIGHT}
     for part, expr in _row_parts(state):
         for name in sorted(columns_read([expr]) - known):
@@ -166,7 +158,7 @@ def _wrong_rows(state: State, roles: Collection[str]) -> Iterator[str]:
 
 
 def _wrong_views(state: State, roles: Collection[str]) -> Iterator[str]:
-    """What on an axis does not follow from one level and the views of it."""
+    """Faults of axes: results that read more than one level and its views."""
     sums = dict(_sums(state))
     for axis in state.axes:
         reading = {f"term {name!r}": exprs for name, exprs in axis.results.items()}
@@ -232,7 +224,7 @@ def _sums(state: State) -> Iterator[tuple[str, pl.Expr]]:
 
 
 def _row_parts(state: State) -> Iterator[tuple[str, Any]]:
-    """Everything that is an expression of one row, with its name for messages."""
+    """Every expression of one row, with its name for messages."""
     for name, expr in _sums(state):
         yield f"sum {name!r}", expr
     for axis in state.axes:
