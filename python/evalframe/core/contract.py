@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 ROW, BROKEN_RULES = "row", "broken_rules"
-"""The two columns that a quarantined row gains."""
+"""The two columns that quarantined rows get."""
 
 _ROW, _FIRST = "__evalframe_row__", "__evalframe_first__"
 
@@ -35,10 +35,10 @@ class Rule:
     """A named condition on rows.
 
     Args:
-        name: What holds, as a short sentence: "weight is not negative".
-        holds: True where the row is good; null counts as good.
-        columns: The columns it speaks of; a table that lacks one is not asked.
-        remedy: What to do about rows that break it, as an imperative without a full stop.
+        name: The condition as a short sentence: "weight is not negative".
+        holds: True for valid rows; null counts as valid.
+        columns: The columns of the condition; it is skipped for a table that lacks one.
+        remedy: What to do about invalid rows, as an imperative without a full stop.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -59,7 +59,7 @@ class Rule:
 
     @property
     def broken(self) -> pl.Expr:
-        """True where the row breaks the rule, else false, never null."""
+        """True for rows that break the rule, never null."""
         return ~self.holds.fill_null(True)
 
 
@@ -69,13 +69,12 @@ class Column:
 
     Args:
         name: The column's name in the user's table.
-        kind: What it may hold, or all that it may; a column of nothing but nulls passes as any
-            kind.
-        required: Whether the table must have it.
-        nullable: Whether a row may lack it.
-        finite: Whether NaN and infinity are bad data.
-        where: Another column; rows in which that one is null are not checked.
-        meaning: What the column says, in a few words, for messages.
+        kind: Its kind, or all kinds that it can have; a column of nulls passes as any kind.
+        required: The table must have the column.
+        nullable: The column can contain null.
+        finite: NaN and infinity are invalid.
+        where: Another column; rows in which it is null are not checked.
+        meaning: The meaning of the column in a few words, for messages.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -120,12 +119,12 @@ def each_once(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a table must look like, under the names its columns have there.
+    """Requirements on a table, under the names its columns have there.
 
     Args:
-        table: What the table is called in messages.
-        columns: Its columns; further ones are welcome and left alone.
-        rules: Conditions on rows beyond those the columns imply.
+        table: Name of the table in messages.
+        columns: Its columns; others are ignored.
+        rules: Conditions on rows in addition to those of the columns.
         key: Columns that together identify a row.
         alike: Pairs of columns that are compared: both numbers, both strings or both booleans.
 
@@ -147,14 +146,9 @@ class Contract:
     alike: tuple[tuple[str, str], ...] = ()
 
     def check_schema(self, schema: pl.Schema) -> None:
-        """Check the names and types of all columns, without reading a row.
-
-        Raises:
-            MissingColumnsError: A required column is absent.
-            ContractError: A column, or several, of the wrong type.
-        """
-        needed = {column.name for column in self.columns if column.required} | {*self.key}
-        if missing := needed - schema.keys():
+        """Check the names and types of all columns, without reading a row."""
+        required = {column.name for column in self.columns if column.required} | {*self.key}
+        if missing := required - schema.keys():
             raise MissingColumnsError.of(self.table, missing, schema)
         faults = [
             *(
@@ -163,11 +157,11 @@ class Contract:
             ),
             *(unlike(pair, schema) for pair in self.alike if schema.keys() >= {*pair}),
         ]
-        if told := [f"{self.table}: {fault}" for fault in faults if fault]:
-            raise ContractError("\n".join(told))
+        if messages := [f"{self.table}: {fault}" for fault in faults if fault]:
+            raise ContractError("\n".join(messages))
 
     def row_rules(self, schema: pl.Schema) -> list[Rule]:
-        """Every rule that a row of such a table obeys by itself; `key_rule` is not one of them."""
+        """The rules on single rows of such a table, without `key_rule`."""
         implied = (r for column in self._in(schema) for r in column.rules(schema[column.name]))
         return [rule for rule in (*implied, *self.rules) if schema.keys() >= {*rule.columns}]
 
@@ -189,7 +183,7 @@ class Contract:
         return table.select(pl.len(), hashes.alias("#"), *counts)
 
     def key_rule(self) -> Rule:
-        """The key identifies a row: broken by each row that repeats the key of an earlier one.
+        """The rule that is broken by each row that repeats the key of an earlier one.
 
         Rows without a part of the key that they must have break another rule already.
         """
@@ -213,15 +207,15 @@ _Breaches: TypeAlias = list[tuple[Rule, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What `validate` found, and where each row went.
+    """Result of `validate`.
 
     Args:
-        table: What the contract calls the table.
+        table: Name of the table in the contract.
         rows: Rows of the input.
         rejected: Rows that broke a rule, each counted once.
         breaches: One row per broken rule: `rule`, `columns`, `rows`, `remedy`.
         valid: The accepted rows, lazily, in input order, with all their columns.
-        quarantine: The file of rejected rows, or None if none was asked for.
+        quarantine: The file of rejected rows, or None.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -249,7 +243,7 @@ class Report:
         return {"rows": self.rows, "rejected": self.rejected}
 
     def __str__(self) -> str:
-        """How many rows went where, and why."""
+        """Numbers of accepted and rejected rows, and the broken rules."""
         if not self.rejected:
             return f"{self.table}: all {self.rows:,} rows accepted"
         kept = f"{self.rows - self.rejected:,} of {self.rows:,} rows accepted"
@@ -269,23 +263,22 @@ def validate(
 ) -> Report:
     """Check a table against its contract, all rules at once.
 
-    Rows are numbered from 0, as they come. A lazy frame is read more than once, so its rows should
-    come in a stable order, as those of a scan do.
+    Rows are numbered from 0. A lazy frame can be read more than once, so its rows should have a
+    stable order, as those of a scan.
 
     Args:
         frame: The table.
-        contract: What must hold.
-        on_invalid: `"raise"` tells of all broken rules in one error; `"quarantine"` rejects rows
-            that break one. Of rows that share a key all beyond the first are rejected, whatever
-            else is wrong with that first one.
-        quarantine: Parquet file for rejected rows: each as it was, its number in `row`, the rules
-            it breaks in `broken_rules`. Written whole or not at all; empty if none was rejected.
-        examples: How many offending rows an error shows for each rule.
+        contract: Its contract.
+        on_invalid: `"raise"` reports all broken rules in one error; `"quarantine"` rejects rows
+            that break one. Of rows with the same key, all but the first are rejected.
+        quarantine: Parquet file for rejected rows, with their numbers in `row` and the rules they
+            break in `broken_rules`. Written completely or not at all, also without rejected rows.
+        examples: Number of invalid rows that an error shows for each rule.
         counts: Result of `contract.query(frame)`, if it was collected with other queries.
 
     Raises:
-        MissingColumnsError: A required column is absent.
-        ContractError: Wrong types, no rows, or (unless quarantined) rows that break a rule.
+        MissingColumnsError: A required column is missing.
+        ContractError: Types are wrong, there are no rows, or (unless quarantined) rows break rules.
         OutputError: The quarantine file cannot be written.
 
     Examples:
@@ -377,7 +370,7 @@ def _shown(row: dict[str, object]) -> str:
 
 
 def _set_apart(table: pl.LazyFrame, breaches: _Breaches, path: Path) -> int:
-    """Write the rows that break a rule, and say how many they are."""
+    """Write the rows that break a rule, and count them."""
     named = (pl.when(rule.broken).then(pl.lit(rule.name)) for rule, _ in breaches)
     rules = pl.concat_list(pl.lit(None, pl.String), *named).list.drop_nulls()
     suspects = table if breaches else table.head(0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.rag.answers import aliases, answer_groups
 
 if TYPE_CHECKING:
@@ -128,7 +128,6 @@ def responses_contract(
     columns += [Column(label, "integers", nullable=True)] if label else []
     columns += [Column(factlabel, "integer", nullable=True)] if factlabel else []
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    first = {column.name: column for column in reversed(columns)}
     rules = [_share(name) for name in (noise_rate, correct_passage_rate) if name]
     rules += [_not_negative(name) for name in (passage_num, weight) if name]
     rules += [_published(answers)] if answers else []
@@ -137,7 +136,7 @@ def responses_contract(
     settings = (model, dataset, noise_rate, passage_num, correct_passage_rate, *extra, id)
     return Contract(
         "responses",
-        tuple(column for column in columns if first[column.name] is column),
+        each_once(columns),
         rules=tuple(rules),
         key=tuple(dict.fromkeys(name for name in settings if name)) if id else (),
     )
