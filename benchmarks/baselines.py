@@ -38,7 +38,7 @@ def run(small: bool) -> list[Figure]:
         *_of_baselines(survey, permutations, small),
         against(
             f"{flips:,} sign flips, {pairs:,} pairs of models, {items:,} items",
-            collected(partial(sign_flip_test, scored, n=flips)),
+            partial(sign_flip_test, scored, n=flips),
             product(flips, items, pairs),
             called="one matrix product of the size",
             at_most=_FLIPS_AT_MOST,
@@ -84,19 +84,19 @@ def _of_inference(scored: pl.DataFrame, models: int, items: int, small: bool) ->
     return [
         against(
             f"{draws:,} draws of respondents, 2 models, {items:,} items each",
-            collected(partial(respondent_intervals, few, n=draws)),
+            partial(respondent_intervals, few, n=draws),
             rounds=rounds,
         ),
         against(
             f"bootstrap of means, {models:,} models, {items:,} items each, {draws:,} draws",
-            collected(partial(mean_intervals, scored, n=draws)),
+            partial(mean_intervals, scored, n=draws),
             product(draws, items, models),
             called="one matrix product of the size",
             rounds=rounds,
         ),
         against(
             f"context test, 2 models, {items:,} points each, {draws:,} permutations",
-            collected(partial(context_test, contexts, on="segment_id", n=draws)),
+            partial(context_test, contexts, on="segment_id", n=draws),
             rounds=rounds,
         ),
     ]
@@ -130,11 +130,6 @@ def scores(survey: pl.DataFrame, models: int, seed: int = 1) -> pl.DataFrame:
 
 def _shape(pairs: pl.DataFrame) -> tuple[int, int]:
     return pairs["question_id"].n_unique(), pairs["segment_id"].n_unique()
-
-
-def collected(made: Callable[[], pl.LazyFrame]) -> Callable[[], pl.DataFrame]:
-    """The lazy result, collected whenever it is called."""
-    return lambda: made().collect()
 
 
 def product(rows: int, inner: int, columns: int) -> Callable[[], Any]:

@@ -90,4 +90,4 @@ def bare(frame: pl.DataFrame) -> pl.DataFrame:
 
 def one(frame: pl.DataFrame, level: Level, resample: Bootstrap | None = None) -> pl.DataFrame:
     """One leaderboard."""
-    return leaderboard(frame, level, resample=resample).collect()
+    return leaderboard(frame, level, resample=resample)

@@ -160,7 +160,7 @@ def _leaderboards(rows: pl.DataFrame, draws: int, seed: int) -> Iterator[tuple[s
     )
     for name in INTERVALS:
         method = bootstrap(name, draws, seed, "segment_id")
-        yield name, leaderboard(scored, by=WORLD, resample=method).collect()
+        yield name, leaderboard(scored, by=WORLD, resample=method)
 
 
 def _held(made: pl.DataFrame, method: str) -> pl.DataFrame:

@@ -42,7 +42,7 @@ def ceilings(shared: Path) -> str:
 
 def rounds(shared: Path) -> str:
     sound, original = (
-        leaderboard(marginal(shared)).collect().row(0, named=True)
+        leaderboard(marginal(shared)).row(0, named=True)
         for leaderboard in (ef.survey.leaderboard, dtef.leaderboard)
     )
     return (

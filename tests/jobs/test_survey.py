@@ -58,7 +58,7 @@ def scored(responses: pl.DataFrame = RESPONSES, *kinds: Any, **options: Any) -> 
 
 def test_the_result_is_what_the_library_gives(survey: Any) -> None:
     text = survey(*SAID, "-o", "out.parquet")
-    expected = ef.survey.leaderboard(scored(RESPONSES, *USUAL)).collect()
+    expected = ef.survey.leaderboard(scored(RESPONSES, *USUAL))
     assert_frame_equal(pl.read_parquet("out.parquet"), expected)
     assert text.splitlines()[2].split()[:3] == ["1", "quill-70b", "0.8633"]
     assert "MB2 gender:female 0.935" in text
@@ -81,10 +81,10 @@ def test_a_folder_gets_every_table(survey: Any) -> None:
     for name in expected.keys() - {"category_leaders", "segment_overview"}:
         assert_frame_equal(found[name], expected[name])
     models = items.filter(~ef.survey.is_baseline())
-    overview = ef.survey.segment_overview(models).collect()
+    overview = ef.survey.segment_overview(models)
     assert_frame_equal(found["segment_overview"], overview)
     assert not found["category_leaders"]["model"].str.starts_with("baseline:").any()
-    breakdown = ef.survey.attribute_breakdown(items, attributes).collect()
+    breakdown = ef.survey.attribute_breakdown(items, attributes)
     assert_frame_equal(found["attribute_breakdown"], breakdown)
     assert "response" not in found["scores"].columns
     assert len(found["scores"]) == 900 + 3 * 150
@@ -109,8 +109,8 @@ def test_intervals_and_weights(survey: Any) -> None:
     resample = ef.Bootstrap(cluster="segment_id", n=30, seed=7, level=0.9)
     for name in ("overall", "category"):
         expected = ef.survey.leaderboard(items, name, weighting="question", resample=resample)
-        assert_frame_equal(pl.read_parquet(f"tables/{name}.parquet"), expected.collect())
-    pairs = ef.survey.sign_flip_test(items, n=30, seed=7).collect()
+        assert_frame_equal(pl.read_parquet(f"tables/{name}.parquet"), expected)
+    pairs = ef.survey.sign_flip_test(items, n=30, seed=7)
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
 
 
@@ -126,7 +126,7 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
     found = pl.read_parquet("tables/scores.parquet")
     assert found["score"].head(900).to_list() == models["score"].to_list()
     only = models.select("model", *KEYS, "context_count", "score")
-    expected = dtef.leaderboard(only).collect()
+    expected = dtef.leaderboard(only)
     board = pl.read_parquet("tables/overall.parquet").filter(~ef.survey.is_baseline())
     assert board["score"].to_list() == pytest.approx(expected["score"].to_list())
     assert pl.read_parquet("tables/attribute_breakdown.parquet").is_empty()
@@ -147,7 +147,7 @@ def test_groups(survey: Any) -> None:
     attributes = pl.read_csv("out.csv")["by_segment_attribute"].unique().sort()
     assert attributes.to_list() == ["ageGroup", "country", "gender"]
     group = {"round": "MB2", "context_count": 4}
-    expected = ef.survey.leaderboard(scored(RESPONSES.filter(**group))).collect()
+    expected = ef.survey.leaderboard(scored(RESPONSES.filter(**group)))
     models = found.filter(~ef.survey.is_baseline(), by_round="MB2", context_count=4)
     assert models["score"].to_list() == pytest.approx(expected["score"].to_list())
 
@@ -158,11 +158,11 @@ def test_amounts_of_context(survey: Any) -> None:
     flags = ["--baselines", "uniform", "--bootstrap", "20"]
     assert left in survey(*SAID, "-o", "tables", "--context", "0", *flags)
     resample = ef.Bootstrap(cluster="segment_id", n=20)
-    expected = ef.survey.leaderboard(items, context=0, resample=resample).collect()
+    expected = ef.survey.leaderboard(items, context=0, resample=resample)
     assert_frame_equal(pl.read_parquet("tables/overall.parquet"), expected)
-    gaps = ef.survey.question_disparity(items, context=0).collect()
+    gaps = ef.survey.question_disparity(items, context=0)
     assert_frame_equal(pl.read_parquet("tables/question_disparity.parquet"), gaps)
-    pairs = ef.survey.sign_flip_test(items, context=0, n=20).collect()
+    pairs = ef.survey.sign_flip_test(items, context=0, n=20)
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
     text = survey(*SAID, "-o", "out.parquet", "--context", "all")
     assert "Items of all amounts of context are pooled." in text
@@ -272,7 +272,7 @@ def test_scores_are_taken_as_they_stand(survey: Any) -> None:
     models.write_parquet("scores.parquet")
     args = ["scores.parquet", "--truth", "survey.parquet", "-o", "out.parquet", "-q"]
     survey(*args, "--metric", "cosine")
-    cosine = ef.survey.leaderboard(scored(RESPONSES, *USUAL, metric="cosine")).collect()
+    cosine = ef.survey.leaderboard(scored(RESPONSES, *USUAL, metric="cosine"))
     assert_frame_equal(pl.read_parquet("out.parquet"), cosine)
 
 

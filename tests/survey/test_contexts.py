@@ -57,33 +57,33 @@ def test_every_table_goes_by_one_rule(name: str) -> None:
     table = TABLES[name]
     rows = GAPS if name == "gap_summary" else SCORED
     for context in CHOICES:
-        found = table(rows, context=context).collect()
-        chosen = at_context(rows, context).collect()
-        alone = table(chosen.drop("context_count")).collect()
+        found = table(rows, context=context)
+        chosen = at_context(rows, context)
+        alone = table(chosen.drop("context_count"))
         told = ["context_count", "n_other_context"]
         assert_frame_equal(found.drop(told), alone, abs_tol=1e-12)
         amount = {"highest": 4, "lowest": 0, "all": None}.get(context, context)
         assert found["context_count"].unique().to_list() == [amount]
         assert (found["n_other_context"] > 0).all() == (context != "all")
-    assert_frame_equal(table(rows).collect(), table(rows, context="highest").collect())
+    assert_frame_equal(table(rows), table(rows, context="highest"))
 
 
 def test_what_is_left_out_is_counted() -> None:
     at_4 = SCORED.filter(context_count=4).group_by("model").len().sort("model")["len"]
-    found = ef.survey.leaderboard(SCORED, context=0).sort("model").collect()
+    found = ef.survey.leaderboard(SCORED, context=0).sort("model")
     assert found["n_other_context"].to_list() == at_4.to_list()
-    pair = ef.survey.sign_flip_test(SCORED, context=0, n=9).collect().row(0, named=True)
+    pair = ef.survey.sign_flip_test(SCORED, context=0, n=9).row(0, named=True)
     assert pair["n_other_context"] == at_4[0] + at_4[1]
     at_once = ef.survey.leaderboards(SCORED, context=0)
     for name in ("disparity", "consistency", "question_disparity", "category_leaders"):
-        assert_frame_equal(at_once[name], TABLES[name](SCORED, context=0).collect(), abs_tol=1e-12)
+        assert_frame_equal(at_once[name], TABLES[name](SCORED, context=0), abs_tol=1e-12)
     assert at_once["context_responsiveness"]["n_points"].to_list() == [40] * 3
 
 
 def test_gaps_are_those_that_are_tested() -> None:
     columns = ["model", "round", "category", "gap"]
-    gaps = ef.survey.disparity(SCORED).select(columns).sort(columns).collect()
-    tested = ef.survey.respondent_gaps(SCORED, n=9).select(columns).sort(columns).collect()
+    gaps = ef.survey.disparity(SCORED).select(columns).sort(columns)
+    tested = ef.survey.respondent_gaps(SCORED, n=9).select(columns).sort(columns)
     assert_frame_equal(gaps, tested, abs_tol=1e-12)
 
 
@@ -99,11 +99,11 @@ SMALL = pl.DataFrame(
 
 def test_amounts_are_of_a_segment_with_a_score() -> None:
     shown = ["model", "score", "context_count", "n_other_context"]
-    found = ef.survey.leaderboard(SMALL).sort("model").select(shown).collect()
+    found = ef.survey.leaderboard(SMALL).sort("model").select(shown)
     # The request that failed with the most context is no answer.
     assert found.rows()[:2] == [("a", 0.5, 5, 2), ("b", 0.2, 0, 0)]
     # Models that were not asked so have no score; a baseline is shown nothing.
-    found = ef.survey.leaderboard(SMALL, context=5).sort("model").select(shown).collect()
+    found = ef.survey.leaderboard(SMALL, context=5).sort("model").select(shown)
     assert found.rows() == [
         ("a", 0.5, 5, 2),
         ("b", None, None, 1),
@@ -111,41 +111,41 @@ def test_amounts_are_of_a_segment_with_a_score() -> None:
         ("c", None, None, 1),
     ]
     mixed = SMALL.with_columns(segment_id=pl.Series(["x:1", "x:2", "x:3", "x:4", "x:5", "x:6"]))
-    found = ef.survey.leaderboard(mixed).filter(model="a").select(shown).collect()
+    found = ef.survey.leaderboard(mixed).filter(model="a").select(shown)
     assert found.rows() == [("a", pytest.approx(0.3), None, 0)]
 
 
 def test_rows_of_a_context_for_any_verb() -> None:
     means = ef.evaluate(at_context(SCORED), ef.mean_score(), by="model")
     estimates = means.sort("model").collect()["estimate"].to_list()
-    own = ef.survey.weighted_means(SCORED).sort("model").collect()
+    own = ef.survey.weighted_means(SCORED).sort("model")
     assert estimates == pytest.approx(own["mean"].to_list())
     picked = at_context(SCORED.lazy(), "lowest").collect()
     assert_frame_equal(picked, SCORED.filter(context_count=0))
-    unscored = at_context(SMALL.drop("score")).collect()
+    unscored = at_context(SMALL.drop("score"))
     assert unscored.filter(model="a")["context_count"].to_list() == [9]
     groups = SMALL.with_columns(hot=pl.Series([True, False, False, True, True, True]))
-    assert at_context(groups, by="hot").filter(model="a").collect()["score"].to_list() == [0.1, 0.5]
+    assert at_context(groups, by="hot").filter(model="a")["score"].to_list() == [0.1, 0.5]
 
 
 def test_a_leaderboard_for_each_amount() -> None:
-    found = ef.survey.leaderboard(SCORED, by="context_count").collect()
+    found = ef.survey.leaderboard(SCORED, by="context_count")
     assert found.columns.count("context_count") == 1
     assert found["n_other_context"].sum() == 0
     for amount in (0, 4):
-        alone = ef.survey.leaderboard(SCORED, context=amount).drop("n_other_context").collect()
+        alone = ef.survey.leaderboard(SCORED, context=amount).drop("n_other_context")
         board = found.filter(context_count=amount).drop("n_other_context")
         assert_frame_equal(board.select(alone.columns), alone, abs_tol=1e-12)
-    segments = ef.survey.segment_scores(SCORED, by="context_count").collect()
-    every = ef.survey.segment_scores(SCORED, runs="all").collect()
+    segments = ef.survey.segment_scores(SCORED, by="context_count")
+    every = ef.survey.segment_scores(SCORED, runs="all")
     order = ["context_count", "model", "round", "segment_id"]
     assert_frame_equal(segments.select(every.columns).sort(order), every.sort(order), abs_tol=1e-12)
-    each = ef.survey.mean_intervals(SCORED, by=["model", "context_count"], n=9).collect()
+    each = ef.survey.mean_intervals(SCORED, by=["model", "context_count"], n=9)
     assert each.columns[:2] == ["model", "context_count"]
     assert each["n_other_context"].sum() == 0
-    pairs = ef.survey.sign_flip_test(SCORED, on=[*KEYS, "context_count"], n=9).collect()
+    pairs = ef.survey.sign_flip_test(SCORED, on=[*KEYS, "context_count"], n=9)
     assert pairs["n_other_context"].to_list() == [0, 0, 0]
-    old = dtef.leaderboard(SMALL, by="context_count").collect()
+    old = dtef.leaderboard(SMALL, by="context_count")
     assert "n_other_context" not in old.columns
 
 
@@ -153,8 +153,8 @@ def test_the_original_has_its_own_rule() -> None:
     assert "n_other_context" not in dtef.leaderboard(SCORED).collect_schema()
     for table in (dtef.weighted_means, dtef.sign_flip_test, dtef.mean_intervals):
         assert "n_other_context" not in table(SCORED).collect_schema()
-    pooled = ef.survey.weighted_means(SCORED, context="all").select("model", "mean").collect()
-    old = dtef.weighted_means(SCORED).select("model", "mean").collect()
+    pooled = ef.survey.weighted_means(SCORED, context="all").select("model", "mean")
+    old = dtef.weighted_means(SCORED).select("model", "mean")
     assert_frame_equal(old, pooled)
 
 
@@ -175,7 +175,7 @@ def test_refusals(context: Any, message: str) -> None:
 
 def test_tables_without_amounts() -> None:
     bare = SCORED.filter(context_count=0).drop("context_count")
-    assert "n_other_context" not in ef.survey.leaderboard(bare).collect().columns
+    assert "n_other_context" not in ef.survey.leaderboard(bare).columns
     with pytest.raises(MissingColumnsError, match="context='lowest' needs column 'context_count'"):
         ef.survey.leaderboard(bare, context="lowest")
     with pytest.raises(ParameterError, match="context_count must be numbers, but is String"):

@@ -43,22 +43,22 @@ def test_golden_sign_flips(golden):
     assert len(cases) >= 5
     for case in cases:
         scores = pair(case["scores_a"], case["scores_b"])
-        exact = sign_flip_test(scores, on="question_id", n=2**12).collect()
+        exact = sign_flip_test(scores, on="question_id", n=2**12)
         assert exact["p_value"].item() == pytest.approx(case["exact_p"], abs=1e-12)
-        original = dtef.sign_flip_test(scores, on="question_id").collect()
+        original = dtef.sign_flip_test(scores, on="question_id")
         if not case["tested"]:
             assert original.select("delta", "p_value").row(0) == (None, None)
             continue
         assert -original["delta"].item() == pytest.approx(case["mean_diff"], abs=1e-12)
         stored = case["exact_p_strict_float"]
         assert original["p_value"].item() == pytest.approx(stored, abs=case["mc"]["abs_tol"])
-        drawn = sign_flip_test(scores, on="question_id", n=2 ** len(case["scores_a"]) - 1).collect()
+        drawn = sign_flip_test(scores, on="question_id", n=2 ** len(case["scores_a"]) - 1)
         assert drawn["p_value"].item() == pytest.approx(case["exact_p"], abs=0.25)
 
 
 def test_golden_pairs_of_models(golden):
     scores = model_scores(golden)
-    made = dtef.sign_flip_test(scores, on=["segment_id", "question_id"]).collect()
+    made = dtef.sign_flip_test(scores, on=["segment_id", "question_id"])
     found = {(row["left"], row["right"]): row for row in made.iter_rows(named=True)}
     pairs = golden("survey/statistics")["dataset"]["pairwise"]
     assert len(pairs) == len(made)
@@ -80,14 +80,14 @@ SCORES = st.lists(st.integers(0, 100), min_size=2, max_size=7)
 def test_few_keys_are_enumerated(a, random):
     a = [x / 100 for x in a]
     b = [random.randint(0, 100) / 100 for _ in a]
-    made = sign_flip_test(pair(a, b), on="question_id").collect()
+    made = sign_flip_test(pair(a, b), on="question_id")
     assert made["p_value"].item() == pytest.approx(enumerated(a, b), abs=1e-12)
 
 
 def test_draws_come_near_the_enumeration():
     rng = np.random.default_rng(0)
     a, b = rng.random((2, 10)).round(2)
-    made = sign_flip_test(pair(a, b + 0.1), on="question_id", n=1_000).collect()["p_value"].item()
+    made = sign_flip_test(pair(a, b + 0.1), on="question_id", n=1_000)["p_value"].item()
     assert made == pytest.approx(enumerated(a, b + 0.1), abs=0.06)
 
 
@@ -99,7 +99,7 @@ def test_missing_scores_and_runs():
             "score": [0.2, 0.4, 0.5, 0.6, None, 0.1, 0.1, math.nan, 0.9, 0.5],
         }
     )
-    made = sign_flip_test(scores, on="question_id").collect()
+    made = sign_flip_test(scores, on="question_id")
     assert made.select("left", "right").rows() == [("a", "b"), ("a", "c"), ("b", "c")]
     assert made["n_shared"].to_list() == [2, 0, 0]
     assert made["estimate_left"].round(9).to_list() == [0.4, None, None]
@@ -109,11 +109,11 @@ def test_missing_scores_and_runs():
 
 def test_equal_models_and_clear_differences():
     many = np.linspace(0, 1, 200)
-    same = sign_flip_test(pair(many, many), on="question_id", n=100).collect()
+    same = sign_flip_test(pair(many, many), on="question_id", n=100)
     assert same["p_value"].item() == 1.0
     apart = pair(many, many + 0.5)
-    assert sign_flip_test(apart, on="question_id", n=99).collect()["p_value"].item() == 0.01
-    original = dtef.sign_flip_test(apart, on="question_id", n=99).collect()
+    assert sign_flip_test(apart, on="question_id", n=99)["p_value"].item() == 0.01
+    original = dtef.sign_flip_test(apart, on="question_id", n=99)
     assert original["p_value"].item() == 0.0
 
 
@@ -121,21 +121,19 @@ def test_equal_models_and_clear_differences():
 def test_chunks_and_other_models_change_nothing(golden, monkeypatch, room):
     scores = model_scores(golden)
     keys = ["segment_id", "question_id"]
-    whole = room.sign_flip_test(scores, on=keys, n=300).collect()
+    whole = room.sign_flip_test(scores, on=keys, n=300)
     monkeypatch.setattr(sign_flips, "_SIGNS", 1_000)
-    assert_frame_equal(room.sign_flip_test(scores, on=keys, n=300).collect(), whole)
+    assert_frame_equal(room.sign_flip_test(scores, on=keys, n=300), whole)
     left, right = whole.select("left", "right").row(0)
     two = scores.filter(pl.col("model").is_in([left, right]))
-    alone = room.sign_flip_test(two, on=keys, n=300).collect()
+    alone = room.sign_flip_test(two, on=keys, n=300)
     assert alone["p_value"].item() == whole["p_value"][0]
 
 
 def test_false_findings_are_as_many_as_said():
     rng = np.random.default_rng(5)
     found = [
-        sign_flip_test(pair(*rng.random((2, 30))), on="question_id", n=99)
-        .collect()["p_value"]
-        .item()
+        sign_flip_test(pair(*rng.random((2, 30))), on="question_id", n=99)["p_value"].item()
         for _ in range(200)
     ]
     assert np.mean(np.array(found) <= 0.1) < 0.17

@@ -23,7 +23,7 @@ from survey.stored_scores import model_scores
 
 
 def test_golden_context_tests(golden):
-    made = dtef.context_test(model_scores(golden)).collect()
+    made = dtef.context_test(model_scores(golden))
     found = {row["model"]: row for row in made.iter_rows(named=True)}
     cases = golden("survey/statistics")["dataset"]["context_per_model"]
     assert len(cases) == len(made)
@@ -39,7 +39,7 @@ def test_golden_context_tests(golden):
 def test_golden_context_tests_of_categories(golden):
     category = pl.col("segment_id").str.extract("^([^:]*):").alias("category")
     scores = model_scores(golden).with_columns(category).drop_nulls("category")
-    made = dtef.context_test(scores, by=["model", "category"]).collect()
+    made = dtef.context_test(scores, by=["model", "category"])
     found = {(row["model"], row["category"]): row for row in made.iter_rows(named=True)}
     cases = golden("survey/statistics")["dataset"]["context_by_category"]
     assert len(cases) >= 20
@@ -62,14 +62,14 @@ def points(slope, noise=0.0, keys=12):
 
 
 def test_slopes_within_keys():
-    made = context_test(points(0.01), on="question_id", n=99).collect()
+    made = context_test(points(0.01), on="question_id", n=99)
     assert made["slope"].item() == pytest.approx(0.01)
     assert made["p_value"].item() == 0.01
-    original = dtef.context_test(points(0.01), on="question_id", n=99).collect()
+    original = dtef.context_test(points(0.01), on="question_id", n=99)
     assert original["p_value"].item() == 0.0
-    falling = context_test(points(-0.01), on="question_id", n=99).collect()
+    falling = context_test(points(-0.01), on="question_id", n=99)
     assert falling["p_value"].item() == 1.0
-    level = context_test(points(0.0), on="question_id", n=99).collect()
+    level = context_test(points(0.0), on="question_id", n=99)
     assert level["p_value"].item() == 1.0
 
 
@@ -84,11 +84,11 @@ def test_keys_without_a_slope_are_left_out(monkeypatch):
             }
         )
     )
-    made = context_test(scores, on="question_id", n=200).collect()
+    made = context_test(scores, on="question_id", n=200)
     assert made.select("model", "n_keys", "n_points", "context_levels").rows() == [("a", 12, 36, 3)]
     monkeypatch.setattr(context, "_CELLS", 100)
-    assert context_test(scores, on="question_id", n=200).collect().equals(made)
-    nothing = context_test(scores.filter(model="b"), on="question_id").collect()
+    assert context_test(scores, on="question_id", n=200).equals(made)
+    nothing = context_test(scores.filter(model="b"), on="question_id")
     assert nothing.schema == made.schema
     assert not len(nothing)
 
@@ -106,7 +106,7 @@ def gaps(cases, **change):
             "marginal": [list(map(float, case["marginal"])) for case in cases],
         }
     )
-    return dtef.gap_decomposition(frame.with_columns(**change)).collect()
+    return dtef.gap_decomposition(frame.with_columns(**change))
 
 
 def test_golden_gaps(golden):
@@ -134,15 +134,15 @@ def test_gaps_of_other_units_and_of_nothing():
         },
         strict=False,
     )
-    made = gap_decomposition(answers).collect()
+    made = gap_decomposition(answers)
     assert made["direction"].round(9).to_list() == [1.0] + [None] * 4
     assert made["magnitude"].round(9).to_list() == [0.5, 0.0] + [None] * 3
     assert made["truth_shift"].is_null().to_list() == [False] * 3 + [True] * 2
-    summary = gap_summary(made).collect()
+    summary = gap_summary(made)
     assert summary.select("n", "n_skipped", "share_right_direction").row(0) == (2, 1, 1.0)
-    far = gap_summary(made, min_shift=99).collect().row(0, named=True)
+    far = gap_summary(made, min_shift=99).row(0, named=True)
     assert (far["mean_direction"], far["n"], far["n_skipped"]) == (None, 0, 3)
-    original = dtef.gap_summary(made, min_shift=99).collect().row(0, named=True)
+    original = dtef.gap_summary(made, min_shift=99).row(0, named=True)
     assert (original["mean_direction"], original["mean_overshoot"]) == (0.0, 0.0)
 
 
@@ -165,7 +165,7 @@ def test_golden_experiments(golden):
     for case in both:
         # The original takes the first less the second, as here the right less the left.
         swapped = runs(case["b"], case["a"])
-        made = dtef.welch_test(swapped).collect().row(0, named=True)
+        made = dtef.welch_test(swapped).row(0, named=True)
         assert made["t"] == pytest.approx(case["t"], abs=1e-9)
         assert made["df"] == pytest.approx(case["df"], abs=1e-9)
         assert made["p_value"] == pytest.approx(case["p_normal_approx"], abs=1e-12)
@@ -176,7 +176,7 @@ def test_golden_experiments(golden):
 def test_welch_against_scipy():
     rng = np.random.default_rng(3)
     a, b = rng.random(5), rng.random(9) + 0.2
-    made = welch_test(runs(a, b)).collect().row(0, named=True)
+    made = welch_test(runs(a, b)).row(0, named=True)
     expected = stats.ttest_ind(b, a, equal_var=False)
     assert made["t"] == pytest.approx(expected.statistic)
     assert made["df"] == pytest.approx(expected.df)
@@ -189,13 +189,13 @@ def test_welch_against_scipy():
 )
 def test_experiments_without_variation(room, nothing, degrees, effect):
     for frame in (runs([1, 1], [2, 2]), runs([1], [2, 3]), runs([1], [1])):
-        made = room.welch_test(frame).collect()
+        made = room.welch_test(frame)
         assert made.select("t", "p_value").row(0) == nothing
     # `welchTTest` of the original: n + n - 2, and 0 where a side has fewer than two.
-    three_and_two = room.welch_test(runs([1, 1, 1], [2, 2])).collect()["df"].item()
-    one_and_two = room.welch_test(runs([1], [2, 3])).collect()["df"].item()
+    three_and_two = room.welch_test(runs([1, 1, 1], [2, 2]))["df"].item()
+    one_and_two = room.welch_test(runs([1], [2, 3]))["df"].item()
     assert (three_and_two, one_and_two) == degrees
-    assert room.welch_test(runs([1], [1])).collect()["effect"].item() == effect
+    assert room.welch_test(runs([1], [1]))["effect"].item() == effect
 
 
 def test_experiments_by_group_and_by_name():
@@ -203,11 +203,11 @@ def test_experiments_by_group_and_by_name():
         [runs([1, 2, 4], [3, 4, 6]).with_columns(k=pl.lit(k)) for k in ("y", "x")]
         + [runs([5, math.nan], []).with_columns(k=pl.lit("z"))]
     )
-    made = welch_test(frame, by="k").collect()
+    made = welch_test(frame, by="k")
     assert made["k"].to_list() == ["x", "y", "z"]
     assert made["delta"].round(9).to_list() == [2.0, 2.0, None]
     assert made["n_left"].to_list() == [3, 3, 1]
-    turned = welch_test(frame, by="k", conditions=("b", "a")).collect()
+    turned = welch_test(frame, by="k", conditions=("b", "a"))
     assert turned["delta"].round(9).to_list() == [-2.0, -2.0, None]
 
 

@@ -31,7 +31,7 @@ def test_a_gap_of_small_segments_is_noise():
     """All think alike: about one gap in 20 is beyond the noise that is to be expected."""
     shares, sizes = [[0.3, 0.3, 0.4]] * 6, [40] * 6
     found = [
-        respondent_gaps(asked(shares, sizes, [0.4, 0.4, 0.2], seed=seed), seed=seed).collect()
+        respondent_gaps(asked(shares, sizes, [0.4, 0.4, 0.2], seed=seed), seed=seed)
         for seed in range(60)
     ]
     tested = pl.concat(found)
@@ -42,7 +42,7 @@ def test_a_gap_of_small_segments_is_noise():
 
 def test_a_segment_that_is_not_understood_stands_out():
     shares = [[0.3, 0.3, 0.4]] * 5 + [[0.7, 0.2, 0.1]]
-    found = respondent_gaps(asked(shares, [40] * 6, [0.3, 0.3, 0.4], seed=1)).collect()
+    found = respondent_gaps(asked(shares, [40] * 6, [0.3, 0.3, 0.4], seed=1))
     row = found.row(0, named=True)
     assert row["worst_segment"] == "ageGroup:5"
     assert row["n_segments"] == 6
@@ -52,15 +52,15 @@ def test_a_segment_that_is_not_understood_stands_out():
 
 def test_categories_of_one_segment_have_no_gap():
     scored = asked([[0.5, 0.5]], [10], [0.5, 0.5], seed=0)
-    assert respondent_gaps(scored).collect().is_empty()
+    assert respondent_gaps(scored).is_empty()
 
 
 def test_the_category_is_the_attribute_where_there_is_one():
     scored = asked([[0.5, 0.5]] * 2, [10] * 2, [0.5, 0.5], seed=0)
     named = scored.with_columns(segment_attribute=pl.lit("generation"))
-    found = respondent_gaps(named).collect()
+    found = respondent_gaps(named)
     assert found["category"].to_list() == ["generation"]
-    rows = respondent_gaps(scored).collect()
+    rows = respondent_gaps(scored)
     assert found.drop("category").equals(rows.drop("category"))
 
 

@@ -40,7 +40,7 @@ def answers(*changes):
 @pytest.mark.parametrize("room", [survey, dtef])
 def test_an_answer_of_another_length_keeps_its_score(room):
     shorter = {"predicted": [60.0, 40.0], "actual": [0.5, 0.3, 0.2], "score": 0.1}
-    found = room.respondent_intervals(answers(shorter)).collect().row(0, named=True)
+    found = room.respondent_intervals(answers(shorter)).row(0, named=True)
     assert found["estimate"] == found["lower"] == found["upper"] == 0.1
     assert found["mean"] == pytest.approx(0.1)
 
@@ -48,7 +48,7 @@ def test_an_answer_of_another_length_keeps_its_score(room):
 @pytest.mark.parametrize("truth", [None, [0.0, 0.0], [-1.0, 2.0], [float("nan"), 1.0], []])
 def test_a_truth_that_is_none_keeps_its_scores(truth):
     rows = answers({}, {"question_id": "r", "actual": truth, "sample_size": None, "score": 0.25})
-    found = respondent_intervals(rows, n=50).collect().row(0, named=True)
+    found = respondent_intervals(rows, n=50).row(0, named=True)
     assert found["estimate"] == 0.625
     assert found["n"] == 2
 
@@ -56,7 +56,7 @@ def test_a_truth_that_is_none_keeps_its_scores(truth):
 def test_repeated_rows_are_averaged():
     rows = answers({}, {"score": 0.5}, {"question_id": "r", "score": 0.5})
     for average in ("segments", "items"):
-        found = respondent_intervals(rows, n=10, average=average).collect()
+        found = respondent_intervals(rows, n=10, average=average)
         assert found["estimate"].item() == 0.625
 
 
@@ -100,30 +100,30 @@ def test_a_prediction_that_is_no_distribution_has_no_gap(predicted):
         },
         strict=False,
     )
-    gaps = gap_decomposition(rows).collect()
+    gaps = gap_decomposition(rows)
     assert gaps["direction"][0] is gaps["magnitude"][0] is None
-    summed = gap_summary(gaps).collect().row(0, named=True)
+    summed = gap_summary(gaps).row(0, named=True)
     assert summed["mean_direction"] == pytest.approx(1.0)
     assert summed["mean_magnitude"] == pytest.approx(0.5)
 
 
 def test_rounding_is_no_variance():
     runs = pl.DataFrame({"condition": ["a"] * 3 + ["b"] * 3, "score": [0.1] * 3 + [0.7] * 3})
-    found = welch_test(runs).collect().row(0, named=True)
+    found = welch_test(runs).row(0, named=True)
     assert found["t"] is found["p_value"] is found["cohens_d"] is None
     assert found["delta"] == pytest.approx(0.6)
 
 
 def test_a_condition_without_name_is_none():
     runs = pl.DataFrame({"condition": ["a", "a", "b", "b", None], "score": [1.0, 2, 3, 4, 9]})
-    assert welch_test(runs).collect()["n_right"].item() == 2
+    assert welch_test(runs)["n_right"].item() == 2
 
 
 def test_a_condition_without_runs():
     runs = pl.DataFrame({"condition": ["b", "b"], "score": [1.0, 2.0]})
     with pytest.raises(ParameterError, match="compares two conditions"):
         welch_test(runs, conditions=("a", "b"))
-    found = dtef.welch_test(runs, conditions=("a", "b")).collect()
+    found = dtef.welch_test(runs, conditions=("a", "b"))
     assert found.select("t", "p_value", "cohens_d", "n_left").row(0) == (0.0, 1.0, 0.0, 0)
 
 
@@ -134,7 +134,7 @@ def test_golden_welch_without_runs(golden):
             {"condition": ["b"] * len(case["b"]), "score": case["b"]},
             schema={"condition": pl.String, "score": pl.Float64},
         )
-        found = dtef.welch_test(runs, conditions=("a", "b")).collect()
+        found = dtef.welch_test(runs, conditions=("a", "b"))
         assert found.select("t", "df", "p_value").row(0) == (0.0, 0.0, 1.0)
 
 
@@ -146,7 +146,7 @@ def test_p_values_outside_their_domain():
 
 def test_a_sample_size_below_zero_is_unknown():
     scored = pl.DataFrame({"model": ["a"] * 3, "score": [0.5, 0.8, 0.2], "sample_size": [4, 1, -3]})
-    found = weighted_means(scored).collect().row(0, named=True)
+    found = weighted_means(scored).row(0, named=True)
     assert found["weighted_mean"] == pytest.approx(0.6)
     assert found["n_unweighted"] == 1
 

@@ -90,7 +90,7 @@ def naive(table):
 
 def test_golden_leaderboard(golden):
     expected = golden("survey/aggregation")["expected"]["summary_gd8"]["topModels"]
-    found = dtef.leaderboard(records(golden)).collect()
+    found = dtef.leaderboard(records(golden))
     assert found["model"].to_list() == [row["modelId"] for row in expected]
     assert found["score"].to_list() == pytest.approx(
         [row["overallScore"] for row in expected], abs=1e-12
@@ -120,7 +120,7 @@ def test_original_leaderboards_equal_those_of_a_naive_program(rows):
     table = frame([(run + 10 * (context or 0), *rest[:3], context, *rest[4:])
                    for run, *rest in rows for context in [rest[3]]])  # fmt: skip
     table = table.sort("run_id", maintain_order=True)
-    found = dtef.leaderboard(table).collect()
+    found = dtef.leaderboard(table)
     shown = found.select(
         "score", "sd_segments", "n_segments", "n_items", "best_segment", "worst_segment", "gap"
     )
@@ -148,12 +148,12 @@ def test_all_at_once_are_those_one_by_one(golden, room):
     table = records(golden)
     tables = room.leaderboards(table)
     for level in ("overall", "segment", "category", "question"):
-        alone = room.leaderboard(table, level).collect()
+        alone = room.leaderboard(table, level)
         assert_frame_equal(tables[level], alone, abs_tol=1e-12)
-    assert_frame_equal(tables["consistency"], room.consistency(table).collect())
-    leading = room.category_leaders(table).collect()
+    assert_frame_equal(tables["consistency"], room.consistency(table))
+    leading = room.category_leaders(table)
     assert_frame_equal(tables["category_leaders"], leading, abs_tol=1e-12)
-    rows = room.segment_overview(table).collect()
+    rows = room.segment_overview(table)
     assert_frame_equal(tables["segment_overview"], rows, abs_tol=1e-12)
 
 
@@ -168,53 +168,50 @@ ROUNDS = frame(
 
 
 def test_rounds_overwrite_each_other_in_the_original_alone():
-    assert segment_scores(ROUNDS).collect()["score"].to_list() == pytest.approx([0.2, 0.9, 0.7])
-    kept = dtef.segment_scores(ROUNDS).collect()
+    assert segment_scores(ROUNDS)["score"].to_list() == pytest.approx([0.2, 0.9, 0.7])
+    kept = dtef.segment_scores(ROUNDS)
     assert kept["score"].to_list() == pytest.approx([0.2, 0.9])
-    found = leaderboard(ROUNDS).collect().row(0, named=True)
+    found = leaderboard(ROUNDS).row(0, named=True)
     assert found["score"] == pytest.approx(0.6)
     assert (found["best_round"], found["worst_round"]) == ("gd2", "gd1")
-    old = dtef.leaderboard(ROUNDS).collect().row(0, named=True)
+    old = dtef.leaderboard(ROUNDS).row(0, named=True)
     assert old["score"] == pytest.approx(0.55)
 
 
 def test_weights_are_named():
     sizes = ROUNDS.with_columns(sample_size=pl.Series([10, 20, 20, 70]))
     scores = {
-        weighting: leaderboard(sizes, weighting=weighting)
-        .select("weighting", "score")
-        .collect()
-        .row(0)
+        weighting: leaderboard(sizes, weighting=weighting).select("weighting", "score").row(0)
         for weighting in ("segment", "question", "sample_size")
     }
     assert scores["segment"] == ("segment", pytest.approx(0.6))
     assert scores["question"] == ("question", pytest.approx((0.2 + 0.75 + 0.8) / 3))
     assert scores["sample_size"] == ("sample_size", pytest.approx((2 + 14 + 63) / 100))
     unknown = sizes.with_columns(sample_size=pl.Series([None, 20, 20, 20]))
-    found = leaderboard(unknown, weighting="sample_size").collect()
+    found = leaderboard(unknown, weighting="sample_size")
     assert found.select("score", "n_segments").row(0) == (pytest.approx(0.8), 2)
 
 
 def test_runs_of_most_context_are_pooled():
     rows = [(run, "gd1", "a", "odd", 5, "q1", score) for run, score in ((0, 0.2), (1, 0.8))]
     table = frame([*rows, (2, "gd1", "a", "odd", None, "q1", 1.0)])
-    kept = segment_scores(table).select("score", "n_items", "context_count").collect()
+    kept = segment_scores(table).select("score", "n_items", "context_count")
     assert kept.rows() == [(0.5, 2, 5)]
-    old = dtef.segment_scores(table).collect()
+    old = dtef.segment_scores(table)
     assert old["score"].to_list() == [0.2]
-    every = segment_scores(table, runs="all").select("context_count", "score").collect()
+    every = segment_scores(table, runs="all").select("context_count", "score")
     assert every.rows() == [(0, 1.0), (5, 0.5)]
-    assert len(dtef.segment_scores(table, runs="all").collect()) == 3
+    assert len(dtef.segment_scores(table, runs="all")) == 3
 
 
 def test_a_run_without_scores_is_no_run_but_counts_as_attempted():
     table = frame(
         [(0, "gd1", "a", "odd", 0, "q1", 0.4), (1, "gd1", "a", "odd", 5, "q1", None)]
     ).with_columns(status=pl.Series(["ok", "failed"]))
-    assert segment_scores(table).collect()["score"].to_list() == [0.4]
-    lost = leaderboard(table.filter(pl.col("score").is_null())).collect()
+    assert segment_scores(table)["score"].to_list() == [0.4]
+    lost = leaderboard(table.filter(pl.col("score").is_null()))
     assert lost.select("rank", "score", "n_segments", "parse_rate").row(0) == (None, None, 0, 0.0)
-    none = dtef.leaderboard(table.filter(pl.col("score").is_null())).collect()
+    none = dtef.leaderboard(table.filter(pl.col("score").is_null()))
     assert none.is_empty()
 
 
@@ -222,9 +219,9 @@ def test_ties_share_a_rank():
     rows = [(0, "gd1", name, "odd", 0, "q1", score) for name, score in
             (("b", 0.5), ("a", 0.5), ("c", 0.4), ("baseline:uniform", 0.9))]  # fmt: skip
     table = frame(rows)
-    found = leaderboard(table, baselines=False).select("rank", "model").collect().rows()
+    found = leaderboard(table, baselines=False).select("rank", "model").rows()
     assert found == [(1, "a"), (1, "b"), (3, "c")]
-    old = dtef.leaderboard(table).select("rank", "model").collect().rows()
+    old = dtef.leaderboard(table).select("rank", "model").rows()
     assert old == [(1, "baseline:uniform"), (2, "b"), (3, "a"), (4, "c")]
 
 
@@ -238,16 +235,16 @@ def test_consistency_asks_for_two_segments_unless_the_original_does():
             (0, "gd1", "baseline:uniform", "even", 0, "q1", 0.6),
         ]
     )
-    found = consistency(table).select("rank", "model").collect().rows()
+    found = consistency(table).select("rank", "model").rows()
     assert found == [(1, "b"), (None, "a"), (None, "baseline:uniform")]
-    old = dtef.consistency(table).select("rank", "model").collect().rows()
+    old = dtef.consistency(table).select("rank", "model").rows()
     # Equal ones stand as in the leaderboard, where the baseline is first.
     assert old == [(1, "baseline:uniform"), (2, "a"), (3, "b")]
 
 
 def test_groups_have_leaderboards_of_their_own():
     table = ROUNDS.with_columns(hot=pl.Series([True, False, False, True]))
-    found = leaderboard(table, by="hot").select("hot", "score").collect().rows()
+    found = leaderboard(table, by="hot").select("hot", "score").rows()
     assert found == [(False, pytest.approx(0.7)), (True, pytest.approx(0.55))]
 
 
@@ -259,9 +256,9 @@ def test_segments_of_several_attributes():
             "value": ["male", "young", "female"],
         }
     )
-    found = leaderboard(ROUNDS, "category", attributes=attributes).collect()
+    found = leaderboard(ROUNDS, "category", attributes=attributes)
     assert found.select("category", "n_segments").rows() == [("age", 2), ("gender", 3)]
-    broken = attribute_breakdown(ROUNDS, attributes).collect()
+    broken = attribute_breakdown(ROUNDS, attributes)
     assert broken.select("attribute", "value", "score", "n_segments").rows() == [
         ("age", "young", pytest.approx(0.45), 2),
         ("gender", "female", pytest.approx(0.9), 1),
@@ -281,7 +278,7 @@ def test_it_stays_lazy(tmp_path):
     ROUNDS.write_parquet(tmp_path / "scored.parquet")
     scan = leaderboard(pl.scan_parquet(tmp_path / "scored.parquet"))
     assert isinstance(scan, pl.LazyFrame)
-    assert_frame_equal(scan.collect(engine="streaming"), leaderboard(ROUNDS).collect())
+    assert_frame_equal(scan.collect(engine="streaming"), leaderboard(ROUNDS))
 
 
 @pytest.mark.parametrize(

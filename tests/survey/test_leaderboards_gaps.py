@@ -52,7 +52,7 @@ FAIR = scored(
     [(survey, ["gender:female"] * 2), (dtef, ["gender:male", "gender:female"])],
 )
 def test_gaps_within_categories(room, ends_of_b):
-    found = room.disparity(FAIR).collect()
+    found = room.disparity(FAIR)
     assert found.select("model", "category", "best_segment", "worst_segment").rows() == [
         ("baseline:uniform", "gender", "gender:female", "gender:male"),
         ("a", "country", "country:chad", "country:peru"),
@@ -75,19 +75,19 @@ def test_the_original_keeps_old_prefixes_apart():
         ("a", "O1:french", "q1", 0.0),
         ("a", "O1:dutch", "q1", 1.0),
     )
-    found = dtef.disparity(rows).collect()
+    found = dtef.disparity(rows)
     assert found.select("category", "category_label", "gap", "best_segment").rows() == [
         ("O3", "Gender", 0.5, "O3:male"),
         ("gender", "Gender", 0.125, "gender:male"),
     ]
-    largest = dtef.model_disparity(rows).collect()
+    largest = dtef.model_disparity(rows)
     assert largest.select("overall_gap", "category", "n_categories").row(0) == (0.5, "O3", 2)
-    leading = dtef.category_leaders(rows).collect()
+    leading = dtef.category_leaders(rows)
     assert leading.select("category", "score").rows() == [("O3", 0.5), ("gender", 0.5625)]
-    board = dtef.leaderboard(rows, "category").collect()
+    board = dtef.leaderboard(rows, "category")
     assert board.select("category", "n_segments").rows() == [("O3", 2), ("gender", 2)]
     # What is sound is one category for both prefixes, and none for an id without a colon.
-    assert disparity(rows).collect().select("category", "n_segments").rows() == [
+    assert disparity(rows).select("category", "n_segments").rows() == [
         ("O1", 2),
         ("gender", 3),
     ]
@@ -101,9 +101,9 @@ def test_the_original_orders_questions_by_gaps_as_they_are():
         ("a", "gender:female", "q2", 0.3),
     )
     assert 0.75 - 0.65 < 0.4 - 0.3
-    found = dtef.question_disparity(rows).collect()
+    found = dtef.question_disparity(rows)
     assert found["question_id"].to_list() == ["q2", "q1"]
-    assert question_disparity(rows).collect()["question_id"].to_list() == ["q1", "q2"]
+    assert question_disparity(rows)["question_id"].to_list() == ["q1", "q2"]
 
 
 def test_categories_are_what_stands_before_the_colon():
@@ -116,15 +116,15 @@ def test_categories_are_what_stands_before_the_colon():
         ("a", "gender:female", "q1", 0.6),
         ("a", "everybody", "q1", 0.1),
     )
-    found = disparity(own).select("category", "category_label", pl.col("gap").round(9)).collect()
+    found = disparity(own).select("category", "category_label", pl.col("gap").round(9))
     assert found.rows() == [("Age", "Age", 0.5), ("sex", "sex", 0.2), ("gender", "Gender", 0.1)]
-    old = dtef.disparity(own).collect()
+    old = dtef.disparity(own)
     assert old["category"].to_list() == ["gender"]
     stated = own.with_columns(segment_attribute=pl.col("segment_id").str.extract(r"^(\w+):"))
-    assert dtef.disparity(stated).collect().equals(old)
-    assert disparity(stated).collect().equals(disparity(own).collect())
-    assert leaderboard(own, "category").collect()["category"].to_list() == ["Age", "gender", "sex"]
-    leading = category_leaders(own).collect()
+    assert dtef.disparity(stated).equals(old)
+    assert disparity(stated).equals(disparity(own))
+    assert leaderboard(own, "category")["category"].to_list() == ["Age", "gender", "sex"]
+    leading = category_leaders(own)
     assert leading["category"].to_list() == ["Age", "gender", "sex"]
 
 
@@ -143,34 +143,34 @@ def test_no_category_is_an_error_that_says_what_was_looked_for(name):
     looked = f"{name}: no segment has a category; looked for what stands before a ':' in segment_id"
     for given_as in (rows, rows.lazy()):
         with pytest.raises(ParameterError, match=f"{looked}.* found 2 segments, such as 'old'"):
-            table(given_as).collect()
+            table(given_as).lazy().collect()
     unknown = rows.with_columns(segment_attribute=pl.lit(None, pl.String))
     with pytest.raises(ParameterError, match="segment_attribute, which is null for all"):
-        table(unknown).collect()
+        table(unknown)
     others = pl.DataFrame({"segment_id": ["gender:male"], "attribute": ["gender"]})
     with pytest.raises(ParameterError, match="in the table of attributes, and found 2"):
-        table(rows, attributes=others).collect()
-    assert getattr(dtef, name)(rows, **NAMELESS[name]).collect().is_empty()
-    assert table(rows.clear()).collect().is_empty()
+        table(rows, attributes=others)
+    assert getattr(dtef, name)(rows, **NAMELESS[name]).is_empty()
+    assert table(rows.clear()).is_empty()
     assert leaderboards(rows)["disparity"].is_empty()
 
 
 def test_categories_are_looked_for_in_the_whole_table():
     rows = scored(*[("a", f"gender:{value}", "q", 0.5) for value in "mf"], ("b", "young", "q", 0.5))
-    for made in (disparity(rows), leaderboard(rows, "category")):
+    for made in (disparity(rows.lazy()), leaderboard(rows.lazy(), "category")):
         assert made.filter(model="b").collect().is_empty()
     with pytest.raises(ParameterError, match="no segment has a category"):
-        disparity(rows.filter(model="b")).select("gap").collect()
+        disparity(rows.lazy().filter(model="b")).select("gap").collect()
 
 
 def test_a_gap_of_a_tenth_is_no_concern():
     rows = scored(("a", "gender:male", "q1", 0.4), ("a", "gender:female", "q1", 0.3))
     assert 0.4 - 0.3 > 0.1
-    assert disparity(rows).collect()["concern"].to_list() == [False]
+    assert disparity(rows)["concern"].to_list() == [False]
 
 
 def test_the_largest_gap_of_each_model():
-    found = model_disparity(FAIR).collect()
+    found = model_disparity(FAIR)
     assert found.select("rank", "model", "category", "n_categories").rows() == [
         (1, "b", "gender", 1),
         (2, "a", "country", 2),
@@ -186,9 +186,9 @@ def test_gaps_are_within_rounds_unless_the_original_mixes_them():
         ("a", "gender:female", "q2", 0.5),
         round=["gd1", "gd1", "gd2", "gd2"],
     )
-    found = disparity(rows).select("round", "gap").collect().rows()
+    found = disparity(rows).select("round", "gap").rows()
     assert found == [("gd2", pytest.approx(0.3)), ("gd1", pytest.approx(0.1))]
-    assert dtef.disparity(rows).collect()["gap"].to_list() == pytest.approx([0.1])
+    assert dtef.disparity(rows)["gap"].to_list() == pytest.approx([0.1])
 
 
 def test_question_gaps_of_all_runs_in_the_original():
@@ -200,9 +200,9 @@ def test_question_gaps_of_all_runs_in_the_original():
         context_count=[5, 5, 0, 5],
         run_id=[1, 2, 3, 4],
     )
-    found = question_disparity(rows).select("gap", "best_segment", "n_segments").collect().rows()
+    found = question_disparity(rows).select("gap", "best_segment", "n_segments").rows()
     assert found == [(pytest.approx(0.1), "gender:male", 2)]
-    old = dtef.question_disparity(rows).collect().row(0, named=True)
+    old = dtef.question_disparity(rows).row(0, named=True)
     assert old["gap"] == pytest.approx(0.8)
     assert (old["best_segment"], old["worst_segment"], old["n_segments"]) == (
         "gender:male",
@@ -213,7 +213,7 @@ def test_question_gaps_of_all_runs_in_the_original():
 
 def test_golden_slopes(golden):
     expected = golden("survey/aggregation")["expected"]["summary_gd8"]["contextResponsiveness"]
-    found = dtef.context_responsiveness(records(golden)).collect()
+    found = dtef.context_responsiveness(records(golden))
     assert found["model"].to_list() == [row["modelId"] for row in expected["models"]]
     slopes = [row["slope"] for row in expected["models"]]
     assert found["slope"].to_list() == pytest.approx(slopes, abs=1e-12)
@@ -235,7 +235,7 @@ def test_golden_slopes_of_points(golden):
             score=pl.lit(0.5),
         )
         both = pl.concat([rows, other])
-        found = dtef.context_responsiveness(both).collect()
+        found = dtef.context_responsiveness(both)
         mine = found.filter(pl.col("model") == "a")["slope"].to_list()
         assert (mine or [0]) == pytest.approx([case["slope"]], abs=1e-12)
 
@@ -253,16 +253,16 @@ CONTEXT = scored(
 
 
 def test_slopes_have_a_standard_error_over_segments():
-    found = context_responsiveness(CONTEXT).collect()
+    found = context_responsiveness(CONTEXT)
     assert found.select("model", "slope", "std_error", "n_segments").rows() == [
         ("a", pytest.approx(0.01), pytest.approx(0.01), 2),
         ("b", None, None, 0),
     ]
-    old = dtef.context_responsiveness(CONTEXT).collect()
+    old = dtef.context_responsiveness(CONTEXT)
     assert old["slope"].to_list() == pytest.approx([0.01, 0.0])
-    segments = context_responsiveness(CONTEXT, level="segment").collect()
+    segments = context_responsiveness(CONTEXT, level="segment")
     assert segments["slope"].to_list() == pytest.approx([0.0, 0.02])
-    categories = context_responsiveness(CONTEXT, level="category").collect()
+    categories = context_responsiveness(CONTEXT, level="category")
     assert categories.select("model", "category", "n_segments").rows() == [
         ("a", "country", 0),
         ("a", "gender", 2),
@@ -272,22 +272,22 @@ def test_slopes_have_a_standard_error_over_segments():
 
 def test_one_amount_of_context_is_nothing_for_the_original():
     rows = CONTEXT.with_columns(context_count=pl.lit(3))
-    assert dtef.context_responsiveness(rows).collect().is_empty()
-    assert dtef.stereotype_score(rows).collect().is_empty()
-    assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
+    assert dtef.context_responsiveness(rows).is_empty()
+    assert dtef.stereotype_score(rows).is_empty()
+    assert context_responsiveness(rows)["slope"].to_list() == [None, None]
     unknown = CONTEXT.with_columns(context_count=pl.lit(None, dtype=pl.Int64))
-    assert context_responsiveness(unknown).collect().is_empty()
+    assert context_responsiveness(unknown).is_empty()
 
 
 def test_an_amount_with_nothing_but_errors_is_one_for_the_original():
     failed = scored(("a", "gender:male", "q1", None), context_count=[9], run_id=[9])
     same = CONTEXT.with_columns(context_count=pl.lit(3, pl.Int64))
     rows = pl.concat([same, failed.select(CONTEXT.columns)])
-    found = dtef.context_responsiveness(rows).collect()
+    found = dtef.context_responsiveness(rows)
     assert found.select("model", "slope").rows() == [("a", 0.0), ("b", 0.0)]
     # No model has a score at the highest amount, so that none is compared with the lowest.
-    assert dtef.stereotype_score(rows).collect().is_empty()
-    assert context_responsiveness(rows).collect()["slope"].to_list() == [None, None]
+    assert dtef.stereotype_score(rows).is_empty()
+    assert context_responsiveness(rows)["slope"].to_list() == [None, None]
 
 
 def test_a_segment_with_three_points_has_an_error_of_its_own():
@@ -295,29 +295,29 @@ def test_a_segment_with_three_points_has_an_error_of_its_own():
         *[("a", "gender:male", "q1", score) for score in (0.0, 1.0, 1.0)],
         context_count=[0, 1, 2],
     )
-    found = context_responsiveness(rows, level="segment").collect().row(0, named=True)
+    found = context_responsiveness(rows, level="segment").row(0, named=True)
     assert found["slope"] == pytest.approx(0.5)
     assert found["std_error"] == pytest.approx((1 / 6 / 2) ** 0.5)
 
 
 def test_stereotypes():
-    found = stereotype_score(CONTEXT).collect().rows()
+    found = stereotype_score(CONTEXT).rows()
     lowest, highest = 0.55, 0.65
     gain = (highest - lowest) / highest
     assert found == [
         ("a", 0, 10, pytest.approx(lowest), pytest.approx(highest), pytest.approx(gain), 2)
     ]
     nothing = CONTEXT.with_columns(score=pl.col("score") * 0.0)
-    assert stereotype_score(nothing).collect()["improvement"].to_list() == [None]
-    old = dtef.stereotype_score(nothing).collect()
+    assert stereotype_score(nothing)["improvement"].to_list() == [None]
+    old = dtef.stereotype_score(nothing)
     assert old["improvement"].to_list() == [0.0]
 
 
 def test_an_odd_level_drops_models_in_the_original_alone():
     odd = scored(("b", "gender:male", "q1", 0.5), context_count=[20], run_id=[7])
     rows = pl.concat([CONTEXT, odd.select(CONTEXT.columns)])
-    assert dtef.stereotype_score(rows).collect().is_empty()
-    assert set(stereotype_score(rows).collect()["model"]) == {"a", "b"}
+    assert dtef.stereotype_score(rows).is_empty()
+    assert set(stereotype_score(rows)["model"]) == {"a", "b"}
 
 
 @pytest.mark.parametrize("room", [survey, dtef])
@@ -331,7 +331,7 @@ def test_all_at_once_are_those_one_by_one(golden, room):
         "context_responsiveness",
         "stereotype_score",
     ):
-        one = getattr(room, name)(rows).collect().select(pl.exclude(pl.Float64))
+        one = getattr(room, name)(rows).select(pl.exclude(pl.Float64))
         assert tables[name].select(pl.exclude(pl.Float64)).equals(one)
 
 

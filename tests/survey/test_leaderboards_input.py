@@ -40,18 +40,18 @@ def test_ids_may_be_categories(dtype):
     assert coded.select(category()).to_series().to_list() == ["gender"] * 3
     tables, plain = leaderboards(coded), leaderboards(SCORED)
     assert all(tables[name].equals(plain[name]) for name in plain)
-    named = attribute_breakdown(coded, ATTRIBUTES).select("model", "value", "score").collect()
+    named = attribute_breakdown(coded, ATTRIBUTES).select("model", "value", "score")
     assert named.rows() == [("a", "young", 0.5), ("b", "young", 0.25)]
     coded_names = ATTRIBUTES.with_columns(pl.col("segment_id").cast(dtype))
-    assert attribute_breakdown(SCORED, coded_names).collect().height == 2
+    assert attribute_breakdown(SCORED, coded_names).height == 2
 
 
 def test_ids_may_be_numbers():
     numbered = SCORED.with_columns(segment_id=pl.Series([1, 2, 1]), round=pl.Series([7, 7, 7]))
-    found = segment_scores(numbered).select("round", "segment_id", "category").collect()
+    found = segment_scores(numbered).select("round", "segment_id", "category")
     assert found.rows() == [("7", "1", None), ("7", "2", None), ("7", "1", None)]
     named = ATTRIBUTES.with_columns(segment_id=pl.lit(1), round=pl.lit(7))
-    board = leaderboard(numbered, "category", attributes=named).collect()
+    board = leaderboard(numbered, "category", attributes=named)
     assert board.select("category", "model", "score").rows() == [
         ("age", "a", 0.5),
         ("age", "b", 0.25),
@@ -60,21 +60,21 @@ def test_ids_may_be_numbers():
 
 def test_unknown_amounts_of_context():
     counts = SCORED.with_columns(context_count=pl.Series([math.nan, 5.0, 1e30]))
-    found = segment_scores(counts).sort("score").collect()
+    found = segment_scores(counts).sort("score")
     assert found["context_count"].to_list() == [0, 0, 5]
-    slopes = context_responsiveness(counts).collect()
+    slopes = context_responsiveness(counts)
     assert slopes["model"].to_list() == ["a"]
     assert len(leaderboards(counts)) == 12
 
 
 def test_segments_of_unknown_size_are_left_out_with_their_items():
-    found = leaderboard(SCORED, weighting="sample_size").collect()
+    found = leaderboard(SCORED, weighting="sample_size")
     assert found.select("model", "score", "n_segments", "n_items").rows() == [
         ("a", 0.75, 1, 1),
         ("b", 0.25, 1, 1),
     ]
     none = SCORED.with_columns(sample_size=pl.Series([-3.0, 0.0, math.nan]))
-    found = leaderboard(none, weighting="sample_size").collect()
+    found = leaderboard(none, weighting="sample_size")
     assert found.select("score", "n_segments", "n_items").rows() == [(None, 0, 0)] * 2
 
 
@@ -92,8 +92,8 @@ def test_values_of_rounds_that_scores_do_not_tell_apart():
                        how="vertical_relaxed")  # fmt: skip
     with pytest.raises(ParameterError, match="'age' of segment 'gender:male' has other values"):
         attribute_breakdown(SCORED.drop("round"), rounds)
-    told = attribute_breakdown(SCORED, rounds).select("value").collect()
+    told = attribute_breakdown(SCORED, rounds).select("value")
     assert told["value"].to_list() == ["young", "young"]
     same = rounds.with_columns(value=pl.lit("young"))
-    found = attribute_breakdown(SCORED.drop("round"), same).collect()
+    found = attribute_breakdown(SCORED.drop("round"), same)
     assert found.select("model", "n_items").rows() == [("a", 1), ("b", 1)]

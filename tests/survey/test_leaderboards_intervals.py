@@ -54,7 +54,7 @@ def naive_over_questions(rows, method):
 def test_over_questions_as_a_naive_program():
     rows = table()
     method = ef.Bootstrap(cluster="question_id", n=60, seed=3, interval="percentile")
-    found = leaderboard(rows, resample=method).collect()
+    found = leaderboard(rows, resample=method)
     expected = naive_over_questions(rows, method)
     for model, lower, upper in found.select("model", "lower", "upper").iter_rows():
         assert (lower, upper) == pytest.approx(tuple(expected[model]), abs=1e-12)
@@ -69,7 +69,7 @@ def test_over_segments_as_evaluate(interval, weighted):
     )
     method = ef.Bootstrap(cluster="segment_id", n=200, seed=1, interval=interval)
     weighting = "sample_size" if weighted else "segment"
-    found = leaderboard(rows, weighting=weighting, resample=method).collect().sort("model")
+    found = leaderboard(rows, weighting=weighting, resample=method).sort("model")
     metric = mean_score(weight="sample_size") if weighted else mean_score()
     wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method).collect()
     for name, other in (("score", "estimate"), ("std_error",) * 2, ("lower",) * 2, ("upper",) * 2):
@@ -83,7 +83,7 @@ def test_over_whole_segments_by_any_name_as_evaluate(cluster, draws_):
     named = {"name": pl.col("segment_id"), "region": region}
     rows = table().with_columns(**named)
     method = ef.Bootstrap(cluster=cluster, n=200, seed=1, draws=draws_)
-    found = leaderboard(rows, resample=method).collect().sort("model")
+    found = leaderboard(rows, resample=method).sort("model")
     segments = segment_scores(rows).with_columns(**named)
     wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
     for name in ("std_error", "lower", "upper", "drop_rate"):
@@ -95,10 +95,10 @@ def test_over_regions_as_a_naive_program():
     region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aabbcc", strict=True)))
     rows = table(models=2).with_columns(region=region)
     method = ef.Bootstrap(cluster="region", n=40, seed=2, interval="percentile")
-    found = leaderboard(rows, resample=method).collect()
+    found = leaderboard(rows, resample=method)
     regions = pl.Series(["a", "b", "c"])
     weights = np.concatenate([*draws.bootstrap_weights(method, regions).chunks(40)])
-    means = segment_scores(rows).with_columns(region=region).collect()
+    means = segment_scores(rows).with_columns(region=region)
     for model, lower, upper in found.select("model", "lower", "upper").iter_rows():
         part = means.filter(model=model)
         mass = weights[:, part["region"].rank("dense").to_numpy() - 1]
@@ -110,9 +110,9 @@ def test_whole_segments_of_one_group_do_not_change_another():
     rows = table(models=2).with_columns(half=pl.lit("x"), part=pl.col("segment_id"))
     cut = rows.with_columns(half=pl.lit("y"), part=pl.col("question_id"))
     method = ef.Bootstrap(cluster="part", n=50, draws="counter")
-    both = leaderboard(pl.concat([rows, cut]), by="half", resample=method).collect()
+    both = leaderboard(pl.concat([rows, cut]), by="half", resample=method)
     for half, alone in (("x", rows), ("y", cut)):
-        expected = leaderboard(alone, by="half", resample=method).collect()
+        expected = leaderboard(alone, by="half", resample=method)
         assert_frame_equal(both.filter(half=half), expected, abs_tol=1e-12)
 
 
@@ -126,7 +126,7 @@ def test_of_a_model_with_one_cluster_nothing_is_known(draws_):
         }
     )
     method = ef.Bootstrap(cluster="segment_id", n=300, seed=1, draws=draws_)
-    found = leaderboard(rows, resample=method).collect()
+    found = leaderboard(rows, resample=method)
     assert found["model"].to_list() == ["one", "a"]
     one, other = found.rows(named=True)
     assert (one["std_error"], one["lower"], one["upper"], one["n_clusters"]) == (None,) * 3 + (1,)
@@ -144,8 +144,8 @@ def test_repeated_items_weigh_no_more_where_questions_do():
     few = rows["segment_id"] == SEGMENTS[0]
     repeated = pl.concat([rows.filter(~few), *(half.filter(few) for half in halves)])
     method = ef.Bootstrap(cluster="question_id", n=50)
-    expected = leaderboard(rows, weighting="question", resample=method).collect()
-    found = leaderboard(repeated, weighting="question", resample=method).collect()
+    expected = leaderboard(rows, weighting="question", resample=method)
+    found = leaderboard(repeated, weighting="question", resample=method)
     for name in ("score", "std_error", "lower", "upper"):
         assert found[name].to_list() == pytest.approx(expected[name].to_list(), abs=1e-12)
 
@@ -162,7 +162,7 @@ def test_nothing_to_resample():
 def test_every_level_has_intervals_around_its_scores(level, draws_):
     cluster = "segment_id" if level == "question" else "question_id"
     method = ef.Bootstrap(cluster=cluster, n=100, draws=draws_)
-    found = leaderboard(table(), level, resample=method).collect()
+    found = leaderboard(table(), level, resample=method)
     assert (found["lower"] <= found["score"] + 1e-9).all()
     assert (found["upper"] >= found["score"] - 1e-9).all()
     assert (found["rank_set_lower"] <= found["rank"]).all()
@@ -174,7 +174,7 @@ def test_segments_drawn_within_regions_as_evaluate():
     region = pl.col("segment_id").replace_strict(dict(zip(SEGMENTS, "aaabbb", strict=True)))
     rows = table().with_columns(region=region)
     method = ef.Bootstrap(cluster="segment_id", within="region", n=100, interval="percentile")
-    found = leaderboard(rows, resample=method).collect().sort("model")
+    found = leaderboard(rows, resample=method).sort("model")
     segments = segment_scores(rows).with_columns(region=region)
     wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
     for name in ("std_error", "lower", "upper"):
@@ -192,7 +192,7 @@ def test_models_are_paired():
         for question in QUESTIONS
     ]
     frame = pl.DataFrame(rows, schema=["model", "segment_id", "question_id", "score"], orient="row")
-    found = leaderboard(frame, resample=ef.Bootstrap(cluster="question_id", n=200)).collect()
+    found = leaderboard(frame, resample=ef.Bootstrap(cluster="question_id", n=200))
     assert found["lower"][0] < found["score"][1]
     assert found["tied_with_best"].to_list() == [True, False]
     assert found.select("rank_lower", "rank_upper").rows() == [(1, 1), (2, 2)]
@@ -201,7 +201,7 @@ def test_models_are_paired():
 def test_equal_models_are_tied():
     one = table(models=1)
     same = pl.concat([one, one.with_columns(model=pl.lit("twin"))])
-    found = leaderboard(same, resample=ef.Bootstrap(cluster="question_id", n=50)).collect()
+    found = leaderboard(same, resample=ef.Bootstrap(cluster="question_id", n=50))
     assert found["tied_with_best"].to_list() == [True, True]
     assert found.select("rank_set_lower", "rank_set_upper").rows() == [(1, 2), (1, 2)]
 
@@ -220,8 +220,8 @@ def test_a_single_cluster_says_nothing():
 
 def test_weighting_by_question_resamples_questions_whole():
     rows, method = table(holes=0), ef.Bootstrap(cluster="question_id", n=50)
-    segment = leaderboard(rows, resample=method).collect()
-    question = leaderboard(rows, weighting="question", resample=method).collect()
+    segment = leaderboard(rows, resample=method)
+    question = leaderboard(rows, weighting="question", resample=method)
     for name in ("score", "lower", "upper"):
         assert segment[name].to_list() == pytest.approx(question[name].to_list(), abs=1e-12)
 

@@ -76,9 +76,9 @@ def test_all_at_once_are_those_one_by_one(rows, lacking):
         for name, table in room.leaderboards(scored).items():
             try:
                 if name in OTHERS:
-                    alone = getattr(room, name)(scored).collect()
+                    alone = getattr(room, name)(scored)
                 else:
-                    alone = room.leaderboard(scored, name).collect()
+                    alone = room.leaderboard(scored, name)
             except ParameterError:  # no segment has a category
                 alone = table.clear()
             assert_frame_equal(table, alone, abs_tol=1e-12)
@@ -102,10 +102,10 @@ def test_repeated_items_of_a_segment_are_averaged(rows):
     scored = frame(rows, ["context_count", "run_id", "round", "status"])
     expected = naive_gaps(rows)
     for given_as in (scored, scored.lazy()):
-        board = leaderboard(given_as, "question").drop_nulls("score").collect()
+        board = leaderboard(given_as, "question").lazy().collect().drop_nulls("score")
         shown = board.select("model", "question_id", "n_segments", "gap").rows()
         assert {(m, q): (n, pytest.approx(gap)) for m, q, n, gap in shown} == expected
-        gaps = question_disparity(given_as).collect()
+        gaps = question_disparity(given_as).lazy().collect()
         shown = gaps.select("model", "question_id", "n_segments", "gap").rows()
         several = {key: found for key, found in expected.items() if found[0] > 1}
         assert {(m, q): (n, pytest.approx(gap)) for m, q, n, gap in shown} == several
@@ -113,7 +113,7 @@ def test_repeated_items_of_a_segment_are_averaged(rows):
 
 def test_segments_count_alike_within_a_question():
     # The segment that was asked twice counts as the other does.
-    found = leaderboard(frame(TWICE), weighting="question").collect()
+    found = leaderboard(frame(TWICE), weighting="question")
     assert found["score"].item() == pytest.approx((0.45 + 0.5) / 2)
 
 

@@ -113,7 +113,7 @@ def survey(answers: pl.LazyFrame) -> pl.DataFrame:
     scored = ef.survey.score(parsed).collect()
     board = ef.survey.leaderboard(scored, "overall", weighting="segment", resample=resample)
     marginal = ef.survey.baseline(scan, "marginal").select(ef.mean_score(), ef.parse_rate())
-    return board.collect().hstack(marginal.collect())
+    return board.hstack(marginal.collect())
 
 
 def replication(tests: pl.DataFrame) -> pl.DataFrame:

@@ -21,7 +21,7 @@ ef.variant(ef.coverage, nam="share", named=1)("prediction").metrics()  # error: 
 # texts that are none of the choices
 ef.aurc(convention="trapezoid")  # error: arg-type
 ef.replication.with_evidence(items, rules="documentd")  # error: arg-type
-ef.survey.leaderboard(items, "segments")  # error: arg-type
+ef.survey.leaderboard(items, "segments")  # error: call-overload
 ef.survey.baseline(items, "margin")  # error: call-overload
 ef.rag.label(items, mode="loose")  # error: call-overload
 ef.rag.rates(items, dropped="right")  # error: call-overload
@@ -67,7 +67,7 @@ ef.metric_set(ef.aurc, "augrc")  # error: arg-type
 ef.evaluate(items, ef.aurc)["estimate"]  # error: index
 ef.evaluate(items, ef.aurc).write_parquet("aurc.parquet")  # error: attr-defined
 ef.finish(ef.partial(items, ef.aurc)).to_pandas()  # error: attr-defined
-ef.survey.leaderboard(items).item()  # error: attr-defined
+ef.survey.leaderboard(items.lazy()).item()  # error: attr-defined
 ef.rag.label(items.lazy()).rows()  # error: attr-defined
 ef.replication.ecs(items).row(0)  # error: attr-defined
 ef.selective.rc_curve(items).to_dicts()  # error: attr-defined

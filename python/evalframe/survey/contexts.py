@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 
@@ -32,6 +33,7 @@ TOLD = (COUNT, "n_other_context")
 """What results say of the amounts of context behind them."""
 
 
+@like_input
 def at_context(scored: Frame, context: Context = "highest", *, by: By = None) -> pl.LazyFrame:
     """The rows that count where segments were asked with several amounts of context.
 
@@ -53,7 +55,7 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
         by: Group keys; an amount is chosen within each.
 
     Returns:
-        The rows that count, with the columns that they have, in their order. Lazy.
+        The rows that count, with the columns that they have, in their order. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -70,9 +72,9 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
         ...         "score": [0.1, 0.5, 0.9],
         ...     }
         ... )
-        >>> at_context(scored).collect()["score"].to_list()
+        >>> at_context(scored)["score"].to_list()
         [0.5, 0.9]
-        >>> at_context(scored, "lowest").collect()["score"].to_list()
+        >>> at_context(scored, "lowest")["score"].to_list()
         [0.1, 0.9]
     """
     rows, keys = lazy(scored), Keys.of(by, taken=())

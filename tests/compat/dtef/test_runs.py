@@ -141,10 +141,10 @@ def test_renamed_segments_lose_their_questions_in_the_original_alone():
     items = read_runs([one, two])
     assert items["question_id"].to_list() == ["q1", "q1"]
     assert items["segment_id"].to_list() == ["country:turkey", "country:peru"]
-    assert len(question_disparity(items).collect()) == 1
+    assert len(question_disparity(items)) == 1
     old = read_runs([one, two], former_names=False)
     assert old["question_id"].to_list() == [None, "q1"]
-    assert question_disparity(old).collect().is_empty()
+    assert question_disparity(old).is_empty()
 
 
 def test_errors_responses_and_attributes():

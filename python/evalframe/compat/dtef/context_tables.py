@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.dtef.original_runs import FIRST, ROW, select_runs
+from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.context import ContextLevel, mean_slopes, segment_slopes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _LOWEST, _HIGHEST = ":lowest", ":highest"
 
 
+@like_input
 def context_responsiveness(
     scored: Frame, *, level: ContextLevel = "overall", by: By = None
 ) -> pl.LazyFrame:
@@ -51,6 +53,7 @@ def slopes(runs: Runs, level: ContextLevel = "overall") -> pl.LazyFrame:
     return table.sort(*runs.by, -settled(pl.col("slope")), FIRST).drop(FIRST)
 
 
+@like_input
 def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """Gain of models from context, see `ef.survey.stereotype_score`.
 

@@ -15,6 +15,7 @@ from evalframe.compat.dtef.original_runs import (
     with_categories,
     without_contexts,
 )
+from evalframe.core.frames import like_input
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.disparity import CONCERN, largest_gaps
 from evalframe.survey.leaderboards.rows import is_baseline
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evalframe.evaluation import By
 
 
+@like_input
 def disparity(scored: Frame, *, by: By = None, attributes: Frame | None = None) -> pl.LazyFrame:
     """The gap between the segments of each category, see `ef.survey.disparity`.
 
@@ -61,6 +63,7 @@ def ordered_gaps(runs: Runs, gaps: pl.LazyFrame, attributes: Frame | None) -> pl
 _MEAN = ":mean"
 
 
+@like_input
 def model_disparity(
     scored: Frame, *, by: By = None, attributes: Frame | None = None
 ) -> pl.LazyFrame:
@@ -70,6 +73,7 @@ def model_disparity(
     return largest_gaps(ordered_gaps(runs, gaps, attributes), runs.by)
 
 
+@like_input
 def question_disparity(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """The gap between the scores of each question, see `ef.survey.question_disparity`.
 

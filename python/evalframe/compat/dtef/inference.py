@@ -13,6 +13,7 @@ import polars as pl
 
 from evalframe import survey
 from evalframe.compat.dtef.similarity import SIMILARITIES
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.contexts import TOLD, marked, with_contexts
@@ -67,6 +68,7 @@ def _holm_unordered(p_values: Floats) -> Floats:
     return adjusted
 
 
+@like_input
 def welch_test(
     runs: Frame,
     *,
@@ -105,6 +107,7 @@ def _normal_cdf(x: pl.Expr) -> pl.Expr:
     return 1 - (-x * x / 2).exp() / math.sqrt(2 * math.pi) * tail
 
 
+@like_input
 def gap_decomposition(
     predictions: Frame,
     *,
@@ -127,15 +130,17 @@ def gap_decomposition(
     ).drop(":cosine")
 
 
+@like_input
 def gap_summary(
     gaps: Frame, *, by: IntoExpr | Sequence[IntoExpr] = "model", min_shift: float = 1.0
 ) -> pl.LazyFrame:
     """Means of gaps of all amounts of context, 0 if undefined, see `ef.survey.gap_summary`."""
-    table = survey.gap_summary(gaps, by=by, context="all", min_shift=min_shift)
+    table = survey.gap_summary(lazy(gaps), by=by, context="all", min_shift=min_shift)
     contexts = [name for name in TOLD if name not in Keys.of(by, taken=()).names]
     return table.drop(contexts, strict=False).with_columns(pl.col(MEANS).fill_null(0.0))
 
 
+@like_input
 def mean_intervals(
     frame: Frame,
     *,
@@ -174,6 +179,7 @@ def floor_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
     return ordered[lower], ordered[min(upper, len(ordered) - 1)]
 
 
+@like_input
 def weighted_means(
     scored: Frame,
     *,
@@ -192,6 +198,7 @@ def weighted_means(
     return ranked_means(rows, keys, value.fill_nan(None), size.fill_null(_UNKNOWN_SIZE))
 
 
+@like_input
 def respondent_intervals(
     scored: Frame,
     *,
@@ -212,6 +219,7 @@ def respondent_intervals(
     return with_contexts(table, rows, [as_expr(between)], [as_expr(between).meta.output_name()])
 
 
+@like_input
 def respondent_differences(
     scored: Frame,
     *,

@@ -22,6 +22,8 @@ from evalframe.compat.dtef.original_runs import (
     without_contexts,
 )
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
+from evalframe.core.tables import lazy
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.disparity import largest_gaps
 from evalframe.survey.leaderboards.leaderboard import cluster_of, required_columns
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from evalframe.survey.leaderboards.leaderboard import Level, Weighting
 
 
+@like_input
 def segment_scores(scored: Frame, *, by: By = None, runs: str = "kept") -> pl.LazyFrame:
     """Segment scores in the order of first appearance, see `ef.survey.segment_scores`.
 
@@ -63,6 +66,7 @@ def segment_scores(scored: Frame, *, by: By = None, runs: str = "kept") -> pl.La
     return columns.rename({name: name.removeprefix(":") for name in ids})
 
 
+@like_input
 def leaderboard(
     scored: Frame,
     level: Level = "overall",
@@ -130,6 +134,7 @@ def ranked(
     )
 
 
+@like_input
 def consistency(
     scored: Frame, *, by: By = None, min_segments: int = 1, baselines: bool = True
 ) -> pl.LazyFrame:
@@ -158,17 +163,19 @@ def by_deviation(runs: Runs, table: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+@like_input
 def attribute_breakdown(scored: Frame, attributes: Frame, *, by: By = None) -> pl.LazyFrame:
     """Scores by the values of attributes, see `ef.survey.attribute_breakdown`."""
     runs = select_runs("attribute_breakdown", scored, by)
     return without_contexts(survey.attribute_breakdown(runs.rows, attributes, by=runs.by))
 
 
+@like_input
 def category_leaders(
     scored: Frame, *, by: By = None, attributes: Frame | None = None
 ) -> pl.LazyFrame:
     """The best model of each category, one of tied ones, see `ef.survey.category_leaders`."""
-    return leaders(leaderboard(scored, "category", by=by, attributes=attributes))
+    return leaders(leaderboard(lazy(scored), "category", by=by, attributes=attributes))
 
 
 def leaders(board: pl.LazyFrame) -> pl.LazyFrame:
@@ -178,6 +185,7 @@ def leaders(board: pl.LazyFrame) -> pl.LazyFrame:
     return board.filter(pl.col("rank") == 1).select(*group, "model", "score", "n_segments")
 
 
+@like_input
 def segment_overview(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """Segments with their best model, the first of tied ones, see `ef.survey.segment_overview`."""
     runs = select_runs("segment_overview", scored, by)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.dtef.inference import adjusted_p_value
+from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
@@ -26,6 +27,7 @@ _LEAST = 3
 """Shared keys that a test needs."""
 
 
+@like_input
 def context_test(
     scored: Frame,
     *,
@@ -50,6 +52,7 @@ def context_test(
     return tests.select(*keys.inner, *RESULT).rename(keys.restore()).lazy()
 
 
+@like_input
 def sign_flip_test(
     scored: Frame,
     *,

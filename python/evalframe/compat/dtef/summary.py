@@ -51,7 +51,7 @@ def summary(results: RunResults) -> dict[str, Any]:
     """
     items, runs = results.items, results.runs.filter(pl.col("use").is_in(_COUNTED))
     counted = runs.filter(pl.col("use") == "counted")
-    overall = leaderboard(items).collect()
+    overall = leaderboard(items)
     labels = dict(results.labels.iter_rows())
     of_survey = runs.filter(pl.col("use") != "experiment")
     made: dict[str, Any] = {
@@ -69,7 +69,7 @@ def summary(results: RunResults) -> dict[str, Any]:
         overallScore="score",
         segmentCount="n_segments",
     ).to_dicts()
-    gaps = disparity(items).filter("concern").head(_LISTED).collect()
+    gaps = disparity(items).filter("concern").head(_LISTED)
     label = [pl.col(f"{end}_segment").replace(labels) for end in ("best", "worst")]
     made["fairnessConcerns"] = gaps.select(
         modelId="model",
@@ -82,7 +82,7 @@ def summary(results: RunResults) -> dict[str, Any]:
     # Runs without any answer have an amount of context, too.
     empty = counted.join(items, on="run_id", how="anti")
     asked = pl.concat([items, empty.select("segment_id", "context_count")], how="diagonal_relaxed")
-    slopes = context_responsiveness(asked).collect()
+    slopes = context_responsiveness(asked)
     levels = counted["context_count"].drop_nulls().unique().sort().to_list()
     if len(levels) > 1:
         shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")

@@ -52,10 +52,10 @@ def groups_of(job: SurveyJob) -> list[pl.Expr]:
 
 def overall(job: SurveyJob, scores: pl.DataFrame, resample: ef.Bootstrap | None) -> pl.DataFrame:
     """The overall leaderboard, with intervals if they are asked for."""
-    board: pl.LazyFrame = _implementation(job).leaderboard(
+    board: pl.DataFrame = _implementation(job).leaderboard(
         scores, weighting=job.weighting, resample=resample, **_options(job)
     )
-    return board.collect()
+    return board
 
 
 def _implementation(job: SurveyJob) -> Any:
@@ -107,12 +107,12 @@ def tables_of(
             attributes=attributes,
             resample=resample,
             **_options(job),
-        ).collect()
-    tables["segment_scores"] = room.segment_scores(scores, **_options(job)).collect()
+        )
+    tables["segment_scores"] = room.segment_scores(scores, **_options(job))
     if attributes is not None:
         tables["attribute_breakdown"] = room.attribute_breakdown(
             scores, attributes, **_options(job)
-        ).collect()
+        )
     if job.bootstrap is not None and scores["model"].n_unique() > 1:
         named = [name for name in DISTRIBUTION if name in scores.columns]
         options = _options(job)
@@ -123,7 +123,7 @@ def tables_of(
             n=job.bootstrap.n,
             seed=job.bootstrap.seed,
             **options,
-        ).collect()
+        )
     return tables | {"scores": scores}
 
 
@@ -138,8 +138,9 @@ def _of_the_best(
     models = scores.filter(~ef.survey.is_baseline())
     rows = models if len(models) else scores
     room = _implementation(job)
-    best = {"segment_overview": room.segment_overview(rows, **_options(job)).collect()}
+    best = {"segment_overview": room.segment_overview(rows, **_options(job))}
     if has_categories:
-        leaders = room.category_leaders(rows, attributes=attributes, **_options(job))
-        best["category_leaders"] = leaders.collect()
+        best["category_leaders"] = room.category_leaders(
+            rows, attributes=attributes, **_options(job)
+        )
     return best

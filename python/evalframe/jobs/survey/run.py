@@ -210,7 +210,7 @@ def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> It
 
 def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Iterator[str]:
     """How many segments are in no table of categories."""
-    segments = ef.survey.segment_scores(models).collect().unique("segment_id")
+    segments = ef.survey.segment_scores(models).unique("segment_id")
     known = segments["category"].is_not_null()
     if attributes is not None:
         known = segments["segment_id"].is_in(attributes["segment_id"].implode())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.inference.adjust import adjusted_p_value
@@ -26,6 +27,7 @@ RESULT = ("slope", "n_keys", "n_points", "context_levels", "p_value", "p_adjuste
 """Columns of the result after the keys."""
 
 
+@like_input
 def context_test(
     scored: Frame,
     *,
@@ -56,7 +58,8 @@ def context_test(
     Returns:
         by..., `slope` (score per answer shown), `n_keys` (keys with a slope), `n_points`,
         `context_levels` (different counts), `p_value`, `p_adjusted`. Keys with a single count have
-        no slope and are left out, and so are groups without any slope. Sorted by the keys. Lazy.
+        no slope and are left out, and so are groups without any slope. Sorted by the
+        keys. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -75,7 +78,7 @@ def context_test(
         ...         "score": [0.5, 0.6, 0.6, 0.8, 0.7, 0.9],
         ...     }
         ... )
-        >>> test = context_test(scored, on="question_id").collect()
+        >>> test = context_test(scored, on="question_id")
         >>> test.select(pl.col("slope").round(4), "n_keys", "n_points").row(0)
         (0.0167, 3, 6)
     """

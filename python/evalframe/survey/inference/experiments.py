@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.inference.arguments import check_columns
@@ -39,6 +40,7 @@ RESULT = (
 """Columns of the result after the keys."""
 
 
+@like_input
 def welch_test(
     runs: Frame,
     *,
@@ -64,7 +66,7 @@ def welch_test(
         delta), `df` (Welch-Satterthwaite), `p_value` (two-sided, null if a side has fewer than two
         runs or nothing varies), `cohens_d` (delta over the pooled standard deviation), `effect`
         (`negligible` below 0.2, `small` below 0.5, `medium` below 0.8, `large`), `n_left`,
-        `n_right`. Sorted by the keys. Lazy.
+        `n_right`. Sorted by the keys. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -79,7 +81,7 @@ def welch_test(
         >>> runs = pl.DataFrame(
         ...     {"condition": ["a", "a", "a", "b", "b", "b"], "score": [1, 2, 3, 3, 4, 5]}
         ... )
-        >>> test = welch_test(runs).collect()
+        >>> test = welch_test(runs)
         >>> test.select(pl.col("delta", "t", "df", "p_value", "cohens_d").round(4)).row(0)
         (2.0, 2.4495, 4.0, 0.0705, 2.0)
     """

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.survey.contexts import counted, marked, with_contexts
@@ -45,6 +46,7 @@ MEANS = (
 _LISTS = (":p", ":t", ":m")
 
 
+@like_input
 def gap_decomposition(
     predictions: Frame,
     *,
@@ -66,7 +68,8 @@ def gap_decomposition(
         percentage points), `direction` (cosine of a and b, -1 to 1; null if either is 0),
         `magnitude` (length of a over that of b; null if b is 0). All are null where a list is null
         or not a distribution (a null, NaN, infinite or negative number, or only zeros), or where
-        lengths differ. Columns of these names are replaced. Lazy; rows keep their order.
+        lengths differ. Columns of these names are replaced. Rows keep their order. Lazy if
+        the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -76,7 +79,7 @@ def gap_decomposition(
         >>> answer = pl.DataFrame(
         ...     {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
         ... )
-        >>> gap = gap_decomposition(answer).collect()
+        >>> gap = gap_decomposition(answer)
         >>> gap.select(pl.col("direction", "magnitude").round(9)).row(0)
         (1.0, 0.5)
     """
@@ -127,6 +130,7 @@ def _percentages(name: str) -> pl.Expr:
     return pl.when(valid & (total > 0)).then(values / total * 100)
 
 
+@like_input
 def gap_summary(
     gaps: Frame,
     *,
@@ -149,7 +153,7 @@ def gap_summary(
         (rows included), `n_skipped` (smaller shifts) and, if there are amounts of context,
         `context_count` (Int64, the included one; null for several) and `n_other_context` (Int64,
         rows of others). Rows without a gap, such as answers that could not be read, are in neither
-        count. Sorted by the keys. Lazy.
+        count. Sorted by the keys. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -165,7 +169,7 @@ def gap_summary(
         ...         "marginal": [[50, 50], [50, 50]],
         ...     }
         ... )
-        >>> summary = gap_summary(gap_decomposition(answers)).collect()
+        >>> summary = gap_summary(gap_decomposition(answers))
         >>> summary.select("model", pl.col("mean_magnitude").round(9), "n", "n_skipped").row(0)
         ('a', 0.5, 1, 1)
     """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.survey.contexts import counted, marked, with_contexts
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _CELLS = 1 << 21
 
 
+@like_input
 def mean_intervals(
     frame: Frame,
     *,
@@ -51,7 +53,7 @@ def mean_intervals(
     Returns:
         by..., `mean`, `lower`, `upper` (null for fewer than two rows), `n`, and if there are
         amounts of context `context_count` (Int64, the included one; null for several) and
-        `n_other_context` (Int64, rows of others). Sorted by the keys. Lazy.
+        `n_other_context` (Int64, rows of others). Sorted by the keys. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -63,7 +65,7 @@ def mean_intervals(
     Examples:
         >>> import polars as pl
         >>> segments = pl.DataFrame({"model": ["a"] * 4, "score": [0.5, 0.5, 0.75, 0.75]})
-        >>> mean_intervals(segments).collect().row(0)
+        >>> mean_intervals(segments).row(0)
         ('a', 0.625, 0.5, 0.75, 4)
     """
     check_draws(n, seed, level)
@@ -142,6 +144,7 @@ def _limits(
     return lower, upper
 
 
+@like_input
 def weighted_means(
     scored: Frame,
     *,
@@ -163,7 +166,7 @@ def weighted_means(
         The model, `mean`, `weighted_mean`, `rank`, `weighted_rank`, `rank_change` (rank minus
         weighted rank: above 0 for a model that gains), `n`, `n_unweighted` (rows without sample
         size) and as in `mean_intervals` `context_count` and `n_other_context`. Equal means share
-        the best rank. Sorted by rank, then model. Lazy.
+        the best rank. Sorted by rank, then model. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -174,7 +177,7 @@ def weighted_means(
         >>> scored = pl.DataFrame(
         ...     {"model": ["a", "a"], "score": [0.5, 0.8], "sample_size": [100, 400]}
         ... )
-        >>> weighted_means(scored).select("mean", "weighted_mean").collect().row(0)
+        >>> weighted_means(scored).select("mean", "weighted_mean").row(0)
         (0.65, 0.7)
     """
     rows, keys = lazy(scored), model_keys(between)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.survey.contexts import marked, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
@@ -27,6 +28,7 @@ _ROUNDING = 1e-12
 """A drawn gap that is smaller by no more than this is as large."""
 
 
+@like_input
 def respondent_gaps(
     scored: Frame,
     *,
@@ -63,7 +65,7 @@ def respondent_gaps(
         `p_adjusted`, `within_noise` (Boolean: the gap is not above `noise_gap`) and, if the table
         has amounts of context, `context_count` (Int64, the one that counts; null for several) and
         `n_other_context` (Int64, rows of others, which do not count). Sorted by model, round and
-        category. Lazy.
+        category. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -84,7 +86,7 @@ def respondent_gaps(
         ...         "score": [1.0, 0.9574],
         ...     }
         ... )
-        >>> found = respondent_gaps(scored).select("category", "gap", "within_noise").collect()
+        >>> found = respondent_gaps(scored).select("category", "gap", "within_noise")
         >>> found.row(0)
         ('gender', 0.04259999999999997, True)
     """

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
 from evalframe.survey.contexts import marked, with_contexts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from evalframe.survey.similarity.registry import Metric
 
 
+@like_input
 def respondent_intervals(
     scored: Frame,
     *,
@@ -65,7 +67,7 @@ def respondent_intervals(
         The model, `estimate` (the mean score), `mean` (of the means against drawn answers), `bias`
         (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows) and, if the table has
         amounts of context, `context_count` (Int64, the included one; null for several) and
-        `n_other_context` (Int64, rows of others). Sorted by the model. Lazy.
+        `n_other_context` (Int64, rows of others). Sorted by the model. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -86,7 +88,7 @@ def respondent_intervals(
         ...         "score": [1.0],
         ...     }
         ... )
-        >>> respondent_intervals(scored).select("estimate", "std_error", "lower").collect().row(0)
+        >>> respondent_intervals(scored).select("estimate", "std_error", "lower").row(0)
         (1.0, 0.0, 1.0)
     """
     check_draws(n, seed, level)
@@ -129,6 +131,7 @@ def _std_error(replicates: Floats) -> pl.Series:
     return pl.Series(replicates.std(axis=0, ddof=1), nan_to_null=True)
 
 
+@like_input
 def respondent_differences(
     scored: Frame,
     *,
@@ -161,7 +164,7 @@ def respondent_differences(
         `left`, `right`, `delta` (right minus left), `std_error`, `lower`, `upper`, `p_value`
         (two-sided, by inverting the interval), `p_adjusted`, `within_noise` (Boolean: the interval
         contains 0), and as in `respondent_intervals` `context_count` and `n_other_context`, of both
-        models. Sorted by the pair. Lazy.
+        models. Sorted by the pair. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -182,7 +185,7 @@ def respondent_differences(
         ...         "score": [1.0, 0.9574],
         ...     }
         ... )
-        >>> respondent_differences(scored).select("left", "right", "within_noise").collect().row(0)
+        >>> respondent_differences(scored).select("left", "right", "within_noise").row(0)
         ('a', 'b', True)
     """
     check_draws(n, seed, level)

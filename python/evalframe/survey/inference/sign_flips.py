@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
 from evalframe.survey.contexts import counted, is_amount, marked, with_contexts
@@ -32,6 +33,7 @@ _ROUNDING = 1e-12
 """Ties differ by no more, relative to the sum of absolute differences or to the scores."""
 
 
+@like_input
 def sign_flip_test(
     scored: Frame,
     *,
@@ -69,7 +71,7 @@ def sign_flip_test(
         keys), `delta` (right minus left), `n_shared`, `p_value` (two-sided), `p_adjusted`; null
         if fewer than two keys are shared. With amounts of context also `context_count` (Int64, the
         included one of both; null for several) and `n_other_context` (Int64, rows of both of other
-        amounts). Sorted by the pair. Lazy.
+        amounts). Sorted by the pair. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -88,7 +90,7 @@ def sign_flip_test(
         ...         "score": [0.9, 0.8, 0.7, 0.9, 0.8, 0.6, 0.6, 0.8],
         ...     }
         ... )
-        >>> test = sign_flip_test(scored, on="question_id").collect()
+        >>> test = sign_flip_test(scored, on="question_id")
         >>> test.select("left", "right", pl.col("delta").round(3), "p_value").row(0)
         ('a', 'b', -0.125, 0.125)
     """

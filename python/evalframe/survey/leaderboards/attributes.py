@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import board, named_attributes
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
 
 
+@like_input
 def attribute_breakdown(
     scored: Frame,
     attributes: Frame,
@@ -43,7 +45,8 @@ def attribute_breakdown(
     Returns:
         by..., `model`, `attribute`, `value`, `score` (Float64), `n_segments` and `n_items` (Int64),
         as of `leaderboard` `context_count` and `n_other_context`, and `deviation` (Float64: the
-        score less the mean over the values of the attribute). Sorted by these keys. Lazy.
+        score less the mean over the values of the attribute). Sorted by these keys. Lazy
+        if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -64,7 +67,7 @@ def attribute_breakdown(
         ...     }
         ... )
         >>> found = attribute_breakdown(scored, attributes)
-        >>> found.select("attribute", "value", "score", "n_segments").collect().rows()
+        >>> found.select("attribute", "value", "score", "n_segments").rows()
         [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
     """
     rows = scored_rows("attribute_breakdown", scored, by, taken=(*_TAKEN, "deviation"))
@@ -108,6 +111,7 @@ def _check_rounds(rows: Rows, attributes: Frame) -> None:
         )
 
 
+@like_input
 def category_leaders(
     scored: Frame,
     *,
@@ -126,7 +130,7 @@ def category_leaders(
     Returns:
         by..., `category`, `model`, `score` (Float64), `n_segments` (Int64) and as of `leaderboard`
         `context_count` and `n_other_context`.
-        Tied models each have a row. Sorted by category. Lazy.
+        Tied models each have a row. Sorted by category. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -145,7 +149,7 @@ def category_leaders(
         ...         "score": [0.75, 0.5, 0.25, 0.5],
         ...     }
         ... )
-        >>> category_leaders(scored).collect().rows()
+        >>> category_leaders(scored).rows()
         [('country', 'b', 0.5, 1), ('gender', 'a', 0.75, 1)]
     """
     rows = scored_rows("category_leaders", scored, by, taken=("best_score",)).at(context)
@@ -159,6 +163,7 @@ def leaders(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = None) -> 
     return best.select(*rows.keys.inner, "category", "model", "score", "n_segments", *rows.told)
 
 
+@like_input
 def segment_overview(scored: Frame, *, by: By = None, context: Context = "highest") -> pl.LazyFrame:
     """Each segment with its best model, and the mean over models.
 
@@ -171,7 +176,7 @@ def segment_overview(scored: Frame, *, by: By = None, context: Context = "highes
         by..., `round` (if it tells segments apart), `segment_id`, `category`, `best_model` (of tied
         ones the first by name), `best_score` and `mean_score` (Float64),
         `n_models` (Int64) and as of `leaderboard` `context_count` and `n_other_context`, of all
-        models. Sorted by segment. Lazy.
+        models. Sorted by segment. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -186,7 +191,7 @@ def segment_overview(scored: Frame, *, by: By = None, context: Context = "highes
         >>> scored = pl.DataFrame(
         ...     {"model": ["a", "b"], "segment_id": ["gender:male"] * 2, "score": [0.75, 0.5]}
         ... )
-        >>> segment_overview(scored).collect().rows()
+        >>> segment_overview(scored).rows()
         [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
     rows = scored_rows("segment_overview", scored, by, taken=_TAKEN).at(context)

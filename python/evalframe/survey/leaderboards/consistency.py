@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.rows import deviation, is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalframe.survey.leaderboards.rows import Rows
 
 
+@like_input
 def consistency(
     scored: Frame,
     *,
@@ -41,7 +43,7 @@ def consistency(
     Returns:
         by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
         (Float64), `n_segments` (Int64) and as of `leaderboard` `context_count` and
-        `n_other_context`. Sorted by rank. Lazy.
+        `n_other_context`. Sorted by rank. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -60,7 +62,7 @@ def consistency(
         ...         "score": [0.75, 0.25, 0.5, 0.5, 0.5],
         ...     }
         ... )
-        >>> consistency(scored).select("rank", "model", "sd_segments").collect().rows()
+        >>> consistency(scored).select("rank", "model", "sd_segments").rows()
         [(1, 'b', 0.0), (2, 'a', 0.25), (None, 'c', 0.0)]
     """
     rows = scored_rows("consistency", scored, by).at(context)

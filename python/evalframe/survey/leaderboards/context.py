@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
@@ -24,6 +25,7 @@ _TAKEN = ("slope", "std_error", "n_points", "n_levels")
 _X, _Y = ":x", ":y"
 
 
+@like_input
 def context_responsiveness(
     scored: Frame,
     *,
@@ -47,7 +49,8 @@ def context_responsiveness(
         by..., `model`, then `category`, or `round` and `segment_id`; `slope` (Float64, score per
         answer shown, null where there is none), `std_error` (Float64: over segments, or of the
         least squares line for a segment; null where it is not defined), `n_segments` (Int64, not by
-        segment) and `n_points`. Overall the largest slope first; else sorted by keys. Lazy.
+        segment) and `n_points`. Overall the largest slope first; else sorted by keys. Lazy if
+        the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -67,7 +70,7 @@ def context_responsiveness(
         ...         "score": [0.5, 0.5, 0.75, 0.5],
         ...     }
         ... )
-        >>> found = context_responsiveness(scored).collect()
+        >>> found = context_responsiveness(scored)
         >>> found.select("model", "slope", "std_error", "n_segments").rows()
         [('a', 0.025, 0.025, 2)]
     """
@@ -101,6 +104,7 @@ def mean_slopes(segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
     )
 
 
+@like_input
 def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """How little a model gains from context: good without it and no better with it.
 
@@ -115,7 +119,7 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
         by..., `model`, `lowest_context` and `highest_context` (Int64, the smallest and largest of
         the model), `lowest_score` and `highest_score` (Float64, mean run scores there),
         `improvement` (Float64: the difference in parts of the highest score; null where that is 0)
-        and `n_segments` (Int64). The smallest improvement first. Lazy.
+        and `n_segments` (Int64). The smallest improvement first. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -135,7 +139,7 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
         ...         "score": [0.6, 0.8],
         ...     }
         ... )
-        >>> stereotype_score(scored).collect()["improvement"].round(2).to_list()
+        >>> stereotype_score(scored)["improvement"].round(2).to_list()
         [0.25]
     """
     rows = scored_rows(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import is_baseline, scored_rows
@@ -27,6 +28,7 @@ _ROUNDING = 1e-12
 _GAPS = ("gap", "best_segment", "best_score", "worst_segment", "worst_score", "concern")
 
 
+@like_input
 def disparity(
     scored: Frame,
     *,
@@ -53,7 +55,7 @@ def disparity(
         (String), `gap` (Float64), `best_segment`, `best_score`, `worst_segment`, `worst_score`,
         `n_segments` (Int64, 2 or more), `concern` (Boolean: the gap is above 0.10, and the model
         is no baseline) and as of `leaderboard` `context_count` and `n_other_context`. The largest
-        gap first. Lazy.
+        gap first. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -73,7 +75,7 @@ def disparity(
         ...     }
         ... )
         >>> found = disparity(scored).select("category", "gap", "worst_segment", "concern")
-        >>> found.collect().rows()
+        >>> found.rows()
         [('gender', 0.25, 'gender:male', True)]
     """
     rows = scored_rows("disparity", scored, by, taken=_GAPS).at(context)
@@ -99,6 +101,7 @@ _SETTLED, _BEST, _WORST, _COUNT = ":settled", ":best", ":worst", ":count"
 _NAMES = ("best_segment", "worst_segment")
 
 
+@like_input
 def model_disparity(
     scored: Frame,
     *,
@@ -117,7 +120,7 @@ def model_disparity(
     Returns:
         by..., `rank` (Int64), `model`, `overall_gap` (Float64), `category` (of that gap),
         `n_categories` (Int64, those with a gap) and `context_count` and `n_other_context` of that
-        gap. Lazy.
+        gap. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -136,7 +139,7 @@ def model_disparity(
         ...         "score": [0.5, 0.75, 0.5, 0.5],
         ...     }
         ... )
-        >>> model_disparity(scored).select("rank", "model", "overall_gap").collect().rows()
+        >>> model_disparity(scored).select("rank", "model", "overall_gap").rows()
         [(1, 'b', 0.0), (2, 'a', 0.25)]
     """
     rows = scored_rows("model_disparity", scored, by, taken=("overall_gap",)).at(context)
@@ -163,6 +166,7 @@ def largest_gaps(
     return ordered.select(*shown, *others)
 
 
+@like_input
 def question_disparity(
     scored: Frame, *, by: By = None, context: Context = "highest"
 ) -> pl.LazyFrame:
@@ -178,7 +182,7 @@ def question_disparity(
         by..., `model`, `round` (if it tells questions apart), `question_id`, `gap` (Float64),
         `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments` (Int64, 2 or
         more) and as of `leaderboard` `context_count` and
-        `n_other_context`. The largest gap first. Lazy.
+        `n_other_context`. The largest gap first. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -198,7 +202,7 @@ def question_disparity(
         ...         "score": [0.5, 0.75, 0.5],
         ...     }
         ... )
-        >>> question_disparity(scored).select("question_id", "gap").collect().rows()
+        >>> question_disparity(scored).select("question_id", "gap").rows()
         [('q1', 0.25)]
     """
     rows = scored_rows("question_disparity", scored, by, needs=["question_id"], taken=_GAPS)

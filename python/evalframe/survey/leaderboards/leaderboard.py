@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.evaluation import named_cluster
@@ -53,6 +54,7 @@ _SPREAD = (
 _ENDS = ("best_round", "best_segment", "best_score", "worst_round", "worst_segment", "worst_score")
 
 
+@like_input
 def leaderboard(
     scored: Frame,
     level: Level = "overall",
@@ -109,7 +111,7 @@ def leaderboard(
         model is better beyond doubt). Nothing is known of the spread of a model with one cluster:
         its error and its limits are null, and any rank may be its own.
 
-        Sorted by groups and rank. Lazy; the bootstrap is computed at once.
+        Sorted by groups and rank. Lazy if the table is; the bootstrap is computed at once.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -129,7 +131,7 @@ def leaderboard(
         ...         "score": [0.6, 0.8, 0.9, 0.75, None],
         ...     }
         ... )
-        >>> leaderboard(scored).select("rank", "model", "score", "n_segments", "gap").collect()
+        >>> leaderboard(scored).select("rank", "model", "score", "n_segments", "gap")
         shape: (2, 5)
         ┌──────┬───────┬───────┬────────────┬─────┐
         │ rank ┆ model ┆ score ┆ n_segments ┆ gap │

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.survey import contexts
 from evalframe.survey.leaderboards.rows import CONTEXT, category_of, scored_rows
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 N_OK, N_ATTEMPTED = ":n_ok", ":n_attempted"
 
 
+@like_input
 def segment_scores(
     scored: Frame,
     *,
@@ -50,7 +52,7 @@ def segment_scores(
         with a score) and as far as the table tells `context_count` (Int64, the amount that counts;
         null for several), `n_other_context` (Int64, rows of other amounts, which do not count;
         not with `runs="all"`), `sample_size` (Float64, mean of the items where it is above 0) and
-        `parse_rate`. Sorted by these keys. Lazy.
+        `parse_rate`. Sorted by these keys. Lazy if the table is.
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -70,7 +72,7 @@ def segment_scores(
         ...         "score": [0.1, 0.5, 0.7, 0.9],
         ...     }
         ... )
-        >>> segment_scores(scored).select("segment_id", "score", "n_items").collect().rows()
+        >>> segment_scores(scored).select("segment_id", "score", "n_items").rows()
         [('country:chad', 0.9, 1), ('gender:male', 0.6, 2)]
     """
     if runs not in ("kept", "all"):
