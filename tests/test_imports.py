@@ -112,7 +112,7 @@ USES = {
 }
 
 
-def test_every_family_and_its_names_load_polars_and_nothing_heavy():
+def test_families_and_their_names_load_nothing_heavy():
     code = "\n".join(
         [
             "import sys",
@@ -127,7 +127,6 @@ def test_every_family_and_its_names_load_polars_and_nothing_heavy():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for line in shown.stdout.splitlines():
         loaded = set(line.split())
-        assert "polars" in loaded
         assert not loaded & (HEAVY | ROOMS), line[:60]
 
 

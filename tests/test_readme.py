@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,13 @@ def test_ci_runs_the_test_command_of_the_readme():
     if not ci.exists():
         pytest.skip("an installed copy has no .ci/run")
     assert command.removeprefix(".venv/bin/") in ci.read_text(encoding="utf-8")
+
+
+def test_every_adaptor_has_a_row_that_says_what_differs():
+    text = ef.explain("differences")
+    for program, family in ef.compat.PROGRAMS.items():
+        room, sound = getattr(ef.compat, program), getattr(ef, family)
+        for name in {*room.__all__} & {*sound.__all__}:
+            row = re.search(rf"\| `{program}\.{name}` \| (.+) \|\n", text)
+            assert row, name
+            assert row[1] != inspect.getdoc(getattr(sound, name)).split("\n\n")[0], name

@@ -19,11 +19,10 @@ import pytest
 import evalframe
 from evalframe.compat import humanstudy_bench
 from evalframe.core.synonyms import SYNONYMS
-from evalframe.selective import public as selective
 
 SOURCES = (
     evalframe,
-    selective,
+    evalframe.selective,
     evalframe.rag,
     evalframe.survey,
     evalframe.replication,

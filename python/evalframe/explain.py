@@ -50,7 +50,8 @@ def explain(topic: str | None = None) -> Text:
     if topic == _METRICS:
         return Text(_table_of_metrics())
     if topic in topics():
-        return Text((_TEXTS / f"{topic}.md").read_text(encoding="utf-8"))
+        text = (_TEXTS / f"{topic}.md").read_text(encoding="utf-8")
+        return Text(text + _table_of_adaptors() if topic == "differences" else text)
     if topic in evalframe.__all__:
         return Text(f"# {topic}\n\n{inspect.getdoc(getattr(evalframe, topic))}\n")
     raise UnknownNameError.of("topic or public name", topic, [*topics(), *evalframe.__all__])
@@ -70,6 +71,16 @@ def _table_of_metrics() -> str:
     )
     ours = [metric for metric in registered().values() if metric.family != "user"]
     return "\n".join([head, *map(_row, ours)]) + "\n"
+
+
+def _table_of_adaptors() -> str:
+    lines = ["", "## Adaptors", "", "| adaptor | what differs |", "|---|---|"]
+    for program, family in evalframe.compat.PROGRAMS.items():
+        room, sound = getattr(evalframe.compat, program), getattr(evalframe, family)
+        for name in sorted({*room.__all__} & {*sound.__all__, *evalframe.__all__}):
+            summary = (inspect.getdoc(getattr(room, name)) or "").partition("\n\n")[0]
+            lines.append(f"| `{program}.{name}` | {summary.replace(chr(10), ' ')} |")
+    return "\n".join(lines) + "\n"
 
 
 def _row(metric: Metric) -> str:

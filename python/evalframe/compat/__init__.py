@@ -7,7 +7,15 @@ that it stands in for. Only `jobs` imports this room.
 import importlib
 from typing import Any
 
-__all__ = ["ai_psychiatrist", "dtef", "humanstudy_bench", "rgb"]
+PROGRAMS = {
+    "ai_psychiatrist": "selective",
+    "humanstudy_bench": "replication",
+    "rgb": "rag",
+    "dtef": "survey",
+}
+"""The programs and their families."""
+
+__all__ = sorted(PROGRAMS)
 
 
 def __getattr__(name: str) -> Any:

@@ -74,7 +74,7 @@ def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Ex
 def requirements(
     variant: str, *, calibration: Calibration | None = None
 ) -> tuple[Requirement, ...]:
-    """Columns that a variant reads, with their defaults and the demands on their values.
+    """Columns that a variant reads, with the program's demands, which admit more values.
 
     Args:
         variant: As for `evalframe.selective.confidence`.
@@ -98,7 +98,7 @@ def check_signals(
     calibration: Calibration | None = None,
     where: pl.Expr | None = None,
 ) -> None:
-    """Check that a table has every signal that some variants need.
+    """Check the signals that some variants need against the program's demands.
 
     Args:
         frame: The item table.

@@ -1,0 +1,57 @@
+"""Public names of `evalframe.selective`, each with its module."""
+
+from evalframe.selective.binary import (
+    binary_contract as binary_contract,
+    binary_metrics as binary_metrics,
+)
+from evalframe.selective.calibrators import (
+    Calibrator as Calibrator,
+    Grouped as Grouped,
+    Isotonic as Isotonic,
+    Linear as Linear,
+    Temperature as Temperature,
+    cross_fit as cross_fit,
+    feature as feature,
+    fit_isotonic as fit_isotonic,
+    fit_linear as fit_linear,
+    fit_logistic as fit_logistic,
+    fit_temperature as fit_temperature,
+    read_calibration as read_calibration,
+    target as target,
+    to_artifact as to_artifact,
+    train as train,
+    train_verbalized as train_verbalized,
+    write_calibration as write_calibration,
+)
+from evalframe.selective.common_coverage import compare_at_coverage as compare_at_coverage
+from evalframe.selective.confidences import (
+    check_signals as check_signals,
+    confidence as confidence,
+    requirements as requirements,
+    select_variants as select_variants,
+    signals_contract as signals_contract,
+)
+from evalframe.selective.contract import items_contract as items_contract
+from evalframe.selective.losses import loss as loss
+from evalframe.selective.reliability import reliability_table as reliability_table
+from evalframe.selective.risk_coverage import rc_curve as rc_curve
+from evalframe.selective.severity import (
+    is_mdd as is_mdd,
+    severity_tier as severity_tier,
+)
+from evalframe.selective.signals import (
+    SIGNALS as SIGNALS,
+    consistency as consistency,
+    consistency_modal_confidence as consistency_modal_confidence,
+    consistency_score_std as consistency_score_std,
+    token_energy as token_energy,
+    token_msp as token_msp,
+    token_pe as token_pe,
+)
+from evalframe.selective.threshold_choice import thresholds as thresholds
+from evalframe.selective.total_score import (
+    total_score_metrics as total_score_metrics,
+    total_scores as total_scores,
+)
+
+__all__: list[str]
