@@ -98,4 +98,4 @@ def curves(document: Run) -> None:
     table = document.items.select(
         loss.alias("loss"), *(confidence(name, calibration=CALIBRATION) for name in VARIANTS)
     )
-    pl.collect_all([rc_curve(table, "loss", name) for name in VARIANTS])
+    pl.collect_all([rc_curve(table.lazy(), "loss", name) for name in VARIANTS])

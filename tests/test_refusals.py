@@ -256,7 +256,7 @@ def test_no_plan_of_polars_in_an_error(of):
         lambda: answers.select(ef.precision()).lazy().collect(),
         lambda: answers.group_by("person").agg(ef.accuracy("person", "label")).lazy().collect(),
         lambda: ef.evaluate(answers, ef.f1_score()).collect(),
-        lambda: ef.selective.thresholds(of, loss=-pl.col("loss"), risk=0.1).collect(),
+        lambda: ef.selective.thresholds(of.lazy(), loss=-pl.col("loss"), risk=0.1).collect(),
     ):
         with pytest.raises(ef.EvalframeError) as caught:
             ask()

@@ -165,7 +165,7 @@ BOTH = pl.concat([system("bold", [*range(12)] * 4, 0.1), system("careful", [*ran
 
 def compared(frame=BOTH, **options):
     options = {"between": "system", "resample": METHOD, **options}
-    return compare_at_coverage(frame, **options).collect()
+    return compare_at_coverage(frame, **options)
 
 
 def reached(frame):
@@ -260,7 +260,7 @@ def test_options_are_those_of_compare():
     assert_frame_equal(weighted, compared(repeated), rel_tol=1e-12)
     expressions = compared(
         repeated.lazy(), between=pl.col("system").str.to_uppercase(), by=pl.col("model")
-    )
+    ).collect()
     assert expressions["left"].to_list() == ["BOLD", "BOLD"]
     assert expressions.columns[0] == "model"
     permuted = compared(test="permutation", correction="bonferroni")
@@ -349,5 +349,5 @@ def test_equal_weights_change_no_risk_at_the_end_of_the_other_curve(weight):
     }
     made = compare_at_coverage(
         pl.DataFrame(rows), between="m", pair_on="p", metrics="risk", weight="w"
-    ).collect()
+    )
     assert made["estimate_right"].item() == 0.0

@@ -62,7 +62,7 @@ def assert_agree(result, expected, columns, points):
     ]
     schema = {"metric": pl.String} | dict.fromkeys(columns, pl.Float64)
     wanted = pl.DataFrame(values, schema=schema, orient="row")
-    result = result.collect().select("metric", *columns)
+    result = result.lazy().collect().select("metric", *columns)
     assert_frame_equal(result, wanted, abs_tol=1e-12, rel_tol=0)
 
 
@@ -121,7 +121,7 @@ def test_first_replicates(bootstraps, participants):
     values = sampled.group_by("replicate").agg(asked).sort("replicate")
     for name in ("aurc_full", "augrc_full", "cmax"):
         np.testing.assert_allclose(values[name], wanted[name], rtol=0, atol=1e-12)
-    result = ai_psychiatrist.evaluate(participants, asked, resample=method).collect()
+    result = ai_psychiatrist.evaluate(participants, asked, resample=method)
     for name, lower, upper in result.select("metric", "lower", "upper").iter_rows():
         ends = np.quantile(wanted[name], [0.025, 0.975])
         np.testing.assert_allclose([lower, upper], ends, rtol=0, atol=1e-12)
@@ -167,7 +167,7 @@ def test_paired_with_another_generator(bootstraps, draws):
 
 def assert_within(result, expected, n, slack):
     """Both ends of every interval within the tolerances given for n replicates."""
-    ends = result.select("metric", "lower", "upper").collect()
+    ends = result.select("metric", "lower", "upper").lazy().collect()
     assert ends["metric"].to_list() == list(expected)
     for metric, *found in ends.iter_rows():
         off = np.abs(np.subtract(found, expected[metric]["ci95"]))

@@ -103,7 +103,7 @@ def test_expressions(items, metrics, expected):
 
 
 def test_working_points(curves, items):
-    result = rc_curve(items, by=KEYS).collect()
+    result = rc_curve(items, by=KEYS)
     numbered = result.with_columns(pl.int_range(pl.len()).over(KEYS).alias("index"))
     expected = pl.DataFrame(
         [

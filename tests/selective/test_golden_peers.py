@@ -115,7 +115,7 @@ def test_fd_shifts_areas(peers, items):
 
 
 def test_fd_shifts_curves(peers, items):
-    curves = rc_curve(items.drop_nulls("loss"), by="case").sort("case", "coverage").collect()
+    curves = rc_curve(items.drop_nulls("loss"), by="case").sort("case", "coverage")
     stored = [case for case in peers["cases"] if "curve_descending" in case["fd_shifts"]]
     rows = []
     for case in stored:
@@ -132,7 +132,7 @@ def test_fd_shifts_curves(peers, items):
 def test_fd_shifts_working_points(peers, items):
     """Coverage at a risk is the same; risk at a coverage is the lowest from there on."""
     predicted = items.drop_nulls("loss")
-    curves = rc_curve(predicted, by="case").collect()
+    curves = rc_curve(predicted, by="case")
     for name in peers["cases"][0]["fd_shifts"]["working_points"]:
         kind, bound = name.split("=")
         point = ("fd_shifts", "working_points", name)
@@ -177,7 +177,7 @@ def test_items_one_by_one(peers, items):
     rectangles = gather(distinct, population=read("per_sample_rectangle", "aurc"))
     assert_agree(result, rectangles, 1e-12)
     first = pl.col("selective_risk").first() * pl.col("coverage").first()
-    begun = rc_curve(items.drop_nulls("loss"), by="case").collect().group_by("case").agg(first)
+    begun = rc_curve(items.drop_nulls("loss"), by="case").group_by("case").agg(first)
     older = result.join(begun, on="case").select(
         "case", legacy=pl.col("aurc trapezoid_predicted") - pl.col("selective_risk")
     )

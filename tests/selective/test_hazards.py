@@ -90,7 +90,7 @@ def test_infinite_confidences_rank_like_any_other():
     ranked = items.with_columns(confidence="rank")
     alike = [metric for metric in ALL if not metric.metric.name.startswith("threshold")]
     assert_same(items.select(alike), ranked.select(alike))
-    assert rc_curve(items).collect()["threshold"].to_list() == [math.inf, 0.7, 0.2, -math.inf]
+    assert rc_curve(items)["threshold"].to_list() == [math.inf, 0.7, 0.2, -math.inf]
 
 
 def test_signed_zeros_are_one_plateau():
@@ -263,7 +263,7 @@ def test_functions_of_frames_and_the_contract_refuse_negative_losses():
         system=pl.lit("a"), weight=pl.lit(1.0)
     )
     told = "a loss is negative in 1 row.*; correct it, or make it a loss"
-    curve = rc_curve(worse, by="system", weight="weight")
+    curve = rc_curve(worse.lazy(), by="system", weight="weight")
     with pytest.raises(ContractError, match=f"rc_curve: {told}"):
         curve.collect()
     both = pl.concat([worse, worse.with_columns(system=pl.lit("b"))])
@@ -274,9 +274,7 @@ def test_functions_of_frames_and_the_contract_refuse_negative_losses():
     ):
         validate(worse, items_contract(loss="loss", item=None))
     assert len(
-        rc_curve(
-            worse.with_columns(weight=(pl.col("loss") >= 0).cast(float)), weight="weight"
-        ).collect()
+        rc_curve(worse.with_columns(weight=(pl.col("loss") >= 0).cast(float)), weight="weight")
     )
 
 
@@ -320,14 +318,14 @@ def test_a_system_without_confidences_is_not_the_better_one():
     assert made["left"].unique().to_list() == ["broken"]
     assert made["estimate_left"].null_count() == made["delta"].null_count() == 2
     assert made["p_value"].null_count() == 2
-    fair = ef.selective.compare_at_coverage(both, between="system", resample=method).collect()
+    fair = ef.selective.compare_at_coverage(both, between="system", resample=method)
     assert fair.select("coverage_used", "coverage_left", "estimate_left").unique().rows() == [
         (pytest.approx(5 / 6), None, None)
     ]
     assert fair["estimate_right"].null_count() == 0
     with pytest.raises(ParameterError, match="'broken' reaches no coverage, since none of its"):
         ef.selective.compare_at_coverage(both, between="system", resample=method, coverage=0.5)
-    curves = rc_curve(both, by="system").collect()
+    curves = rc_curve(both, by="system")
     assert curves["system"].unique().to_list() == ["sound"]
 
 
@@ -356,7 +354,7 @@ def test_degenerate_intervals(case, verb, fallback):
     """Areas are never dropped; an interval without two replicates is null, or in the original 0."""
     items, _ = DEGENERATE[case]
     method = ef.Bootstrap(cluster="participant_id", n=50)
-    result = verb(items, TABLED, resample=method).collect()
+    result = verb(items.lazy(), TABLED, resample=method).collect()
     areas = result.filter(pl.col("metric").is_in(ZERO))
     assert areas["drop_rate"].unique().to_list() == [0.0]
     assert (

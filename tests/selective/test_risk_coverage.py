@@ -32,10 +32,8 @@ def test_groups():
         schema=["model", *CURVE],
         orient="row",
     )
-    result = rc_curve(ITEMS, by="model")
-    assert isinstance(result, pl.LazyFrame)
-    assert_same(result.collect(), expected)
-    assert_same(rc_curve(ITEMS.reverse(), by=["model"]).collect(), expected)
+    assert_same(rc_curve(ITEMS, by="model"), expected)
+    assert_same(rc_curve(ITEMS.reverse(), by=["model"]), expected)
     first = ITEMS.lazy().filter(model="a")
     assert_same(rc_curve(first).collect(), expected.head(3).drop("model"))
 
@@ -48,13 +46,13 @@ def test_columns_and_expressions():
         .rename({"model": "system"})
         .with_columns(pl.col("selective_risk", "generalized_risk") * 3)
     )
-    assert_same(made.collect(), expected.collect())
+    assert_same(made, expected)
 
 
 def test_null_is_a_group_like_any_other():
     items = ITEMS.with_columns(pl.col("model").replace("a", None))
     expected = rc_curve(ITEMS, by="model").with_columns(pl.col("model").replace("a", None))
-    assert_same(rc_curve(items, by="model").collect(), expected.collect())
+    assert_same(rc_curve(items, by="model"), expected)
 
 
 @pytest.mark.parametrize("by", [None, "model"])
@@ -62,13 +60,13 @@ def test_coverage_is_the_nearest_float(by):
     """So that it can be compared with 0.3, as `risk_at(0.3)` does."""
     count = 49
     items = pl.DataFrame({"model": "a", "loss": 1.0, "confidence": range(count)})
-    coverage = rc_curve(items, by=by).collect()["coverage"]
+    coverage = rc_curve(items, by=by)["coverage"]
     assert coverage.to_list() == [accepted / count for accepted in range(1, count + 1)]
 
 
 def test_signed_zeros_tie():
     items = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.0, -0.0]})
-    assert rc_curve(items).select("coverage", "threshold", "count").collect().rows() == [(1, 0, 2)]
+    assert rc_curve(items).select("coverage", "threshold", "count").rows() == [(1, 0, 2)]
 
 
 def test_rows_that_metrics_leave_out():
@@ -78,26 +76,26 @@ def test_rows_that_metrics_leave_out():
     )
     abstained = pl.DataFrame({"model": "a", "loss": [None], "confidence": [math.nan]})
     items = pl.concat([ITEMS, unusable])
-    assert_same(rc_curve(items, by="model").collect(), rc_curve(ITEMS, by="model").collect())
+    assert_same(rc_curve(items, by="model"), rc_curve(ITEMS, by="model"))
     more = pl.concat([ITEMS.filter(model="a"), abstained], how="diagonal_relaxed")
-    assert rc_curve(more).collect()["coverage"].to_list() == [1 / 6, 3 / 6, 4 / 6]
+    assert rc_curve(more)["coverage"].to_list() == [1 / 6, 3 / 6, 4 / 6]
 
 
 def test_weights_count_rows():
     weight = [2, 1, 3, 1, 1, 2, 1, 0]
     weighted = ITEMS.with_columns(weight=pl.Series(weight))
     repeated = ITEMS.select(pl.all().repeat_by(pl.Series(weight)).explode(empty_as_null=False))
-    result = rc_curve(weighted, by="model", weight="weight").collect()
+    result = rc_curve(weighted, by="model", weight="weight")
     assert result.schema["count"] == result.schema["accepted"] == pl.Float64
-    expected = rc_curve(repeated, by="model").collect()
+    expected = rc_curve(repeated, by="model")
     assert_same(result, expected, check_dtypes=False)
 
 
 @pytest.mark.parametrize("items", [ITEMS.clear(), ITEMS.filter(model="c")])
 def test_nothing_predicted(items):
-    assert rc_curve(items).collect().schema == rc_curve(ITEMS).collect().schema
-    assert rc_curve(items).collect().is_empty()
-    assert rc_curve(items, by="model").collect().is_empty()
+    assert rc_curve(items).schema == rc_curve(ITEMS).schema
+    assert rc_curve(items).is_empty()
+    assert rc_curve(items, by="model").is_empty()
 
 
 def test_areas_read_the_same_points():
@@ -115,7 +113,7 @@ def test_areas_read_the_same_points():
         )
     )
     expected = ITEMS.filter(pl.col("model") != "c").group_by("model").agg(ef.aurc(), ef.augrc())
-    assert_same(areas.collect(), expected, check_row_order=False)
+    assert_same(areas, expected, check_row_order=False)
 
 
 def test_errors():

@@ -37,8 +37,8 @@ def frame_of(rows):
 @given(ROWS, st.sampled_from([None, "w"]))
 def test_a_threshold_is_that_of_the_working_point_that_the_target_needs(rows, weight):
     items = frame_of(rows)
-    curve = rc_curve(items, weight=weight).collect().with_columns(pl.col("selective_risk"))
-    table = thresholds(items, risk=RISKS, coverage=COVERAGES, weight=weight).collect()
+    curve = rc_curve(items, weight=weight).with_columns(pl.col("selective_risk"))
+    table = thresholds(items, risk=RISKS, coverage=COVERAGES, weight=weight)
     assert table["target"].to_list() == ["risk"] * len(RISKS) + ["coverage"] * len(COVERAGES)
     assert table["bound"].to_list() == [*RISKS, *COVERAGES]
     for target, bound, *found in table.select(
@@ -56,7 +56,7 @@ def test_a_threshold_is_that_of_the_working_point_that_the_target_needs(rows, we
 @given(ROWS)
 def test_the_table_says_what_the_expressions_say_of_each_group(rows):
     items = frame_of(rows)
-    table = thresholds(items, risk=0.25, coverage=[0.5], by="model").collect()
+    table = thresholds(items, risk=0.25, coverage=[0.5], by="model")
     wanted = items.group_by("model").agg(
         ef.threshold_at_risk(0.25)().alias("threshold"),
         ef.coverage_at_risk(0.25)().alias("coverage"),
@@ -77,9 +77,7 @@ def test_accepting_from_the_threshold_on_gives_what_the_table_says():
     items = pl.DataFrame(
         {"loss": [0, 1, 0, 1, 0, None], "confidence": [0.9, 0.8, 0.8, 0.8, 0.4, 0.1]}
     )
-    for row in (
-        thresholds(items, risk=[0.4, 0.5], coverage=[0.2, 0.5]).collect().iter_rows(named=True)
-    ):
+    for row in thresholds(items, risk=[0.4, 0.5], coverage=[0.2, 0.5]).iter_rows(named=True):
         accepted = items.filter(pl.col("confidence") >= row["threshold"])["loss"].drop_nulls()
         assert (len(accepted) / 6, accepted.mean()) == (row["coverage"], row["risk"])
     assert items.select(ef.threshold_at_risk(0.3)()).item() == 0.9  # ties enter together
@@ -97,7 +95,7 @@ def test_of_the_predicted_items():
 
 def test_no_threshold_will_do():
     items = pl.DataFrame({"g": ["a", "a", "b"], "loss": [1.0, 1.0, None], "confidence": 0.5})
-    table = thresholds(items, risk=0.5, coverage=0.9, by="g").collect()
+    table = thresholds(items, risk=0.5, coverage=0.9, by="g")
     assert table.select("g", "target", "threshold", "n").rows() == [
         ("a", "risk", None, 2),
         ("a", "coverage", 0.5, 2),
@@ -105,7 +103,7 @@ def test_no_threshold_will_do():
         ("b", "coverage", None, 1),
     ]
     lost = items.with_columns(confidence=pl.lit(None, pl.Float64))
-    assert thresholds(lost, coverage=0.9).collect().select("n", "n_missing").row(0) == (1, 2)
+    assert thresholds(lost, coverage=0.9).select("n", "n_missing").row(0) == (1, 2)
 
 
 def test_an_interval_of_a_threshold():
@@ -137,7 +135,6 @@ def test_refusals():
         with pytest.raises(ParameterError, match="risk must be a number or a list of numbers"):
             thresholds(items, risk=wrong)
     with pytest.raises(MissingColumnsError, match="'thresholds' needs column 'confidense'"):
-        thresholds(items, confidence="confidense", risk=0.1).collect()
-    table = thresholds(items, risk=[0.1, 0.2], coverage=0.5, by=pl.col("risk").alias("g"))
+        thresholds(items, confidence="confidense", risk=0.1)
     with pytest.raises(ContractError, match="thresholds: a loss is negative in 1 row; correct it"):
-        table.collect()
+        thresholds(items, risk=[0.1, 0.2], coverage=0.5, by=pl.col("risk").alias("g"))

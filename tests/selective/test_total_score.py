@@ -22,7 +22,7 @@ def items(scores, labels=None, **columns):
 
 
 def one(table):
-    return table.collect().row(0, named=True)
+    return table.row(0, named=True)
 
 
 def test_golden_derivation(golden):
@@ -105,7 +105,7 @@ def test_a_label_that_is_nan_leaves_the_actual_total_open():
 
 
 def test_nobody_has_no_rows():
-    assert total_scores(items([1]).clear()).collect().height == 0
+    assert total_scores(items([1]).clear()).height == 0
 
 
 def test_two_questionnaires_under_one_key_are_refused():
@@ -115,16 +115,16 @@ def test_two_questionnaires_under_one_key_are_refused():
         "Name in `by` what else"
     )
     with pytest.raises(ContractError, match=message):
-        total_scores(table).select("participant_id").collect()
+        total_scores(table).select("participant_id")
     with pytest.raises(ContractError, match=message):
-        total_scores(table).filter(pl.col("participant_id") > 1).collect()
-    assert total_scores(table, by=["mode", "participant_id"]).collect().height == 2
+        total_scores(table).filter(pl.col("participant_id") > 1)
+    assert total_scores(table, by=["mode", "participant_id"]).height == 2
 
 
 def test_a_prediction_that_is_nan_is_refused():
     table = items([1] * 8).with_columns(prediction=pl.lit(math.nan))
     with pytest.raises(ContractError, match="a prediction that is NaN: participant_id=1"):
-        total_scores(table).collect()
+        total_scores(table)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import polars as pl
 from evalframe.comparison import compare, paired_method
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.core.frames import like_input
 from evalframe.core.metric import Metric
 from evalframe.core.rows import as_expr
 from evalframe.core.state import WEIGHT, First, State, Totals, total
@@ -47,6 +48,7 @@ _SYSTEM, _CLUSTER, _ALL = ":system", ":cluster", ":all"
 _SPLIT = 2.0**27 + 1.0
 
 
+@like_input
 def compare_at_coverage(
     frame: Frame,
     *,
@@ -120,7 +122,7 @@ def compare_at_coverage(
         >>> fair = ef.selective.compare_at_coverage(
         ...     items, between="system", pair_on="person", metrics="aurc"
         ... )
-        >>> fair.select("^estimate_.*$", "^coverage_.*$").collect()
+        >>> fair.select("^estimate_.*$", "^coverage_.*$")
         shape: (1, 5)
         ┌───────────────┬────────────────┬───────────────┬───────────────┬────────────────┐
         │ estimate_left ┆ estimate_right ┆ coverage_used ┆ coverage_left ┆ coverage_right │
@@ -148,7 +150,7 @@ def compare_at_coverage(
         ... )
         >>> ef.selective.compare_at_coverage(
         ...     long, between="signal", pair_on="person", coverage=0.5
-        ... ).select("metric", "left", "right", "delta").collect()
+        ... ).select("metric", "left", "right", "delta")
         shape: (2, 4)
         ┌───────────────┬────────┬───────┬─────────┐
         │ metric        ┆ left   ┆ right ┆ delta   │

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.special import wilson
 from evalframe.core.state import LEVEL
 from evalframe.selective.binning import TO_UNIT, check_binning, is_outside, mass_bin
@@ -34,6 +35,7 @@ RELIABILITY = (
 """Columns of every reliability table, after the group keys."""
 
 
+@like_input
 def reliability_table(
     frame: Frame,
     confidence: IntoExpr = "confidence",
@@ -89,7 +91,7 @@ def reliability_table(
         ...     {"confidence": [0.9, 0.9, 0.6, 0.6], "correct": [True, True, True, False]}
         ... )
         >>> table = reliability_table(items)
-        >>> table.select("bin", "n", "mean_confidence", "accuracy", "gap").collect()
+        >>> table.select("bin", "n", "mean_confidence", "accuracy", "gap")
         shape: (2, 5)
         ┌─────┬─────┬─────────────────┬──────────┬──────┐
         │ bin ┆ n   ┆ mean_confidence ┆ accuracy ┆ gap  │

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.state import LEVEL
 from evalframe.selective.areas import aurc
 from evalframe.selective.curve import counted, is_negative, refusing
@@ -23,6 +24,7 @@ CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count",
 """Columns of every curve, after the group keys."""
 
 
+@like_input
 def rc_curve(
     frame: Frame,
     loss: IntoExpr = "loss",
@@ -65,7 +67,7 @@ def rc_curve(
         >>> items = pl.DataFrame(
         ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
         ... )
-        >>> rc_curve(items).select("coverage", "selective_risk", "threshold", "count").collect()
+        >>> rc_curve(items).select("coverage", "selective_risk", "threshold", "count")
         shape: (3, 4)
         ┌──────────┬────────────────┬───────────┬───────┐
         │ coverage ┆ selective_risk ┆ threshold ┆ count │

@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.metric import lookup, metric
 from evalframe.core.state import State, at, level
 from evalframe.core.variants import PresetMetric, preset
@@ -120,6 +121,7 @@ def threshold_at_risk(
     return preset(_threshold_at_risk, loss, confidence, weight=weight, risk=float(risk))
 
 
+@like_input
 def thresholds(
     frame: Frame,
     loss: IntoExpr = "loss",
@@ -171,7 +173,7 @@ def thresholds(
         >>> items = pl.DataFrame(
         ...     {"loss": [0, 0, 1, 0, None], "confidence": [0.9, 0.8, 0.7, 0.6, 0.5]}
         ... )
-        >>> ef.selective.thresholds(items, risk=[0.1, 0.25], coverage=0.5).collect()
+        >>> ef.selective.thresholds(items, risk=[0.1, 0.25], coverage=0.5)
         shape: (3, 7)
         ┌──────────┬───────┬───────────┬──────────┬──────────┬─────┬───────────┐
         │ target   ┆ bound ┆ threshold ┆ coverage ┆ risk     ┆ n   ┆ n_missing │
@@ -192,14 +194,15 @@ def thresholds(
         raise ParameterError("name a target, such as risk=0.1 or coverage=[0.5, 0.8]")
     keys = tables.Keys.of(by, taken=THRESHOLDS)
     read = lookup("aurc").bind((loss, confidence), weight=weight, name="thresholds")
-    tables.check_columns(tables.lazy(frame), [read], *keys.exprs)
+    lazy = tables.lazy(frame)
+    tables.check_columns(lazy, [read], *keys.exprs)
     asked = [(0, _NEGATIVE, "negative", {})] + [
         (place, metric, column, {kind: bound})
         for place, kind, bound in targets.iter_rows()
         for column, metric in _metrics(kind).items()
     ]
     long = evaluate(
-        frame,
+        lazy,
         [
             metric.bind((loss, confidence), weight=weight, params=params, name=f"{place} {column}")
             for place, metric, column, params in asked

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.selective.score_error import (
@@ -43,6 +44,7 @@ TOTALS = (
 _ROWS = ":rows"
 
 
+@like_input
 def total_scores(
     items: Frame,
     prediction: IntoExpr = "prediction",
@@ -98,7 +100,7 @@ def total_scores(
         >>> from evalframe.selective.total_score import total_scores
         >>> items = pl.DataFrame({"participant_id": [1, 1, 2, 2], "prediction": [3, None, 0, 1]})
         >>> items = items.with_columns(label=pl.Series([3, 2, 0, 2]))
-        >>> totals = total_scores(items, n_items=2, threshold=3).collect()
+        >>> totals = total_scores(items, n_items=2, threshold=3)
         >>> totals.select("min_total", "max_total", "predicted_class", "actual_class")
         shape: (2, 4)
         ┌───────────┬───────────┬─────────────────┬───────────────┐

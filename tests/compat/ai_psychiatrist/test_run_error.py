@@ -52,14 +52,14 @@ def close(expected):
 
 
 def test_golden_runs(cases, table):
-    made = run_errors(table, by="run").collect()
+    made = run_errors(table, by="run")
     assert made.columns == ["run", *RUN]
     for row in made.iter_rows(named=True):
         expected = dict(cases[row.pop("run")]["expected"])
         per_item = expected.pop("per_item")
         assert row == close({**expected, "n_missing": 0})
         assert per_item
-    empty = run_errors(table.clear()).collect()
+    empty = run_errors(table.clear())
     (nobody,) = [case["expected"] for case in cases.values() if not case["participants"]]
     found = empty.row(0, named=True)
     assert {name: found[name] for name in nobody if name != "per_item"} == {
@@ -68,7 +68,7 @@ def test_golden_runs(cases, table):
 
 
 def test_golden_items(cases, table):
-    made = item_errors(table, by="run").collect()
+    made = item_errors(table, by="run")
     assert made.columns == ["run", "item_index", "item", *ERRORS]
     filled = {run for run, case in cases.items() if case["participants"]}
     assert set(made["run"]) == filled
@@ -76,13 +76,13 @@ def test_golden_items(cases, table):
     for row in made.iter_rows(named=True):
         expected = cases[row["run"]]["expected"]["per_item"][row["item"]]
         assert {name: row[name] for name in PER_ITEM} == close(expected), (row["run"], row["item"])
-    assert item_errors(table.clear()).collect().height == 0
+    assert item_errors(table.clear()).height == 0
 
 
 def test_the_first_two_means_are_metrics_of_the_items(table):
     exprs = [mean_absolute_error(), macro_mean_absolute_error()]
     metrics = ef.evaluate(table, exprs, by="run").collect()["estimate"].to_list()
-    runs = run_errors(table, by="run").collect()
+    runs = run_errors(table, by="run")
     both = runs.select("item_mae_weighted", "item_mae_by_item").rows()
     assert metrics == close([value for row in both for value in row])
 
@@ -90,14 +90,14 @@ def test_the_first_two_means_are_metrics_of_the_items(table):
 def test_the_third_mean_is_one_of_participants(table):
     stage = subject_errors(table, by=["run", "participant_id"])
     made = ef.evaluate(stage, ef.selective_risk("mae"), by="run").collect()
-    runs = run_errors(table, by="run").collect()
+    runs = run_errors(table, by="run")
     assert made["estimate"].to_list() == close(runs["item_mae_by_subject"].to_list())
     assert made["n"].to_list() == runs["successful_subjects"].to_list()
 
 
 def test_a_participant_who_is_drawn_twice_counts_twice_in_the_mean_of_participants():
     people = pl.DataFrame({"participant_id": [1, 1, 2], "prediction": [2, 2, 0], "label": [0] * 3})
-    stage = subject_errors(people).collect()
+    stage = subject_errors(people)
     assert stage["mae"].to_list() == [2.0, 0.0]
     assert stage.select(ef.selective_risk("mae")).item() == 1.0
     twice = stage.with_columns(times=pl.Series([2, 1]))
@@ -132,14 +132,14 @@ def test_participants_who_abstain_from_everything_are_counted_apart():
         "n_missing": 0,
     }
     assert items.select(ef.coverage()).item() == 0.25
-    assert item_errors(items).collect().rows() == [
+    assert item_errors(items).rows() == [
         (0, "a", 1.0, 1, 1.0, 0),
         (1, "b", None, 0, 0.0, 1),
     ]
     nothing = items.filter(pl.col("participant_id") == 2)
-    assert item_errors(nothing).collect().select(ERRORS).rows() == [(None, 0, None, 0)] * 2
-    assert run_errors(nothing).collect().select(RUN[3:7]).row(0) == (None, None, None, None)
-    assert subject_errors(items).collect().rows() == [(1, 1.0, 1, 0.5, 1), (2, None, 0, 0.0, 2)]
+    assert item_errors(nothing).select(ERRORS).rows() == [(None, 0, None, 0)] * 2
+    assert run_errors(nothing).select(RUN[3:7]).row(0) == (None, None, None, None)
+    assert subject_errors(items).rows() == [(1, 1.0, 1, 0.5, 1), (2, None, 0, 0.0, 2)]
 
 
 def test_predictions_without_a_label_are_left_out_and_counted():
@@ -151,7 +151,7 @@ def test_predictions_without_a_label_are_left_out_and_counted():
             "label": [0.0, None, 1.0, None],
         }
     )
-    made = run_errors(items).collect().row(0, named=True)
+    made = run_errors(items).row(0, named=True)
     assert made["n_missing"] == 3
     assert (made["item_mae_weighted"], made["item_mae_by_subject"]) == (1.0, 1.0)
     assert made["prediction_coverage"] == 1.0
@@ -168,10 +168,10 @@ def test_null_keys_are_a_group_and_any_type_names_an_item():
             "label": [0, 0, 0],
         }
     )
-    made = run_errors(items, by=pl.col("model").alias("system"), item="item").collect()
+    made = run_errors(items, by=pl.col("model").alias("system"), item="item")
     assert made.select("system", "item_mae_by_item").rows() == [(None, 2.0), ("a", 2.0)]
     assert made.schema["successful_subjects"] == pl.Int64
-    per_item = item_errors(items, by="model", item="item").collect()
+    per_item = item_errors(items, by="model", item="item")
     assert per_item.select("model", "item", "mae").rows() == [
         (None, "x", 1.0),
         (None, "y", 3.0),

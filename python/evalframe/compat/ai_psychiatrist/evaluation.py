@@ -191,7 +191,7 @@ def evaluate_runs(
     tables = [_table(run, population, settings, calibration) for run in opened]
     results = [_evaluated(table, settings, progress) for table in tables]
     curves = [
-        rc_curve(table, "loss", name).select(
+        rc_curve(table.lazy(), "loss", name).select(
             pl.lit(number).alias("input"), pl.lit(name).alias("confidence"), pl.all()
         )
         for number, table in enumerate(tables)

@@ -17,6 +17,7 @@ import polars as pl
 from evalframe import comparison, evaluation
 from evalframe.comparison import paired_method
 from evalframe.core import tables
+from evalframe.core.frames import like_input
 from evalframe.resample.methods import Bootstrap
 from evalframe.resample.paired import PAIRED_RESULT
 
@@ -33,6 +34,7 @@ _CLUSTER = ":cluster"
 _UNKNOWN = ("std_error", "lower", "upper", "p_value", "p_adjusted")
 
 
+@like_input
 def evaluate(
     frame: Frame,
     metrics: AnyMetric | Sequence[AnyMetric],
@@ -62,22 +64,24 @@ def evaluate(
         >>> result = ai_psychiatrist.evaluate(
         ...     items, ef.selective_risk(), resample=ef.Bootstrap(cluster="person", n=10)
         ... )
-        >>> result.collect().select("estimate", "std_error", "lower", "upper").row(0)
+        >>> result.select("estimate", "std_error", "lower", "upper").row(0)
         (0.5, 0.0, 0.5, 0.5)
     """
+    lazy = tables.lazy(frame)
     if not isinstance(resample, Bootstrap):
         return evaluation.evaluate(
-            frame, metrics, by=by, weight=weight, resample=resample, plan=plan
+            lazy, metrics, by=by, weight=weight, resample=resample, plan=plan
         )
     method = replace(resample, interval="percentile")
-    rows, cluster = evaluation.clustered(tables.lazy(frame), method)
+    rows, cluster = evaluation.clustered(lazy, method)
     if _most_clusters(rows, tables.Keys.of(by).select(), cluster) == 1:
-        points = evaluation.evaluate(frame, metrics, by=by, weight=weight, plan=plan)
+        points = evaluation.evaluate(lazy, metrics, by=by, weight=weight, plan=plan)
         return _filled(_resampled(points, "estimate", 1), "estimate", method)
-    spread = evaluation.evaluate(frame, metrics, by=by, weight=weight, resample=method, plan=plan)
+    spread = evaluation.evaluate(lazy, metrics, by=by, weight=weight, resample=method, plan=plan)
     return _filled(spread, "estimate", method)
 
 
+@like_input
 def compare(
     frame: Frame,
     metrics: AnyMetric | Sequence[AnyMetric],
@@ -120,7 +124,7 @@ def compare(
         >>> result = ai_psychiatrist.compare(
         ...     left, ef.selective_risk(), other=right, pair_on="person"
         ... )
-        >>> result.select("delta", "lower", "upper", "n_clusters").collect().row(0)
+        >>> result.select("delta", "lower", "upper", "n_clusters").row(0)
         (0.25, 0.25, 0.25, 1)
     """
     drawn, cluster = paired_method(pair_on, resample)
@@ -134,10 +138,10 @@ def compare(
             sides = [side.filter(cluster.is_in(shared.implode())) for side in sides]
             return _filled(_differences(sides, metrics, weight, len(shared)), "delta", method)
     spread = comparison.compare(
-        frame,
+        tables.lazy(frame),
         metrics,
         between=between,
-        other=other,
+        other=None if other is None else tables.lazy(other),
         baseline=baseline,
         by=by,
         weight=weight,

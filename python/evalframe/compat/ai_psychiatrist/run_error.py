@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
 from evalframe.selective.losses import loss
@@ -45,6 +46,7 @@ ERRORS = ("mae", "count", "coverage", "na_count")
 _SUBJECT, _ITEM, _ERROR, _ASKED = ":subject", ":item", ":error", ":asked"
 
 
+@like_input
 def run_errors(
     items: Frame,
     prediction: IntoExpr = "prediction",
@@ -91,7 +93,7 @@ def run_errors(
         ... )
         >>> run_errors(items).select(
         ...     "evaluated_subjects", "item_mae_weighted", "item_mae_by_item", "prediction_coverage"
-        ... ).collect().row(0)
+        ... ).row(0)
         (2, 1.0, 0.75, 0.75)
     """
     from evalframe.core import tables
@@ -128,6 +130,7 @@ def run_errors(
     return _finished(together, keys, RUN)
 
 
+@like_input
 def item_errors(
     items: Frame,
     prediction: IntoExpr = "prediction",
@@ -168,7 +171,7 @@ def item_errors(
         ...         "label": [1, 2, 0, 1],
         ...     }
         ... )
-        >>> item_errors(items, item="item_index").collect().rows()
+        >>> item_errors(items, item="item_index").rows()
         [(0, 1.5, 2, 1.0, 0), (1, 0.0, 1, 0.5, 1)]
     """
     from evalframe.core import tables
@@ -181,6 +184,7 @@ def item_errors(
     return _finished(_each(asked, keys, **_ERRORS), keys, ERRORS)
 
 
+@like_input
 def subject_errors(
     items: Frame,
     prediction: IntoExpr = "prediction",
