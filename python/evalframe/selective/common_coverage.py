@@ -21,10 +21,10 @@ from evalframe.core.rows import as_expr
 from evalframe.core.state import WEIGHT, First, State, Totals, total
 from evalframe.evaluation import evaluate
 from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
-from evalframe.selective.conventions import coverages
-from evalframe.selective.curve import (
+from evalframe.selective.conventions import (
     RISK,
     by_confidence,
+    coverage_at,
     refuse_negative,
     valid_item,
     zero_if_abstained,
@@ -370,13 +370,12 @@ def _risk(
     weight: Role = None,
 ) -> State:
     """Selective risk at the bound."""
-    coverage, _ = coverages("trapezoid_total")
 
     def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
         # At its end the curve has the risk of all, which it keeps beyond.
         return pl.when(t.risk.is_not_nan()).then(t.risk).otherwise(t.loss / t.mass)
 
-    firsts = {"risk": First(coverage, _BOUND * slack(weight), RISK)}
+    firsts = {"risk": First(coverage_at("trapezoid_total"), _BOUND * slack(weight), RISK)}
     return _up_to_bound(loss, confidence, bound, weight, firsts, value)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.selective.binning import TO_UNIT, is_outside
-from evalframe.selective.curve import NOT_NEGATIVE
+from evalframe.selective.conventions import NOT_NEGATIVE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

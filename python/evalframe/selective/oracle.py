@@ -1,4 +1,4 @@
-"""How good the ranking is against what its losses allow: optimal, excess and achievable areas."""
+"""Optimal, excess and achievable areas: the ranking compared with what its losses allow."""
 
 from __future__ import annotations
 
@@ -7,35 +7,33 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import Axis, State, Totals
 from evalframe.selective.conventions import (
-    Rule,
+    CHORDS,
+    RISK,
     accepted_of,
     augrc_rule,
     aurc_oracle_rule,
     aurc_rule,
-    coverages,
-)
-from evalframe.selective.curve import (
-    CHORDS,
-    RISK,
     confidence_axis,
-    unusable,
-    valid_item,
+    coverage_at,
+    loss_axis,
+    of_axes,
     zero_if_abstained,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from evalframe.core.state import Axis, State, Totals
     from evalframe.core.typing import Role
-    from evalframe.selective.conventions import Convention, CoverageConvention
+    from evalframe.selective.conventions import Convention, CoverageConvention, Rule
 
+_POSITIVE = (0.0, float("inf"))
 _ANY = (float("-inf"), float("inf"))
 _CENTRE = ("loss", "mass")
 
 
-@metric(family="selective", direction="none", range=(0.0, float("inf")))
+@metric(family="selective", direction="none", range=_POSITIVE)
 def aurc_optimal(
     loss: Role = "loss",
     confidence: Role = "confidence",
@@ -43,16 +41,13 @@ def aurc_optimal(
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
-    """AURC of the oracle, which accepts the items in the order of their losses, one by one.
+    """AURC of the oracle, which accepts the items one by one in the order of their losses.
 
     Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Items without one are left out, as `aurc` does; None takes all items.
-        weight: How often each row counts.
-        convention: As for `aurc`.
+        confidence: Items without one are left out, as in `aurc`; None takes all items.
 
     Returns:
-        Float64, 0.0 or null in the same cases as `aurc`.
+        0.0 or null in the same cases as `aurc`.
 
     References:
         The finite-sample oracle of ai-psychiatrist 36e9fba; fd-shifts uses the limit of
@@ -67,7 +62,7 @@ def aurc_optimal(
     return _optimal(aurc_oracle_rule(convention), loss, confidence, weight)
 
 
-@metric(family="selective", direction="none", range=(0.0, float("inf")))
+@metric(family="selective", direction="none", range=_POSITIVE)
 def augrc_optimal(
     loss: Role = "loss",
     confidence: Role = "confidence",
@@ -78,13 +73,10 @@ def augrc_optimal(
     """AUGRC of the oracle, which accepts the items in the order of their losses.
 
     Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Items without one are left out, as `augrc` does; None takes all items.
-        weight: How often each row counts.
-        convention: As for `aurc`.
+        confidence: Items without one are left out, as in `augrc`; None takes all items.
 
     Returns:
-        Float64, 0.0 or null in the same cases as `aurc`.
+        0.0 or null in the same cases as `aurc`.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -106,20 +98,14 @@ def eaurc(
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
-    """Excess AURC: what the ranking costs beyond the oracle, `aurc - aurc_optimal`.
+    """Excess AURC over the oracle, `aurc - aurc_optimal`.
 
-    It can be slightly negative under ties: the oracle goes item by item, while a plateau of equal
-    confidence is crossed in one chord. Computed about the mean loss, so that it stays exact where
-    losses are large and their differences small.
-
-    Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: As for `aurc`.
+    It can be slightly negative with ties: the oracle goes item by item, a plateau of equal
+    confidence is crossed in one chord. Computed about the mean loss, so it stays exact if losses
+    are large and their differences small.
 
     Returns:
-        Float64, 0.0 or null in the same cases as `aurc`.
+        0.0 or null in the same cases as `aurc`.
 
     References:
         Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
@@ -143,18 +129,10 @@ def eaugrc(
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
-    """Excess AUGRC: what the ranking costs beyond the oracle, `augrc - augrc_optimal`.
-
-    At least 0 up to rounding; computed about the mean loss, as `eaurc` is.
-
-    Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: As for `aurc`.
+    """Excess AUGRC over the oracle, `augrc - augrc_optimal`: at least 0 up to rounding.
 
     Returns:
-        Float64, 0.0 or null in the same cases as `aurc`.
+        0.0 or null in the same cases as `aurc`.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -179,15 +157,8 @@ def aurc_gap_pct(
 ) -> State:
     """Excess AURC in percent of the oracle's AURC.
 
-    Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: As for `aurc`.
-
     Returns:
-        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does); null where
-        that is.
+        Percent, 0.0 if the oracle's area is 0, null if it is null.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -212,15 +183,8 @@ def augrc_gap_pct(
 ) -> State:
     """Excess AUGRC in percent of the oracle's AUGRC.
 
-    Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: As for `aurc`.
-
     Returns:
-        Float64 in percent, 0.0 where the oracle's area is 0 (as its source does); null where
-        that is.
+        Percent, 0.0 if the oracle's area is 0, null if it is null.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -235,7 +199,7 @@ def augrc_gap_pct(
     return _gap(rule, rule, loss, confidence, weight)
 
 
-@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+@metric(family="selective", direction="minimize", range=_POSITIVE)
 def aurc_achievable(
     loss: Role = "loss",
     confidence: Role = "confidence",
@@ -243,24 +207,20 @@ def aurc_achievable(
     weight: Role = None,
     convention: CoverageConvention = "trapezoid_total",
 ) -> State:
-    """AURC of the lower convex hull of the working points: what mixing thresholds could achieve.
+    """AURC of the lower convex hull of the working points, which mixed thresholds can achieve.
 
-    The hull runs over the working points only; from coverage 0 to the first of its vertices the
-    area is that vertex's risk, as in `aurc`.
+    The hull is that of the working points only; from coverage 0 to its first vertex the risk is
+    that vertex's risk, as in `aurc`.
 
     Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: As for `aurc`; without the conventions that walk item by item.
+        convention: As for `aurc`, without those that walk item by item.
 
     Returns:
-        Float64, 0.0 or null in the same cases as `aurc`.
+        0.0 or null in the same cases as `aurc`.
 
     References:
-        ai-psychiatrist 36e9fba, which drops vertices within an absolute 1e-10 of a chord; this is
-        the exact hull, whose area is the same to that precision. fd-shifts interpolates its hull
-        by hyperbolas instead of chords.
+        ai-psychiatrist 36e9fba, which drops vertices within 1e-10 of a chord. fd-shifts
+        interpolates its hull by hyperbolas instead of chords.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -272,12 +232,9 @@ def aurc_achievable(
     """
     accepted_of(convention)
     rule = aurc_rule(convention)
-    return State(
-        sums={"items": weight},
-        axes=(_hull_axis(loss, confidence, weight),),
-        finish=lambda t: rule.of(t, "achievable", "first"),
-        valid=valid_item(loss, confidence),
-        left_out=unusable(weight),
+    hull = _hull_axis(loss, confidence, weight)
+    return of_axes(
+        loss, confidence, weight, hull, finish=lambda t: rule.of(t, "achievable", "first")
     )
 
 
@@ -288,15 +245,10 @@ def achievable_gain_pct(
     *,
     weight: Role = None,
 ) -> State:
-    """How much of AURC the convex hull would save, in percent.
-
-    Args:
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
+    """Share of AURC that the convex hull saves, in percent.
 
     Returns:
-        Float64 in percent, 0.0 where AURC is 0 (as its source does); null where that is.
+        Percent, 0.0 if AURC is 0, null if it is null.
 
     References:
         ai-psychiatrist 36e9fba.
@@ -307,48 +259,25 @@ def achievable_gain_pct(
         >>> round(items.select(ef.achievable_gain_pct()).item(), 2)
         50.0
     """
-    return State(
-        sums={"items": weight},
-        axes=(
-            confidence_axis(loss, confidence, weight, {"area": CHORDS}),
-            _hull_axis(loss, confidence, weight),
-        ),
+    return of_axes(
+        loss,
+        confidence,
+        weight,
+        confidence_axis(loss, confidence, weight, {"area": CHORDS}),
+        _hull_axis(loss, confidence, weight),
         finish=lambda t: zero_if_abstained(t, _percent(t.area - t.achievable, t.area)),
-        valid=valid_item(loss, confidence),
-        left_out=unusable(weight),
-    )
-
-
-def _loss_axis(
-    loss: pl.Expr,
-    weight: pl.Expr,
-    terms: Mapping[str, pl.Expr],
-    centre: tuple[str, str] | None = None,
-) -> Axis:
-    """The oracle's order: predicted items from the smallest loss up."""
-    return Axis(
-        level=loss,
-        where=loss.is_not_null(),
-        sums={"mass": pl.when(loss.is_not_null()).then(weight), "loss": weight * loss},
-        terms=terms,
-        centre=centre,
     )
 
 
 def _hull_axis(loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> Axis:
-    # The hull does not depend on the scale of coverage.
-    points = (coverages("trapezoid_total")[0], RISK)
+    """Only the plateaus on the lower hull of (coverage, risk); the chords connect these."""
+    points = (coverage_at("trapezoid_total"), RISK)  # the hull is the same at any scale
     return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=points)
 
 
 def _optimal(oracle: Rule, loss: pl.Expr, confidence: pl.Expr | None, weight: pl.Expr) -> State:
-    return State(
-        sums={"items": weight},
-        axes=(_loss_axis(loss, weight, oracle.terms("optimal", "best")),),
-        finish=lambda t: oracle.of(t, "optimal", "best"),
-        valid=valid_item(loss, confidence),
-        left_out=unusable(weight),
-    )
+    axis = loss_axis(loss, weight, oracle.terms("optimal", "best"))
+    return of_axes(loss, confidence, weight, axis, finish=lambda t: oracle.of(t, "optimal", "best"))
 
 
 def _excess(
@@ -360,18 +289,17 @@ def _excess(
     *more: Axis,
     finish: Callable[[Totals], pl.Expr] | None = None,
 ) -> State:
-    """What the actual area exceeds the oracle's by, both about the mean loss."""
+    """The actual area minus the oracle's, both about the mean loss."""
+    # Centred, every loss loses its mean first, so two nearly equal areas are never subtracted.
     terms = actual.terms("area", "first")
-    return State(
-        sums={"items": weight},
-        axes=(
-            confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
-            _loss_axis(loss, weight, oracle.terms("optimal", "best"), centre=_CENTRE),
-            *more,
-        ),
+    return of_axes(
+        loss,
+        confidence,
+        weight,
+        confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
+        loss_axis(loss, weight, oracle.terms("optimal", "best"), centre=_CENTRE),
+        *more,
         finish=finish or (lambda t: _difference(t, actual, oracle)),
-        valid=valid_item(loss, confidence),
-        left_out=unusable(weight),
     )
 
 
@@ -381,18 +309,18 @@ def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
 
 
 def _gap(actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
-    """The excess in percent of the oracle's own area."""
-    whole = _loss_axis(loss, weight, oracle.terms("whole", "least"))
+    """The excess in percent of the oracle's area."""
+    uncentred = loss_axis(loss, weight, oracle.terms("total", "least"))
     return _excess(
         actual,
         oracle,
         loss,
         confidence,
         weight,
-        whole,
-        finish=lambda t: _percent(_difference(t, actual, oracle), oracle.of(t, "whole", "least")),
+        uncentred,
+        finish=lambda t: _percent(_difference(t, actual, oracle), oracle.of(t, "total", "least")),
     )
 
 
-def _percent(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
-    return pl.when(whole == 0).then(0.0).otherwise(100 * part / whole)
+def _percent(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    return pl.when(total == 0).then(0.0).otherwise(100 * part / total)

@@ -11,7 +11,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import wilson
 from evalframe.core.state import LEVEL
 from evalframe.selective.binning import TO_UNIT, check_binning, is_outside, mass_bin
-from evalframe.selective.curve import counted, refusing
+from evalframe.selective.conventions import counted, refusing
 from evalframe.selective.scoring import brier_reliability
 
 if TYPE_CHECKING:

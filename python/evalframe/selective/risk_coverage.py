@@ -11,7 +11,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.state import LEVEL
 from evalframe.selective.areas import aurc
-from evalframe.selective.curve import counted, is_negative, refusing
+from evalframe.selective.conventions import counted, is_negative, refusing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""From which confidence on to accept: the thresholds that targets of risk and coverage need."""
+"""Thresholds of confidence for targets of risk and coverage."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from evalframe.core.metric import lookup, metric
 from evalframe.core.state import State, at, level
 from evalframe.core.variants import PresetMetric, preset
 from evalframe.evaluation import evaluate
-from evalframe.selective.areas import fraction
-from evalframe.selective.curve import counted, is_negative, refusing, valid_item
-from evalframe.selective.working_points import at_plateau, risk_bound, within_risk
+from evalframe.selective.conventions import counted, is_negative, refusing, valid_item
+from evalframe.selective.working_points import at_coverage, at_plateau, risk_bound, within_risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,37 +26,32 @@ if TYPE_CHECKING:
     from evalframe.selective.conventions import CoverageConvention
 
 THRESHOLDS = ("target", "bound", "threshold", "coverage", "risk", "n", "n_missing")
-"""Columns of every table of thresholds, after the group keys."""
+"""Columns of a table of thresholds, after the group keys."""
 
 
+@at_coverage(direction="none", range=(float("-inf"), float("inf")))
 def threshold_at_coverage(
-    coverage: float,
-    loss: IntoExpr = "loss",
-    confidence: IntoExpr = "confidence",
+    loss: Role = "loss",
+    confidence: Role = "confidence",
     *,
-    weight: IntoExpr | None = None,
+    weight: Role = None,
+    coverage: float,
     convention: CoverageConvention = "trapezoid_total",
-) -> PresetMetric:
+) -> State:
     """The confidence from which on to accept so that a share of all items is accepted.
 
-    The highest threshold whose coverage is at least the bound: that of the plateau that
-    `risk_at(coverage)` and `achieved_coverage_at(coverage)` speak of. Accept the items whose
-    confidence is at least the threshold; ties enter together.
+    The highest threshold whose coverage is at least the bound: that of the plateau whose risk
+    `risk_at(coverage)` is. Accept the items whose confidence is at least the threshold.
 
     Args:
         coverage: Share of the items, in (0, 1].
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: Of all items (`trapezoid_total`), or of the predicted ones
-            (`trapezoid_predicted`).
+        convention: As for `risk_at`.
 
     Returns:
-        The metric: an expression, which called with other columns is that of those; in units of
-        the confidence, null where Cmax is below the bound.
+        In units of the confidence; null if Cmax is below the bound.
 
     Raises:
-        ParameterError: The coverage lies outside (0, 1].
+        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -65,15 +59,7 @@ def threshold_at_coverage(
         >>> items.select(ef.threshold_at_coverage(0.5)).item()
         0.8
     """
-    fraction("coverage", coverage)
-    return preset(
-        _threshold_at_coverage,
-        loss,
-        confidence,
-        weight=weight,
-        coverage=float(coverage),
-        convention=convention,
-    )
+    return at_plateau(loss, confidence, weight, level, coverage, convention)
 
 
 def threshold_at_risk(
@@ -85,29 +71,25 @@ def threshold_at_risk(
 ) -> PresetMetric:
     """The confidence from which on to accept so that the selective risk is at most a bound.
 
-    The lowest threshold that keeps to it, so the one of the largest coverage, which is
-    `coverage_at_risk(risk)`. Accept the items whose confidence is at least the threshold; ties
-    enter together.
+    The lowest threshold that keeps to the bound, with the largest coverage, which is
+    `coverage_at_risk(risk)`. Accept the items whose confidence is at least the threshold.
 
-    **No guarantee.** The risk is that of this sample, on which the threshold was chosen: on other
-    items it may well be higher, the more so the fewer items are accepted. Choose on one sample and
-    report the risk on another; a bootstrap interval says how much the threshold itself varies.
+    **No guarantee.** The risk is that of the sample on which the threshold was chosen; on other
+    items it can be higher, the more so the fewer items are accepted. Choose on one sample and
+    report the risk on another.
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
+        weight: Weight of each row.
 
     Returns:
-        The metric: an expression, which called with other columns is that of those; in units of
-        the confidence, null where no threshold keeps to the bound.
+        The metric: an expression, and a function of other columns; in units of the confidence,
+        null if no threshold keeps to the bound.
 
     Raises:
         ParameterError: The bound is negative or NaN.
-
-    References:
-        Geifman & El-Yaniv (2017), whose guarantee this is not.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -132,15 +114,13 @@ def thresholds(
     by: By = None,
     weight: IntoExpr | None = None,
 ) -> pl.LazyFrame:
-    """The threshold that each target needs, with the coverage and the risk that come with it.
+    """The threshold for each target, with its coverage and risk.
 
-    Accept the items whose confidence is at least the threshold; ties enter together. For a risk it
-    is the lowest threshold that keeps to the bound, as `ef.threshold_at_risk` gives it, for a
-    coverage the highest that reaches it, as `ef.threshold_at_coverage` does.
+    Accept the items whose confidence is at least the threshold. For a risk it is
+    `ef.threshold_at_risk`, for a coverage `ef.threshold_at_coverage`.
 
-    **No guarantee.** Risk and coverage are those of this sample, on which the threshold is chosen:
-    on other items the risk may well be higher, the more so the fewer items are accepted. Choose on
-    one sample and report the risk on another.
+    **No guarantee.** Risk and coverage are those of the sample on which the threshold is chosen;
+    on other items the risk can be higher. Choose on one sample and report the risk on another.
 
     Args:
         frame: Items, one row each.
@@ -148,21 +128,20 @@ def thresholds(
         confidence: Accepted from the highest down; any scale.
         risk: Bounds on the mean loss of the accepted items, each at least 0.
         coverage: Shares of all items to accept, each in (0, 1].
-        by: Group keys: a threshold for each group.
-        weight: How often each row counts.
+        by: Group keys: a threshold per group.
+        weight: Weight of each row.
 
     Returns:
-        by..., then `target` (`risk` or `coverage`), `bound` (what was asked for), `threshold`,
-        `coverage` (accepted share of all items) and `risk` (mean loss of the accepted), Float64,
-        null where no threshold will do, `n` (rows used, abstentions included) and `n_missing`
-        (rows left out, such as a loss without a confidence). Sorted by the keys, then risks before
-        coverages, as they were given.
+        by..., then `target` (`risk` or `coverage`), `bound`, `threshold`, `coverage` (accepted
+        share of all items) and `risk` (mean loss of the accepted), Float64, null if no threshold
+        reaches the target, `n` (rows used, abstentions included) and `n_missing` (rows left out).
+        Sorted by the keys, then risks before coverages, in the order of the arguments.
 
     Raises:
-        ContractError: When collected: a loss is negative.
-        MissingColumnsError: A column is not there.
-        ParameterError: There is no target, a bound lies outside its domain, or a key has the name
-            of a column of the result.
+        ContractError: On collect: a loss is negative.
+        MissingColumnsError: A column is missing.
+        ParameterError: There is no target, a bound is outside its domain, or a key has the name of
+            a column of the result.
 
     References:
         Geifman & El-Yaniv (2017), Selective classification for deep neural networks, whose
@@ -189,23 +168,23 @@ def thresholds(
         [(kind, bound) for kind, bounds in _listed(risk, coverage) for bound in bounds],
         schema={"target": pl.String, "bound": pl.Float64},
         orient="row",
-    ).with_row_index(_PLACE)
+    ).with_row_index(_NUMBER)
     if targets.is_empty():
         raise ParameterError("name a target, such as risk=0.1 or coverage=[0.5, 0.8]")
     keys = tables.Keys.of(by, taken=THRESHOLDS)
     read = lookup("aurc").bind((loss, confidence), weight=weight, name="thresholds")
     lazy = tables.lazy(frame)
     tables.check_columns(lazy, [read], *keys.exprs)
-    asked = [(0, _NEGATIVE, "negative", {})] + [
-        (place, metric, column, {kind: bound})
-        for place, kind, bound in targets.iter_rows()
+    requested = [(0, _NEGATIVE, "negative", {})] + [
+        (number, metric, column, {kind: bound})
+        for number, kind, bound in targets.iter_rows()
         for column, metric in _metrics(kind).items()
     ]
     long = evaluate(
         lazy,
         [
-            metric.bind((loss, confidence), weight=weight, params=params, name=f"{place} {column}")
-            for place, metric, column, params in asked
+            metric.bind((loss, confidence), weight=weight, params=params, name=f"{number} {column}")
+            for number, metric, column, params in requested
         ],
         by=by,
     )
@@ -215,10 +194,10 @@ def thresholds(
     }
     wide = (
         long.with_columns(
-            parts.field("field_0").cast(pl.UInt32).alias(_PLACE),
+            parts.field("field_0").cast(pl.UInt32).alias(_NUMBER),
             parts.field("field_1").alias(_COLUMN),
         )
-        .group_by(*keys.names, _PLACE)
+        .group_by(*keys.names, _NUMBER)
         .agg(
             *(pl.col("estimate").filter(chosen).first().alias(n) for n, chosen in is_of.items()),
             pl.col("n", "n_missing").filter(is_of["threshold"]).first(),
@@ -226,13 +205,13 @@ def thresholds(
     )
     return (
         refusing(wide, "negative", "thresholds")
-        .join(targets.lazy(), on=_PLACE)
-        .sort(*keys.names, _PLACE)
+        .join(targets.lazy(), on=_NUMBER)
+        .sort(*keys.names, _NUMBER)
         .select(*keys.names, *THRESHOLDS)
     )
 
 
-_PLACE, _COLUMN = ":place", ":column"
+_NUMBER, _COLUMN = ":number", ":column"
 
 
 def _listed(
@@ -249,7 +228,7 @@ def _listed(
 
 
 def _metrics(kind: str) -> dict[str, Metric]:
-    """What is told of a target."""
+    """The metrics of a target, by column of the result."""
     if kind == "risk":
         return {
             "threshold": lookup("threshold_at_risk"),
@@ -267,39 +246,20 @@ def _risk(
     loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, risk: float
 ) -> State:
     """Selective risk at the largest coverage that keeps to a bound on it."""
-    last = {"lost": at.loss, "accepted": at.mass}  # neither falls from plateau to plateau
+    last = {"lost": at.loss, "accepted": at.mass}
     return within_risk(loss, confidence, weight, risk, last, lambda t: t.lost / t.accepted)
 
 
 def _negative(
     loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
 ) -> State:
-    """How many losses are negative."""
+    """Number of negative losses."""
     return State(
         sums={"items": weight},
         finish=lambda t: t.negative,
         valid=valid_item(loss, confidence),
         left_out={"negative": counted(is_negative(loss), weight)},
     )
-
-
-@metric(
-    name="threshold_at_coverage",
-    family="selective",
-    direction="none",
-    range=(float("-inf"), float("inf")),
-    label="threshold_at_coverage_{coverage}",
-)
-def _threshold_at_coverage(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
-    """The confidence from which on to accept so that a share of all items is accepted."""
-    return at_plateau(loss, confidence, weight, level, coverage, convention)
 
 
 @metric(

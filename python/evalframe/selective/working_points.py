@@ -1,8 +1,10 @@
-"""Single points of the risk-coverage curve, and the plain quantities beside it."""
+"""Single points of the risk-coverage curve, and the risks of all items."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, SupportsFloat
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, cast
 
 import polars as pl
 
@@ -10,11 +12,11 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
 from evalframe.core.state import First, State, own, ratio
 from evalframe.core.variants import PresetMetric, preset
-from evalframe.selective.areas import fraction
-from evalframe.selective.conventions import coverages
-from evalframe.selective.curve import (
+from evalframe.selective.conventions import (
     RISK,
     by_confidence,
+    coverage_at,
+    fraction,
     unusable,
     zero_if_abstained,
 )
@@ -23,25 +25,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalframe.core.state import Totals
-    from evalframe.core.typing import IntoExpr, Role
+    from evalframe.core.typing import Direction, IntoExpr, Role
     from evalframe.selective.conventions import CoverageConvention
 
-
 ROUNDING = 1e-12
-"""How much of itself a sum may miss a bound by."""
+"""Relative error of a sum that still reaches a bound."""
+
+_POSITIVE = (0.0, float("inf"))
 
 
 @metric(family="selective", direction="maximize", range=(0.0, 1.0), labels=("prediction",))
 def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
-    """Share of items that are predicted at all, Cmax: the right end of the risk-coverage curve.
+    """Share of items that are predicted, Cmax: the right end of the risk-coverage curve.
 
     Args:
         prediction: Any type; null is an abstention.
-        weight: How often each row counts.
 
     Returns:
-        Float64 in [0, 1], 0.0 where there are no items; null where none of them can be used,
-        since their weights cannot.
+        0.0 without items; null if all weights are missing.
 
     References:
         ai-psychiatrist 36e9fba, `cmax`.
@@ -61,16 +62,15 @@ def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
     )
 
 
-@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+@metric(family="selective", direction="minimize", range=_POSITIVE)
 def selective_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     """Mean loss of the predicted items: the risk at the right end of the curve.
 
     Args:
         loss: Loss of each item; null is an abstention.
-        weight: How often each row counts.
 
     Returns:
-        Float64, null where nothing is predicted.
+        Null if nothing is predicted.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -80,17 +80,16 @@ def selective_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     return _risk(loss, weight, lambda t: ratio(t.loss, t.mass))
 
 
-@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+@metric(family="selective", direction="minimize", range=_POSITIVE)
 def generalized_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     """Loss of the predicted items over the number of all items, abstentions included.
 
     Args:
         loss: Loss of each item; null is an abstention.
-        weight: How often each row counts.
 
     Returns:
-        Float64, 0.0 where all items are abstentions; null where there are no items, and where
-        items are left out and none remains.
+        0.0 if all items are abstentions; null without items, and if items are left out and none
+        remains.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -114,35 +113,76 @@ def _risk(loss: pl.Expr, weight: pl.Expr, finish: Callable[[Totals], pl.Expr]) -
     )
 
 
+class AtCoverage(Protocol):
+    """From a coverage to the metric at that coverage."""
+
+    def __call__(
+        self,
+        coverage: float,
+        loss: IntoExpr = "loss",
+        confidence: IntoExpr = "confidence",
+        *,
+        weight: IntoExpr | None = None,
+        convention: CoverageConvention = "trapezoid_total",
+    ) -> PresetMetric:
+        """The metric: an expression, and a function of other columns."""
+
+
+def at_coverage(
+    *, direction: Direction, range: tuple[float, float] = _POSITIVE
+) -> Callable[[Callable[..., State]], AtCoverage]:
+    """Declare the metric `<name>_<coverage>`, and return the function of its coverage."""
+
+    def declare(define: Callable[..., State]) -> AtCoverage:
+        label = f"{define.__name__}_{{coverage}}"
+        declared = metric(family="selective", direction=direction, range=range, label=label)(define)
+
+        def call(
+            coverage: float,
+            loss: IntoExpr = "loss",
+            confidence: IntoExpr = "confidence",
+            *,
+            weight: IntoExpr | None = None,
+            convention: CoverageConvention = "trapezoid_total",
+        ) -> PresetMetric:
+            params: dict[str, Any] = {"coverage": fraction("coverage", coverage)}
+            params["convention"] = convention
+            return preset(declared, loss, confidence, weight=weight, **params)
+
+        signature = inspect.signature(call)
+        function: Any = functools.wraps(define)(call)
+        function.__signature__, function.__doc__ = signature, declared.__doc__
+        return cast("AtCoverage", function)
+
+    return declare
+
+
+@at_coverage(direction="minimize")
 def risk_at(
-    coverage: float,
-    loss: IntoExpr = "loss",
-    confidence: IntoExpr = "confidence",
+    loss: Role = "loss",
+    confidence: Role = "confidence",
     *,
-    weight: IntoExpr | None = None,
+    weight: Role = None,
+    coverage: float,
     convention: CoverageConvention = "trapezoid_total",
-) -> PresetMetric:
+) -> State:
     """Selective risk once a share of all items is accepted: `risk_at(0.5)` is `risk_at_0.50`.
 
     With absolute errors as losses this is MAE@coverage. It is the risk of the first plateau whose
-    coverage is at least the bound (compared as floats; with weights, whose sums are rounded, as
-    much as 1e-12 below it will do); the coverage it really has is `achieved_coverage_at`.
+    coverage is at least the bound (compared as floats; with weights, whose sums are rounded, up to
+    1e-12 below it); that plateau's coverage is `achieved_coverage_at`.
 
     Args:
         coverage: Share of the items, in (0, 1].
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: Of all items (`trapezoid_total`), or of the predicted ones
+        convention: Share of all items (`trapezoid_total`), or of the predicted ones
             (`trapezoid_predicted`).
 
     Returns:
-        The metric: an expression, which called with other columns is that of those; null where Cmax
-        is below the bound. In a bootstrap, replicates that do not reach the bound are dropped: read
+        Null if Cmax is below the bound. In a bootstrap such replicates are dropped: report
         `drop_rate` with the interval.
 
     Raises:
-        ParameterError: The coverage lies outside (0, 1].
+        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -157,36 +197,29 @@ def risk_at(
         │ 0.5          ┆ null         │
         └──────────────┴──────────────┘
     """
-    fraction("coverage", coverage)
-    return preset(
-        _risk_at, loss, confidence, weight=weight, coverage=float(coverage), convention=convention
-    )
+    return at_plateau(loss, confidence, weight, RISK, coverage, convention)
 
 
+@at_coverage(direction="none", range=(0.0, 1.0))
 def achieved_coverage_at(
-    coverage: float,
-    loss: IntoExpr = "loss",
-    confidence: IntoExpr = "confidence",
+    loss: Role = "loss",
+    confidence: Role = "confidence",
     *,
-    weight: IntoExpr | None = None,
+    weight: Role = None,
+    coverage: float,
     convention: CoverageConvention = "trapezoid_total",
-) -> PresetMetric:
-    """Coverage of the plateau that `risk_at(coverage)` speaks of: at least the bound.
+) -> State:
+    """Coverage of the plateau whose risk `risk_at(coverage)` is: at least the bound.
 
     Args:
         coverage: Share of the items, in (0, 1].
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
-        convention: Of all items (`trapezoid_total`), or of the predicted ones
-            (`trapezoid_predicted`).
+        convention: As for `risk_at`.
 
     Returns:
-        The metric: an expression, which called with other columns is that of those; null where Cmax
-        is below the bound.
+        Null if Cmax is below the bound.
 
     Raises:
-        ParameterError: The coverage lies outside (0, 1].
+        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -194,15 +227,7 @@ def achieved_coverage_at(
         >>> items.select(ef.achieved_coverage_at(0.5)).item()
         1.0
     """
-    fraction("coverage", coverage)
-    return preset(
-        _achieved_coverage_at,
-        loss,
-        confidence,
-        weight=weight,
-        coverage=float(coverage),
-        convention=convention,
-    )
+    return at_plateau(loss, confidence, weight, coverage_at(convention), coverage, convention)
 
 
 def coverage_at_risk(
@@ -219,20 +244,20 @@ def coverage_at_risk(
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
-        weight: How often each row counts.
+        weight: Weight of each row.
         convention: Coverage of all items (`trapezoid_total`), or of the predicted ones
             (`trapezoid_predicted`).
 
     Returns:
-        The metric: an expression, which called with other columns is that of those; null where no
-        plateau keeps to the bound.
+        The metric: an expression, and a function of other columns; null if no plateau keeps to the
+        bound.
 
     Raises:
         ParameterError: The bound is negative or NaN.
 
     References:
-        Geifman & El-Yaniv (2017). Not torch-uncertainty's CovAtxRisk, which tests a shifted index
-        and finds nothing in many admissible cases.
+        Geifman & El-Yaniv (2017). torch-uncertainty's CovAtxRisk tests a shifted index and is NaN
+        in many admissible cases.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -244,65 +269,6 @@ def coverage_at_risk(
     return preset(
         _coverage_at_risk, loss, confidence, weight=weight, risk=float(risk), convention=convention
     )
-
-
-@metric(
-    name="risk_at",
-    family="selective",
-    direction="minimize",
-    range=(0.0, float("inf")),
-    label="risk_at_{coverage}",
-)
-def _risk_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
-    """Selective risk once a share of all items is accepted."""
-    return at_plateau(loss, confidence, weight, RISK, coverage, convention)
-
-
-@metric(
-    name="achieved_coverage_at",
-    family="selective",
-    direction="none",
-    range=(0.0, 1.0),
-    label="achieved_coverage_at_{coverage}",
-)
-def _achieved_coverage_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
-    """Coverage of the plateau that `risk_at` speaks of."""
-    achieved, _ = coverages(convention)
-    return at_plateau(loss, confidence, weight, achieved, coverage, convention)
-
-
-def slack(weight: pl.Expr) -> float:
-    """What to multiply a coverage by that is to be reached: sums of weights are rounded."""
-    return 1.0 if weight.meta.is_literal() else 1.0 - ROUNDING
-
-
-def at_plateau(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    value: pl.Expr,
-    bound: float,
-    convention: str,
-) -> State:
-    """The state of a value at the first plateau whose coverage is at least a bound."""
-    fraction("coverage", bound)
-    coverage, _ = coverages(convention)
-    firsts = {"value": First(coverage, bound * slack(weight), value)}
-    return by_confidence(loss, confidence, weight, firsts=firsts, finish=lambda t: t.value)
 
 
 @metric(
@@ -321,9 +287,27 @@ def _coverage_at_risk(
     convention: CoverageConvention = "trapezoid_total",
 ) -> State:
     """Largest coverage whose selective risk is at most a bound."""
-    coverage, _ = coverages(convention)
-    last = {"coverage": coverage}
+    last = {"coverage": coverage_at(convention)}
     return within_risk(loss, confidence, weight, risk, last, lambda t: t.coverage)
+
+
+def slack(weight: pl.Expr) -> float:
+    """Factor of a bound on coverage that allows for the rounding of sums of weights."""
+    return 1.0 if weight.meta.is_literal() else 1.0 - ROUNDING
+
+
+def at_plateau(
+    loss: pl.Expr,
+    confidence: pl.Expr,
+    weight: pl.Expr,
+    value: pl.Expr,
+    bound: float,
+    convention: str,
+) -> State:
+    """The state of a value at the first plateau whose coverage is at least a bound."""
+    fraction("coverage", bound)
+    firsts = {"value": First(coverage_at(convention), bound * slack(weight), value)}
+    return by_confidence(loss, confidence, weight, firsts=firsts, finish=lambda t: t.value)
 
 
 def within_risk(
@@ -334,15 +318,10 @@ def within_risk(
     rising: Mapping[str, pl.Expr],
     finish: Callable[[Totals], pl.Expr],
 ) -> State:
-    """The state of what is true of the last plateau that keeps to a risk.
+    """The state of values at the last plateau that keeps to a risk.
 
-    Args:
-        loss: Loss of each item.
-        confidence: Confidence of each item.
-        weight: Weight of each item.
-        risk: The bound.
-        rising: Expressions over the views that never fall from plateau to plateau.
-        finish: From what they are at that plateau to the value.
+    `rising` are expressions that never fall from plateau to plateau, so their maximum over the
+    plateaus that keep to the risk is their value at the last of these.
     """
     admissible = (risk_bound(risk) * (1.0 + ROUNDING) >= RISK) & (own.mass > 0)
     last = {name: pl.when(admissible).then(expr) for name, expr in rising.items()}
@@ -350,11 +329,7 @@ def within_risk(
 
 
 def risk_bound(risk: float) -> float:
-    """The risk if it is at least 0.
-
-    Raises:
-        ParameterError: It is not (NaN included).
-    """
+    """The risk; ParameterError unless it is at least 0."""
     if isinstance(risk, bool) or not isinstance(risk, SupportsFloat) or not risk >= 0:
         raise ParameterError(f"risk must be at least 0, got {risk!r}")
     return risk

@@ -12,7 +12,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.rules import Rules, check_choice, check_rules
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective import confidences as sound
-from evalframe.selective.areas import fraction
+from evalframe.selective.conventions import fraction
 
 if TYPE_CHECKING:
     from evalframe.selective.confidences import Calibration

@@ -10,8 +10,7 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, make, registered
 from evalframe.jobs.import_paths import is_import_path, metric_at
 from evalframe.jobs.selective.job import METRICS, PREDICTION
-from evalframe.selective.areas import fraction
-from evalframe.selective.conventions import Convention
+from evalframe.selective.conventions import Convention, fraction
 
 AREAS = ("aurc_at", "augrc_at")
 """Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
