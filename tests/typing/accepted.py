@@ -93,7 +93,7 @@ def selective(path: Path) -> pl.DataFrame:
     folds = ef.selective.cross_fit(answers, fit, cluster="participant_id")
     curve = ef.selective.rc_curve(folds, "loss", ef.selective.confidence("token_msp"), by="mode")
     table = ef.selective.reliability_table(folds, "calibrated", bins=5, binning="equal_mass")
-    return curve.collect().vstack(table.collect())
+    return curve.vstack(table)
 
 
 def rag(folder: Path) -> list[Path]:

@@ -39,7 +39,7 @@ ef.compare(items, ef.aurc, "mode")  # error: call-arg
 ef.partial(items, ef.aurc, "mode")  # error: call-arg
 ef.Bootstrap("item")  # error: call-arg
 ef.aurc("loss", "confidence", "weight")  # error: call-arg
-ef.selective.rc_curve(items, "loss", "confidence", "mode")  # error: call-arg
+ef.selective.rc_curve(items, "loss", "confidence", "mode")  # error: call-overload
 ef.rag.rates(items, "mode")  # error: call-overload
 ef.survey.score(items, "reference")  # error: call-overload
 ef.replication.ecs(items, "domain", "model")  # error: call-arg
@@ -70,7 +70,7 @@ ef.finish(ef.partial(items, ef.aurc)).to_pandas()  # error: attr-defined
 ef.survey.leaderboard(items.lazy()).item()  # error: attr-defined
 ef.rag.label(items.lazy()).rows()  # error: attr-defined
 ef.replication.ecs(items).row(0)  # error: attr-defined
-ef.selective.rc_curve(items).to_dicts()  # error: attr-defined
+ef.selective.rc_curve(items.lazy()).to_dicts()  # error: attr-defined
 
 # arguments that must be given
 ef.evaluate(items)  # error: call-arg
