@@ -15,7 +15,12 @@ from evalframe.compat import dtef
 from evalframe.jobs.flags import fields_of, members
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.survey.commands import Prompts
-from evalframe.survey.prompting.config_ids import N_INDIVIDUALS, ContextFormat, EvalType, Reasoning
+from evalframe.survey.prompting.configurations import (
+    N_INDIVIDUALS,
+    ContextFormat,
+    EvalType,
+    Reasoning,
+)
 from evalframe.survey.prompting.tokens import BUDGET
 from evalframe.survey.sample import sample_survey
 
@@ -75,12 +80,11 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
     flags = "--eval-type synthetic-individual --individuals 7 --context-count all --quiet"
     flags += " --rules reference --token-budget 600 --blueprints blueprints.parquet"
     assert not survey("prompts", "survey.parquet", "-o", "prompts.jsonl", *flags.split())
-    expected = ef.survey.prompts(
+    expected = dtef.prompts(
         SURVEY,
         eval_type="synthetic-individual",
         n_individuals=7,
         context_count=None,
-        rules="reference",
         token_budget=600,
     )
     configurations = ef.survey.blueprints(expected)

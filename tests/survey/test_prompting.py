@@ -14,11 +14,9 @@ from evalframe.core.errors import (
     UnknownNameError,
 )
 from evalframe.survey.parsing import parse
-from evalframe.survey.prompting import blueprints, prompts
+from evalframe.survey.prompting import prompts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.survey.surveys import Survey
 
 QUESTIONS = {
@@ -90,15 +88,6 @@ def test_batches(survey: Survey) -> None:
     first = asked["prompt"][0]
     assert 'Question with the key "q":\nLate?' in first
     assert first.endswith("for each question its key, and a list of its percentages.")
-
-
-def test_the_original_calls_a_last_question_a_batch(survey: Survey) -> None:
-    """Its `generateBatchedBlueprintForSegment` numbers all batches."""
-    asked = prompts(survey, batch_size=3, rules="reference")
-    batches = ["batch-0-gender:male", "batch-1-gender:male", "batch-0-few"]
-    assert asked["prompt_id"].to_list() == batches
-    one = prompts(survey, rules="reference", segments=["few"])
-    assert one["prompt_id"].to_list() == ["p-few", "r-few"]
 
 
 def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> None:
@@ -211,41 +200,12 @@ def test_any_tokenizer_counts_columns(survey: Survey) -> None:
         prompts(survey, tokens="words")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("budget", "shown"),
-    [(458, 0), (459, 1), (477, 1), (478, 2), (492, 2), (493, 3), (0, 3)],
-)
-def test_the_budget_of_the_original(survey: Survey, budget: int, shown: int) -> None:
-    """By `calculateTokenBudget`, at four UTF-16 units to a token.
-
-    System prompt 444 units, 111 tokens; the placeholder with "50" and the lines of two attributes
-    280 + 2 + 26 units, 77 tokens; response 256 tokens. The answers to p, q and r in the form of
-    `Q: "Hot?"`, `  Response distribution: Yes: 60.0%, No: 40.0%` are 58, 75 and 59 units: 15, 19
-    and 15 tokens. So one fits into 459, two into 478, and three into 493. 0 is no budget.
-    """
-    for eval_type in ("distribution", "shift", "synthetic-individual"):
-        asked = prompts(
-            survey,
-            context_count=None,
-            questions=["s"],
-            segments=["gender:male"],
-            token_budget=budget,
-            eval_type=eval_type,  # type: ignore[arg-type]
-            rules="reference",
-        )
-        assert asked["context_count"].item() == shown
-    own = prompts(survey, context=["p"], context_count=1, system="x" * 448, rules="reference",
-                  questions=["s"], token_budget=459)  # fmt: skip
-    assert own["context_count"].item() == 0
-
-
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"batch_size": 6}, ParameterError, "batch_size is 1 to 5, got 6"),
     ({"batch_size": 2, "eval_type": "individual-answer"}, ParameterError, "one question each"),
     ({"batch_size": 2.0}, ParameterError, "batch_size is 1 or more, and a whole number, got 2.0"),
     ({"context_count": 2.5}, ParameterError, "context_count is 0 or more, and a whole number"),
     ({"context_count": True}, ParameterError, "a whole number, got True"),
-    ({"tokens": len, "rules": "reference"}, ParameterError, "the original counts characters"),
     ({"temperature": "x"}, ParameterError, "temperature is a number of 0 or more, got 'x'"),
     ({"temperature": float("nan")}, ParameterError, "temperature is a number of 0 or more"),
     ({"context_count": -1}, ParameterError, "context_count is 0 or more"),
@@ -254,7 +214,6 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"context_format": "narative"}, ParameterError, "Did you mean 'narrative'"),
     ({"eval_type": "x"}, ParameterError, "eval_type must be one of"),
     ({"reasoning": "x"}, ParameterError, "reasoning must be one of"),
-    ({"rules": "x"}, ParameterError, "rules must be one of"),
     ({"segments": ["gender:mal"]}, UnknownNameError, "Did you mean 'gender:male'"),
     ({"questions": ["z"]}, UnknownNameError, "unknown question 'z'"),
     ({"questions": ["p", "p"]}, ParameterError, "named twice"),
@@ -301,54 +260,3 @@ def test_context_as_a_plain_program_chooses_it(
 
 def _ten_each(texts: pl.Series) -> pl.Series:
     return pl.repeat(10, len(texts), eager=True)
-
-
-def test_context_as_the_original_chooses_it(golden: Callable[[str], Any]) -> None:
-    values = golden("survey/blueprint_validation")
-    content = values["context_survey"]
-    for case in values["context_selection"]:
-        answers = {s["id"]: s["responses"] for s in content["segments"]}[case["segment_id"]]
-        extra = []
-        if case["target"] not in {answer["questionId"] for answer in answers}:
-            # The original also chooses context for a question that the segment did not answer.
-            others = content["segments"][0]["responses"]
-            extra = [answer for answer in others if answer["questionId"] == case["target"]]
-        segments = [
-            {**s, "responses": s["responses"] + (extra if s["id"] == case["segment_id"] else [])}
-            for s in content["segments"]
-        ]
-        budget = {} if case["budget"] is None else {"token_budget": case["budget"]}
-        asked = prompts(
-            read_survey({**content, "segments": segments}),
-            segments=[case["segment_id"]],
-            questions=[case["target"]],
-            context=case["pool"],
-            context_count=case["requested"],
-            context_format="distribution-context",
-            rules="reference",
-            **budget,
-        )
-        assert asked["context_ids"].to_list() == [case["selected"] or []]
-
-
-def test_blueprints_as_the_original_makes_them(golden: Callable[[str], Any]) -> None:
-    values = golden("survey/blueprint_validation")
-    survey = read_survey(values["context_survey"])
-    ids = survey.questions["question_id"].to_list()
-    for case in values["blueprints"]:
-        asked = prompts(
-            survey,
-            questions=["q0", "q3", "q7", "q20"],
-            context=ids[: case["config"]["contextQuestionIds"]],
-            context_count=case["config"]["contextQuestionCount"],
-            rules="reference",
-        )
-        found = blueprints(asked)
-        assert len(found) == len(case["blueprints"])
-        for row, expected in zip(found.iter_rows(named=True), case["blueprints"], strict=True):
-            assert row["config_id"] == expected["config_id"]
-            assert row["prompt_ids"] == expected["prompt_ids"] == expected["ground_truth_keys"]
-            assert row["n_questions"] == expected["points"]
-            assert row["context_count"] == expected["context_count"]
-            assert row["context_ids"] == expected["context_ids"]
-            assert row["temperature"] == expected["temperature"]

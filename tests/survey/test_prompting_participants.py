@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.survey.prompting import blueprints, prompts, seeded_sample
@@ -54,15 +55,15 @@ PEOPLE = pl.DataFrame(
 )
 
 
-def asked(**options: Any) -> pl.DataFrame:
+def asked(prompts: Any = prompts, /, **options: Any) -> pl.DataFrame:
     options = {"eval_type": "individual-answer", "participants": PEOPLE} | options
     return prompts(SURVEY, **options)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_participants_of_all_attributes_of_a_segment(rules: Any) -> None:
+@pytest.mark.parametrize("prompts", [prompts, dtef.prompts])
+def test_participants_of_all_attributes_of_a_segment(prompts: Any) -> None:
     """As `generateIndividualBlueprints`: d has no answer, nobody is of the third segment."""
-    found = asked(rules=rules)
+    found = asked(prompts)
     assert found["prompt_id"].to_list() == [
         "p-gender:male-a",
         "q-gender:male-a",
@@ -100,7 +101,7 @@ def test_their_own_answers_are_shown(context_format: Any, shown: str) -> None:
     assert first["config_id"] == f"dtef-MB-gender:male-{name}-indiv-cot-individual"
     # The original shows in these formats what participants answered, and nothing of groups.
     options = {"context_count": 1, "context_format": context_format}
-    groups = prompts(SURVEY, rules="reference", **options)
+    groups = dtef.prompts(SURVEY, **options)
     assert groups["context_count"].to_list() == [0] * 6
     assert prompts(SURVEY, **options)["context_count"].to_list() == [1] * 6
 
@@ -137,4 +138,4 @@ def test_what_is_refused(options: dict[str, Any], error: type[Exception], messag
 
 def test_the_original_leaves_out_answers_that_are_no_option() -> None:
     people = PEOPLE.with_columns(p=pl.lit("Perhaps"))
-    assert asked(participants=people, rules="reference")["question_id"].to_list() == [["q"]] * 3
+    assert asked(dtef.prompts, participants=people)["question_id"].to_list() == [["q"]] * 3

@@ -26,6 +26,7 @@ from evalframe.compat.dtef.leaderboards import (
 from evalframe.compat.dtef.noise import noise_ceiling, normalised_score
 from evalframe.compat.dtef.parsing import parse
 from evalframe.compat.dtef.permutations import context_test, sign_flip_test
+from evalframe.compat.dtef.prompting import prompts
 from evalframe.compat.dtef.reading import read_survey
 from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs
 from evalframe.compat.dtef.scoring import prompt_scores, score
@@ -70,6 +71,7 @@ __all__ = [
     "per_option_accuracy",
     "permutation_baseline",
     "prompt_scores",
+    "prompts",
     "question_disparity",
     "read_dialogues",
     "read_runs",

@@ -20,7 +20,7 @@ from evalframe.jobs.survey.surveys import (
     open_survey,
 )
 from evalframe.jobs.survey.texts import naming_lines
-from evalframe.survey.prompting.responses import ANSWERED
+from evalframe.survey.prompting.exchange import ANSWERED
 from evalframe.survey.surveys import canonical_id
 
 if TYPE_CHECKING:

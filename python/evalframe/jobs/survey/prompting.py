@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.outputs import check_holds, check_output, write_result
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
@@ -75,7 +76,9 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
     rows = None if participants is None else read_table(files_of([participants]), columns)
     known = () if rows is None else rows.columns
     opened = open_survey_alone(given, columns, known, answers=answers, **described)
-    made = ef.survey.prompts(opened.survey, participants=rows, **settings)
+    options = {name: value for name, value in settings.items() if name != "rules"}
+    room = dtef if settings.get("rules") == "reference" else ef.survey
+    made = room.prompts(opened.survey, participants=rows, **options)
     configurations = ef.survey.blueprints(made)
     if blueprints is not None:
         check_holds(outputs[1], configurations.schema)

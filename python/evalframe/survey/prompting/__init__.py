@@ -1,14 +1,12 @@
 """Prompts about surveys: which questions, with which context, in which words."""
 
-from evalframe.survey.prompting.blueprints import blueprints
-from evalframe.survey.prompting.config_ids import config_id
+from evalframe.survey.prompting.configurations import blueprints, config_id
 from evalframe.survey.prompting.curation import Curation, curate
+from evalframe.survey.prompting.exchange import read_responses, write_prompts
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.prompting.prompts import prompts
-from evalframe.survey.prompting.responses import read_responses
 from evalframe.survey.prompting.sampling import seeded_sample
 from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
-from evalframe.survey.prompting.writing import write_prompts
 
 __all__ = [
     "Curation",

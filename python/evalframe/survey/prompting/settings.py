@@ -1,15 +1,15 @@
-"""How prompts are made: the options, checked."""
+"""Options of prompts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import Argument, ParameterError
-from evalframe.core.rules import Rules, check_choice, check_rules
-from evalframe.survey.prompting.config_ids import ContextFormat, EvalType, Reasoning
+from evalframe.core.rules import check_choice
+from evalframe.survey.prompting.configurations import ContextFormat, EvalType, Reasoning
 from evalframe.survey.prompting.participants import FORMATS
 from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS
 
@@ -26,17 +26,12 @@ _WHOLE = {
     "n_participants": 1,
     "token_budget": 0,
 }
-"""Options that are whole numbers, each with the least that it may be."""
+"""Options that are whole numbers, with their minimum."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of `prompts` that do not choose rows, under the same names.
-
-    Raises:
-        ParameterError: An option lies outside its domain, or two do not go together.
-        ParameterError: A format, type, mode or set of rules that there is none of.
-    """
+    """The options of `prompts` that do not choose rows, checked."""
 
     batch_size: int
     context_count: int | None
@@ -48,15 +43,43 @@ class Settings:
     n_individuals: int
     temperature: float
     system: str
-    rules: Rules
-    of_participants: bool = False
-    n_participants: int = 1
+    n_participants: int
+    of_participants: bool
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        context_count: int | None,
+        context_format: ContextFormat | None,
+        eval_type: EvalType,
+        system: str | None,
+        of_participants: bool,
+        **others: Any,
+    ) -> Settings:
+        """The options with the defaults that depend on others."""
+        usual: ContextFormat = "interview" if of_participants else "distribution-context"
+        if context_count == 0:
+            usual = "attribute-label"
+        elif context_format == "attribute-label":
+            raise ParameterError(
+                Argument("context_format", "attribute-label"),
+                " shows no context; leave it out, or ",
+                Argument("context_count"),
+            )
+        return cls(
+            context_count=context_count,
+            context_format=context_format or usual,
+            eval_type=eval_type,
+            system=SYSTEMS.get(eval_type, "") if system is None else system,
+            of_participants=of_participants,
+            **others,
+        )
 
     def __post_init__(self) -> None:
         check_choice("context_format", self.context_format, ContextFormat)
         check_choice("eval_type", self.eval_type, EvalType)
         check_choice("reasoning", self.reasoning, Reasoning)
-        check_rules(self.rules)
         for name, least in _WHOLE.items():
             _check_whole(name, getattr(self, name), least)
         if self.batch_size > LARGEST_BATCH:
@@ -66,11 +89,6 @@ class Settings:
                 "individual-answer prompts have one question each, since a response with its letter"
                 " and probabilities does not say which question it answers; leave out ",
                 Argument("batch_size"),
-            )
-        if self.rules == "reference" and self.tokens != "characters":
-            raise ParameterError(
-                'the original counts characters, so that rules="reference" knows no other tokens;'
-                " leave out one of the two"
             )
         if self.of_participants:
             self._check_participants()
@@ -92,32 +110,23 @@ class Settings:
 
     @property
     def words(self) -> Wording:
-        """How a group, or a participant, is shown."""
+        """The texts of the format."""
         return (PERSONS if self.of_participants else WORDINGS)[self.context_format]
 
     @property
     def own_system(self) -> bool:
-        """Whether the system prompt is another than the usual one."""
+        """True if the system prompt is not the usual one."""
         return self.system not in ("", SYSTEMS[self.eval_type])
 
     @property
     def reasoned(self) -> bool:
-        """Whether reasoning comes before the answer."""
+        """True if reasoning comes before the answer."""
         return self.reasoning == "cot"
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    """Check a number of things; None, where it is allowed, stands for all.
-
-    Raises:
-        ParameterError: It is no whole number, or too small.
-    """
+    """Raise ParameterError unless a value is a whole number and large enough."""
     if value is None and name == "context_count":
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ParameterError(f"{name} is {least} or more, and a whole number, got {value!r}")
-
-
-def system_of(eval_type: str, system: str | None) -> str:
-    """The system prompt."""
-    return SYSTEMS.get(eval_type, "") if system is None else system

@@ -1,4 +1,4 @@
-"""The texts of groups, questions and answers, each made once and then put together."""
+"""The texts of groups, questions and answers, each computed once and then joined."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import polars as pl
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.survey.prompting import wording
 from evalframe.survey.prompting.marginals import population_marginals
-from evalframe.survey.prompting.original import core_tokens, item_tokens
 from evalframe.survey.prompting.tokens import counted
 from evalframe.survey.prompting.wording import filled
 from evalframe.survey.surveys.names import CATEGORIES
@@ -26,10 +25,7 @@ _SEGMENT = ["round", "segment_id"]
 
 
 def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
-    """`round`, `segment_id` and the description of the group in `group`.
-
-    By the original's rules also `core`: the tokens that it takes a prompt without context for.
-    """
+    """`round`, `segment_id` and the description of the group in `group`."""
     told = pl.format("{}: {}", pl.col("attribute").replace(CATEGORIES), "value")
     attributes = survey.segment_attributes.group_by(_SEGMENT, maintain_order=True).agg(
         attributes=told.str.join("; ")
@@ -41,21 +37,12 @@ def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
         .then(pl.lit("respondents"))
         .otherwise(pl.format("{} respondents", count)),
     }
-    table = survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left").select(
-        *_SEGMENT, group=filled(settings.words.group, fields)
-    )
-    if settings.rules == "reference":
-        return table.join(core_tokens(survey), on=_SEGMENT, maintain_order="left")
-    return table
+    joined = survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left")
+    return joined.select(*_SEGMENT, group=filled(settings.words.group, fields))
 
 
 def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
-    """`round`, `question_id` and the question with its options in `asked`.
-
-    Raises:
-        ContractError: A shift is asked about without respondents of any segment.
-        ParameterError: There are more options than letters.
-    """
+    """`round`, `question_id` and the question with its options in `asked`."""
     n_options = survey.responses["option_index"].n_unique()
     if n_options > len(wording.LETTERS):
         raise ParameterError(
@@ -87,10 +74,7 @@ def question_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
 
 
 def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Answers as context: `round`, `segment_id`, `question_id`, `place`, `item` and `cost`.
-
-    The text is in `item`, and its tokens are in `cost`.
-    """
+    """Answers as context: their keys, `place`, their text in `item` and its tokens in `cost`."""
     words = settings.words
     keys = ["round", "segment_id", "question_id"]
     texts = survey.questions.select(*_QUESTION, "question_text")
@@ -114,15 +98,13 @@ def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.Da
         .sort("place", *keys)
         .collect()
     )
-    if settings.rules == "reference":
-        return items.join(item_tokens(survey), on=keys, maintain_order="left")
     return items.with_columns(cost=counted(items["item"] + words.apart, settings.tokens))
 
 
 def with_texts(
     batches: pl.DataFrame, groups: pl.DataFrame, questions: pl.DataFrame, settings: Settings
 ) -> pl.DataFrame:
-    """Prompts without context: what stands before it in `before`, what after in `after`."""
+    """Prompts without context: the text `before` it and the text `after` it."""
     keyed = settings.batch_size > 1
     ending = wording.instruction(
         settings.eval_type,
@@ -152,7 +134,7 @@ def with_texts(
 
 
 def _of_option() -> dict[str, pl.Expr]:
-    """The letter and the label of an option; one without a label goes by its number."""
+    """The letter and the label of an option; without a label its number."""
     number = pl.col("option_index")
     letter = number.replace_strict(
         dict(enumerate(wording.LETTERS)), default=None, return_dtype=pl.String

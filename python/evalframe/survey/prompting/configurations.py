@@ -1,0 +1,158 @@
+"""Configurations: a round, a segment, and how it is asked about; and their ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
+from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Frame, IntoExpr
+
+ContextFormat: TypeAlias = Literal[
+    "attribute-label",
+    "distribution-context",
+    "narrative",
+    "raw-survey",
+    "interview",
+    "first-person",
+]
+EvalType: TypeAlias = Literal["distribution", "shift", "synthetic-individual", "individual-answer"]
+Reasoning: TypeAlias = Literal["standard", "cot"]
+
+N_INDIVIDUALS = 20
+"""Default number of individuals."""
+
+PROMPTS = {
+    "prompt_id": pl.String(),
+    "config_id": pl.String(),
+    "round": pl.String(),
+    "segment_id": pl.String(),
+    "respondent_id": pl.String(),
+    "segment_attribute": pl.String(),
+    "sample_size": pl.Int64(),
+    "question_id": pl.List(pl.String()),
+    "n_options": pl.List(pl.Int64()),
+    "actual": pl.List(pl.List(pl.Float64())),
+    "context_count": pl.Int64(),
+    "context_ids": pl.List(pl.String()),
+    "context_format": pl.String(),
+    "eval_type": pl.String(),
+    "reasoning": pl.String(),
+    "temperature": pl.Float64(),
+    "n_tokens": pl.Int64(),
+    "system": pl.String(),
+    "prompt": pl.String(),
+}
+"""The columns of the prompt table."""
+
+_COUNTED = ("attribute-label", "distribution-context")
+_EVAL_TYPES = {
+    "distribution": "",
+    "shift": "-shift",
+    "synthetic-individual": "-synth",
+    "individual-answer": "-indiv",
+}
+
+
+def config_id(
+    round: IntoExpr = "round",
+    segment_id: IntoExpr = "segment_id",
+    *,
+    context_count: IntoExpr = "context_count",
+    context_format: ContextFormat = "attribute-label",
+    eval_type: EvalType = "distribution",
+    reasoning: Reasoning = "standard",
+    batch_size: int = 1,
+    n_individuals: int = N_INDIVIDUALS,
+) -> pl.Expr:
+    """The id of a configuration: `dtef-ROUND-SEGMENT`, then each setting that is not the default.
+
+    Args:
+        round: The round, that is, the id of the survey.
+        segment_id: The segment.
+        context_count: The most context questions of any prompt of the configuration, a whole
+            number.
+        context_format: The format of the group, as in `prompts`.
+        eval_type: The kind of answer, as in `prompts`.
+        reasoning: `cot` for reasoning before the answer.
+        batch_size: Questions of a prompt.
+        n_individuals: Number of individuals.
+
+    Returns:
+        `config_id` (String), null if a part is null.
+
+    Raises:
+        ParameterError: Unknown format, type or reasoning.
+
+    References:
+        Ids are those of dtef-app 52d79c0.
+
+    Example:
+        >>> config = pl.DataFrame({"round": "GD4", "segment_id": "gender:male", "context_count": 5})
+        >>> config.select(config_id(reasoning="cot", batch_size=3)).item()
+        'dtef-GD4-gender:male-c5-cot-b3'
+    """
+    check_choice("context_format", context_format, ContextFormat)
+    check_choice("eval_type", eval_type, EvalType)
+    check_choice("reasoning", reasoning, Reasoning)
+    count = as_expr(context_count).cast(pl.Int64)
+    if context_format in _COUNTED:
+        known_count = pl.when(count.is_not_null()).then(pl.lit(""))
+        shown = pl.when(count > 0).then(pl.format("-c{}", count)).otherwise(known_count)
+    else:
+        shown = pl.lit(f"-{context_format.replace('-', '')}")
+    suffix = _EVAL_TYPES[eval_type]
+    if eval_type == "synthetic-individual" and n_individuals != N_INDIVIDUALS:
+        suffix += str(n_individuals)
+    suffix += "-cot" if reasoning == "cot" else ""
+    suffix += f"-b{batch_size}" if batch_size > 1 else ""
+    id_ = pl.format("dtef-{}-{}{}{}", as_expr(round), as_expr(segment_id), shown, pl.lit(suffix))
+    return id_.alias("config_id")
+
+
+@like_input
+def blueprints(prompts: Frame) -> pl.LazyFrame:
+    """One row per configuration: a round and a segment, with all its prompts.
+
+    Args:
+        prompts: What `prompts` returns.
+
+    Returns:
+        `config_id`, `round`, `segment_id`, `prompt_ids`, `n_questions` (of each prompt, as lists),
+        `context_count` (the maximum of its prompts), `context_ids` (of the first such prompt) and
+        `temperature`. In the order of the prompts. Lazy if the prompts are.
+
+    Raises:
+        MissingColumnsError: A column of the prompt table is missing.
+
+    Example:
+        >>> from evalframe.survey.prompting import prompts
+        >>> survey = pl.DataFrame(
+        ...     {
+        ...         "question_id": ["p", "q", "r"],
+        ...         "segment_id": ["gender:male"] * 3,
+        ...         "actual": [[60.0, 40.0], [30.0, 70.0], [50.0, 50.0]],
+        ...     }
+        ... )
+        >>> asked = prompts(survey, batch_size=2)
+        >>> blueprints(asked).select("config_id", "prompt_ids", "n_questions").row(0)
+        ('dtef-survey-gender:male-b2', ['batch-0-gender:male', 'r-gender:male'], [2, 1])
+    """
+    lazy = prompts.lazy()
+    present = lazy.collect_schema().names()
+    if missing := PROMPTS.keys() - {*present}:
+        raise MissingColumnsError.of("blueprints", missing, present)
+    count = pl.col("context_count")
+    return lazy.group_by("config_id", "round", "segment_id", maintain_order=True).agg(
+        prompt_ids="prompt_id",
+        n_questions=pl.col("question_id").list.len().cast(pl.Int64),
+        context_count=count.max(),
+        context_ids=pl.col("context_ids").get(count.arg_max()),
+        temperature=pl.col("temperature").first(),
+    )
