@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
+from evalframe.compat import humanstudy_bench
 from evalframe.replication.bayes_factors import log_bayes_factor_t, with_bayes_factors
 
 _MANY = 500_000
@@ -38,7 +39,7 @@ def run(small: bool) -> list[Figure]:
         _both_sides(many, 10.0, rounds),
         against(
             f"the same by the original's rules, {2 * len(many):,}",
-            lambda: with_bayes_factors(many, rules="reference").collect(),
+            lambda: humanstudy_bench.with_bayes_factors(many),
             at_most=10.0,
             rounds=rounds,
         ),
@@ -60,7 +61,7 @@ def _both_sides(frame: pl.DataFrame, at_most: float | None, rounds: int) -> Figu
     integrals = frame.filter(~pl.col("test_type").is_in(["chi2", "binomial"])).height
     return against(
         f"Bayes factors of mixed types, {2 * len(frame):,}",
-        lambda: with_bayes_factors(frame).collect(),
+        lambda: with_bayes_factors(frame),
         partial(bare, 2 * integrals),
         called="bare kernel",
         at_most=at_most,

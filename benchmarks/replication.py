@@ -52,8 +52,8 @@ def run(small: bool) -> list[Figure]:
 
 def everything(tests: pl.DataFrame) -> list[pl.DataFrame]:
     """All tables from raw statistics, each read once by the next."""
-    factors = with_bayes_factors(tests).collect()
-    scored = with_effect_sizes(with_pas(with_posteriors(factors))).collect()
+    factors = with_bayes_factors(tests)
+    scored = with_effect_sizes(with_pas(with_posteriors(factors))).lazy().collect()
     findings = finding_scores(scored).collect()
     studies = study_scores(findings).collect()
     levels = [ecs(scored), ecs(scored, "domain"), ecs(scored, "study")]

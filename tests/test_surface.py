@@ -42,6 +42,8 @@ def objects():
     found = {}
     for source in SOURCES:
         for name in source.__all__:
+            if source is humanstudy_bench and hasattr(evalframe.replication, name):
+                continue  # an adaptor, documented by the function that it stands in for
             value = getattr(source, name)
             mine = getattr(value, "__module__", "").startswith("evalframe")
             if mine and isinstance(value, types.FunctionType | type):
@@ -147,8 +149,8 @@ OTHER_NAMES = {
     "survey.prompts n_individuals": "asked for, not found in the data",
     "survey.survey_contract unit": "of the shares: percent or fraction",
     "replication.preferred_std_error bootstrap": "a column: the error by the bootstrap",
-    "compat.replicated significance_level": "of a test: level is that of an interval",
-    "compat.reported_p_value significance_level": "of a test: level is that of an interval",
+    "replication.replicated significance_level": "of a test: level is that of an interval",
+    "replication.reported_p_value significance_level": "of a test: level is that of an interval",
 }
 """Where it is called otherwise, and why."""
 
@@ -197,7 +199,7 @@ OTHERWISE = {
     "replication.ecs level": "of aggregation, not of an interval",
     "replication.participant_intervals level": "of aggregation, not of an interval",
     "replication.random_alignment level": "of aggregation, not of an interval",
-    "compat.replication_rates level": "of aggregation, not of an interval",
+    "replication.replication_rates level": "of aggregation, not of an interval",
     "compat.strict_ecs level": "of aggregation, not of an interval",
     "replication.model_differences metrics": "scores of models, by name",
     "compat.read_results path": "a file, or what one holds",

@@ -10,6 +10,7 @@ import polars as pl
 
 import evalframe as ef
 from differences.records import RULES, parquet, rank_changes
+from evalframe.compat import humanstudy_bench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +63,8 @@ def both_factors(shared: Path) -> pl.DataFrame:
     """Bayes factors of the tests of humans, sound and as the original has them."""
     sized = human_tests(shared).filter((pl.col("n1") + pl.col("n2")).ne_missing(0))
     sound, original = (
-        ef.replication.with_bayes_factors(sized, None, test_type="bf_family", rules=rules).collect()
-        for rules in RULES
+        room.with_bayes_factors(sized, None, test_type="bf_family")
+        for room in (ef.replication, humanstudy_bench)
     )
     return sized.select(
         "bf_family", sound=sound["bayes_factor"], original=original["bayes_factor"]

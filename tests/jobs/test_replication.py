@@ -45,10 +45,11 @@ def replication(commands: Any) -> Any:
 
 def scored(tests: pl.DataFrame = TESTS, **rules: Any) -> pl.DataFrame:
     """What the library makes of tests."""
-    factors = ef.replication.with_bayes_factors(tests, **rules)
+    room = ef.compat.humanstudy_bench if rules else ef.replication
+    factors = room.with_bayes_factors(tests)
     posteriors = ef.replication.with_posteriors(factors, **rules)
     shares = ef.replication.with_pas(posteriors, **rules)
-    return ef.replication.with_effect_sizes(shares, **rules).collect()
+    return room.with_effect_sizes(shares.lazy().collect())
 
 
 def test_the_result_is_what_the_library_gives(replication: Any) -> None:

@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.compat.humanstudy_bench import inverse_variance_pas
 from evalframe.core.errors import ParameterError
+from evalframe.replication import inverse_variance_pas
 from evalframe.replication.agreement import (
     domain_scores,
     ecs,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.compat.humanstudy_bench import inverse_variance_pas
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement import (
     domain_scores,
@@ -118,23 +118,33 @@ def test_golden_inverse_variance(golden):
         errors = [None if e is None else number(e) for e in case["inputs"]["se"]]
         floats = {"pas": pl.Float64, "std_error": pl.Float64}
         studies = pl.DataFrame({"pas": pas, "std_error": errors}, schema=floats)
-        for rules in ("documented", "reference"):
-            made = studies.select(inverse_variance_pas(rules=rules)).item()
+        for room in (ef.replication, humanstudy_bench):
+            made = studies.select(room.inverse_variance_pas()).item()
             wanted = {"pas": case["expected"]["pas"], "std_error": case["expected"]["se"]}
-            if rules == "documented" and not studies["pas"].is_finite().any():
+            if room is ef.replication and not studies["pas"].is_finite().any():
                 wanted = dict.fromkeys(wanted)
             assert made == {name: near(value) for name, value in wanted.items()}, case["id"]
 
 
 def test_inverse_variance_at_the_ends():
     studies = pl.DataFrame({"pas": [0.5, 0.7], "std_error": [None, math.nan]}, strict=False)
-    assert studies.select(inverse_variance_pas()).item() == {"pas": 0.6, "std_error": None}
-    original = studies.select(inverse_variance_pas(rules="reference")).item()
+    assert studies.select(ef.replication.inverse_variance_pas()).item() == {
+        "pas": 0.6,
+        "std_error": None,
+    }
+    original = studies.select(humanstudy_bench.inverse_variance_pas()).item()
     assert original == {"pas": 0.6, "std_error": 0.0}
-    small = studies.with_columns(std_error=pl.lit(3e-11)).select(inverse_variance_pas()).item()
+    small = (
+        studies.with_columns(std_error=pl.lit(3e-11))
+        .select(ef.replication.inverse_variance_pas())
+        .item()
+    )
     assert small["std_error"] == pytest.approx(3e-11 / math.sqrt(2))
-    assert studies.clear().select(inverse_variance_pas()).item() == {"pas": None, "std_error": None}
-    none = studies.clear().select(inverse_variance_pas(rules="reference")).item()
+    assert studies.clear().select(ef.replication.inverse_variance_pas()).item() == {
+        "pas": None,
+        "std_error": None,
+    }
+    none = studies.clear().select(humanstudy_bench.inverse_variance_pas()).item()
     assert none == {"pas": 0.0, "std_error": 0.0}
 
 

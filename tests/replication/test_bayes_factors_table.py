@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -16,13 +17,14 @@ from evalframe.core.errors import (
 from evalframe.replication import bayes_factors
 from evalframe.replication.bayes_factors import with_bayes_factors
 from evalframe.replication.effects import with_effect_sizes
-from evalframe.replication.effects.types import SOME_KINDS, TYPES
+from evalframe.replication.effects.original import SOME_KINDS
+from evalframe.replication.effects.types import TYPES
 
 
-def one(test_type, rules="documented", **columns):
+def one(test_type, room=bayes_factors, **columns):
     """The Bayes factor of a table of one test."""
     frame = pl.DataFrame({"test_type": [test_type]} | {name: [x] for name, x in columns.items()})
-    return with_bayes_factors(frame, None, rules=rules).collect()["bayes_factor"].item()
+    return room.with_bayes_factors(frame, None)["bayes_factor"].item()
 
 
 def of(name, *row, df=None):
@@ -120,9 +122,9 @@ def test_each_type_takes_its_columns(test_type, columns, expected):
 
 def test_names_of_types_are_known():
     known = [name for each in TYPES if each.kind for name in each.names]
-    with_bayes_factors(pl.DataFrame({"test_type": known, "stat": None}), None).collect()
+    with_bayes_factors(pl.DataFrame({"test_type": known, "stat": None}), None)
     original = pl.DataFrame({"test_type": [*SOME_KINDS], "stat": None})
-    with_bayes_factors(original, None, rules="reference").collect()
+    humanstudy_bench.with_bayes_factors(original, None)
 
 
 def two_sides():
@@ -142,7 +144,7 @@ def two_sides():
 def test_both_sides_at_once_and_one_alone():
     frame = two_sides()
     both = with_bayes_factors(frame)
-    assert both.collect_schema().names() == [
+    assert both.columns == [
         *frame.columns,
         "log_bayes_factor_human",
         "bayes_factor_human",
@@ -151,24 +153,24 @@ def test_both_sides_at_once_and_one_alone():
         "n_from_df_human",
         "n_from_df_agent",
     ]
-    made = both.collect()
+    made = both
     assert made["bayes_factor_human"][0] == made["bayes_factor_agent"][0]
     assert made["bayes_factor_agent"][1] == pytest.approx(0.1)
     assert made["bayes_factor_agent"][2] == math.inf
     assert math.isfinite(made["log_bayes_factor_agent"][2])
-    agent = with_bayes_factors(frame.lazy(), "agent").collect()
+    agent = with_bayes_factors(frame, "agent")
     names = ["log_bayes_factor_agent", "bayes_factor_agent"]
     assert agent.select(names).equals(made.select(names))
-    again = with_bayes_factors(made).collect()
+    again = with_bayes_factors(made)
     assert again.select(made.columns).equals(made)
 
 
 def test_the_reference_has_its_caps_and_checks_nothing():
-    made = with_bayes_factors(two_sides(), rules="reference").collect()
+    made = humanstudy_bench.with_bayes_factors(two_sides())
     assert made["bayes_factor_agent"].to_list()[1:] == [0.1, 1.0]
     assert made["log_bayes_factor_agent"][2] == 0.0
-    assert one("t-test", "reference", stat=2.0, n1=1) == 1.0
-    assert one("t-test", "reference", stat=2.0, n1=20, n2=None, independent=True) == 1.0
+    assert one("t-test", humanstudy_bench, stat=2.0, n1=1) == 1.0
+    assert one("t-test", humanstudy_bench, stat=2.0, n1=20, n2=None, independent=True) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -205,8 +207,8 @@ def test_a_factorial_design_needs_its_size_and_a_guess_is_told():
         {"test_type": "t-test", "stat": 2.0, "n1": 40},
     ]
     tests = pl.from_dicts([{"n": None, "n1": None, **row} for row in rows], infer_schema_length=9)
-    for rules in ("documented", "reference"):
-        made = with_bayes_factors(tests, None, rules=rules).collect()
+    for room in (bayes_factors, humanstudy_bench):
+        made = room.with_bayes_factors(tests, None)
         assert made["n_from_df"].to_list() == [True, *[False] * 4]
     assert made["bayes_factor"][0] == pytest.approx(of("bayes_factor_f", 4.0, 1, 76, 78))
     factorial = tests.head(1).with_columns(test_type=pl.lit("2x2 ANOVA"))
@@ -224,21 +226,21 @@ def test_only_two_groups_are_halves_of_all():
             "n1": [None, None, None, 40],
         }
     )
-    made = with_bayes_factors(tests, None).collect()["bayes_factor"]
+    made = with_bayes_factors(tests, None)["bayes_factor"]
     assert made.is_null().to_list() == [False, True, True, False]
     assert made[0] != made[3]
     effects = with_effect_sizes(
         tests.select("test_type", pl.exclude("test_type").name.suffix("_human"))
     )
-    assert effects.collect()["effect_d_human"].is_null().equals(made.is_null(), check_names=False)
+    assert effects["effect_d_human"].is_null().equals(made.is_null(), check_names=False)
 
 
 def test_the_width_of_the_prior_of_a_correlation():
     tests = pl.DataFrame({"test_type": ["pearson"], "stat": [0.4], "n": [30]})
-    made = with_bayes_factors(tests, None, kappa=1 / 3).collect()["bayes_factor"].item()
+    made = with_bayes_factors(tests, None, kappa=1 / 3)["bayes_factor"].item()
     plain = tests.select(bayes_factors.bayes_factor_r("stat", "n", kappa=1 / 3)).item()
     assert made == plain != of("bayes_factor_r", 0.4, 30)
-    original = with_bayes_factors(tests, None, rules="reference").collect()["bayes_factor"].item()
+    original = humanstudy_bench.with_bayes_factors(tests, None)["bayes_factor"].item()
     t = 0.4 * (28 / 0.84) ** 0.5
     assert original == pytest.approx(of("bayes_factor_t", t, 30))
 
@@ -247,7 +249,7 @@ def test_the_side_at_fault_is_named():
     frame = two_sides().with_columns(n1_agent=pl.Series([0, None, 300]))
     with pytest.raises(ContractError, match=r"in t tests \(agent\).*\n.*row 0.*n1_agent=0"):
         with_bayes_factors(frame)
-    assert with_bayes_factors(frame, "human").collect().height == 3
+    assert with_bayes_factors(frame, "human").height == 3
 
 
 def test_refusals():
@@ -269,7 +271,7 @@ def test_refusals():
 
 def test_published_human_tests(shared):
     tests = pl.read_parquet(shared / "data/replication/human_tests.parquet")
-    made = with_bayes_factors(tests, None, test_type="bf_family", rules="reference").collect()
+    made = humanstudy_bench.with_bayes_factors(tests, None, test_type="bf_family")
     # 002-F2 has no sizes: the original takes those of the agents.
     known = made.filter(
         pl.col("bf10").is_not_null() & (pl.col("n1").is_null() | (pl.col("n1") > 0))
@@ -291,10 +293,10 @@ def test_columns_of_the_user_are_left_alone():
     own = tests.with_columns(
         pl.lit("u").alias(":kind"), pl.lit(7).alias(":type"), pl.lit("t-test").alias("::type")
     )
-    made = with_bayes_factors(own, None).collect()
+    made = with_bayes_factors(own, None)
     assert made.drop("log_bayes_factor", "bayes_factor", "n_from_df").equals(own)
     assert made["bayes_factor"].item() == one("t-test", stat=2.0, n1=20)
-    named = with_bayes_factors(own.drop("test_type"), None, test_type="::type").collect()
+    named = with_bayes_factors(own.drop("test_type"), None, test_type="::type")
     assert named["bayes_factor"].item() == made["bayes_factor"].item()
 
 
@@ -309,13 +311,13 @@ def test_columns_of_the_user_are_left_alone():
         (None, 0.0, None, None),
     ],
 )
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_the_expected_direction_is_the_human_one_and_not_0(human, agent, of_agent, of_human, rules):
+@pytest.mark.parametrize("room", [bayes_factors, humanstudy_bench])
+def test_the_expected_direction_is_the_human_one_and_not_0(human, agent, of_agent, of_human, room):
     row = {"p_value_human": 0.01, "p_value_agent": 0.01}
     row |= {"direction_human": human, "direction_agent": agent}
     schema = dict.fromkeys(row, pl.Float64)
     tests = pl.DataFrame({name: [cell] for name, cell in row.items()}, schema=schema)
-    made = with_bayes_factors(tests.with_columns(test_type=pl.lit("p_half_vsb")), rules=rules)
+    made = room.with_bayes_factors(tests.with_columns(test_type=pl.lit("p_half_vsb")).lazy())
     values = {"half": of("bayes_factor_bound", 0.01) / 2, "against": 0.1, None: None}
     for side, wanted in {"agent": of_agent, "human": of_human}.items():
         found = made.collect()[f"bayes_factor_{side}"].item()

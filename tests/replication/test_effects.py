@@ -9,31 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalframe.core.errors import ParameterError
+from evalframe.compat import humanstudy_bench
 from evalframe.replication import effects
 
-REFERENCE = {"rules": "reference"}
-
 FUNCTIONS = {
-    "t_to_d": lambda **rules: {
-        "": effects.cohens_d_t("t", "n1", "n2", independent="independent", **rules)
+    "t_to_d": lambda effects: {"": effects.cohens_d_t("t", "n1", "n2", independent="independent")},
+    "d_se": lambda effects: {"": effects.cohens_d_std_error("d", "n1", "n2")},
+    "r_to_fisher_z": lambda effects: {"": effects.fisher_z("r")},
+    "fisher_z_se": lambda effects: {"": effects.fisher_z_std_error("r", "n")},
+    "log_or": lambda effects: {
+        "log_or": effects.log_odds_ratio("a", "b", "c", "d"),
+        "se": effects.log_odds_ratio_std_error("a", "b", "c", "d"),
     },
-    "d_se": lambda **rules: {"": effects.cohens_d_std_error("d", "n1", "n2", **rules)},
-    "r_to_fisher_z": lambda **rules: {"": effects.fisher_z("r", **rules)},
-    "fisher_z_se": lambda **rules: {"": effects.fisher_z_std_error("r", "n", **rules)},
-    "log_or": lambda **rules: {
-        "log_or": effects.log_odds_ratio("a", "b", "c", "d", **rules),
-        "se": effects.log_odds_ratio_std_error("a", "b", "c", "d", **rules),
+    "u_to_rank_biserial": lambda effects: {"": effects.rank_biserial("u", "n1", "n2")},
+    "rank_biserial_se": lambda effects: {"": effects.rank_biserial_std_error("r_rb", "n1", "n2")},
+    "proportion_diff_se": lambda effects: {
+        "": effects.proportion_difference_std_error("p1", "n1", "p2", "n2")
     },
-    "u_to_rank_biserial": lambda **rules: {"": effects.rank_biserial("u", "n1", "n2", **rules)},
-    "rank_biserial_se": lambda **rules: {
-        "": effects.rank_biserial_std_error("r_rb", "n1", "n2", **rules)
-    },
-    "proportion_diff_se": lambda **rules: {
-        "": effects.proportion_difference_std_error("p1", "n1", "p2", "n2", **rules)
-    },
-    "effect_to_d": lambda **rules: {"": effects.effect_d("test_type", "effect", **rules)},
-    "effect_to_r": lambda **rules: {"": effects.effect_r("test_type", "effect", **rules)},
+    "effect_to_d": lambda effects: {"": effects.effect_d("test_type", "effect")},
+    "effect_to_r": lambda effects: {"": effects.effect_r("test_type", "effect")},
 }
 
 ALL = [
@@ -65,7 +59,7 @@ def cases_of(golden, family):
     return [case for case in cases if case["inputs"]["family"] == family]
 
 
-def computed(family, cases, **rules):
+def computed(family, cases, room=effects):
     """The values of a family, from one frame of all its cases."""
     names = {"t_to_d": ["n2"], "d_se": ["n2"]}.get(family, [])
     names += [name for name in cases[0]["inputs"] if name not in names and name != "family"]
@@ -83,7 +77,7 @@ def computed(family, cases, **rules):
             for name in names
         },
     )
-    exprs = FUNCTIONS[family](**rules)
+    exprs = FUNCTIONS[family](room)
     return frame.select(**{name or "value": expr for name, expr in exprs.items()}).to_dict(
         as_series=False
     )
@@ -93,7 +87,7 @@ def computed(family, cases, **rules):
 def test_golden_values_of_the_original(family, golden):
     cases = cases_of(golden, family)
     assert cases
-    for name, values in computed(family, cases, **REFERENCE).items():
+    for name, values in computed(family, cases, humanstudy_bench).items():
         for case, value in zip(cases, values, strict=True):
             expected = case["expected"] if name == "value" else case["expected"][name]
             tolerance = {"rel": 1e-9 if "edge" in case.get("tags", ()) else 1e-12, "abs": 1e-12}
@@ -102,7 +96,7 @@ def test_golden_values_of_the_original(family, golden):
 
 
 def sound(case):
-    """What the documented rules give, from what the original gives."""
+    """The sound value, from that of the original."""
     inputs, family = case["inputs"], case["inputs"]["family"]
     unknown = any(name in inputs and inputs[name] in (None, "inf") for name in ("effect", "r"))
     if unknown or min(inputs.get("n1", 1), inputs.get("n2", 1)) <= 0 or inputs.get("n", 4) <= 3:
@@ -140,7 +134,7 @@ def test_signs_are_of_the_first_group():
         effects.log_odds_ratio("a", "b", "b", "a"),
     )
     assert all(value > 0 for value in found.row(0))
-    original = effects.rank_biserial("u", "n", "n", rules="reference")
+    original = humanstudy_bench.rank_biserial("u", "n", "n")
     assert ahead.select(original).item() == -1.0
 
 
@@ -170,13 +164,8 @@ def test_f_is_signed_by_its_direction_and_needs_one_contrast():
     tests = pl.DataFrame({"f": [4.0, -4.0, 4.0, 4.0], "df1": [1, None, 2, 1], "to": [0, 1, 1, -1]})
     d = effects.cohens_d_f("f", pl.lit(8), pl.lit(8), df1="df1", direction="to")
     assert tests.select(d).to_series().to_list() == [1.0, -1.0, None, -1.0]
-    original = effects.cohens_d_f("f", pl.lit(8), pl.lit(8), df1="df1", rules="reference")
+    original = humanstudy_bench.cohens_d_f("f", pl.lit(8), pl.lit(8), df1="df1")
     assert tests.select(original).to_series().to_list() == [1.0] * 4
-
-
-def test_unknown_rules_are_named():
-    with pytest.raises(ParameterError, match=r"rules must be one of .* got 'original'"):
-        effects.fisher_z("r", rules="original")
 
 
 @settings(max_examples=50, deadline=None)
@@ -220,8 +209,8 @@ def test_nothing_known_of_nobody_is_null_for_the_original_too(missing):
         schema_overrides={"x": pl.Float64},
     )
     made = frame.select(
-        t=effects.cohens_d_t("x", "n", **REFERENCE),
-        u=effects.rank_biserial("x", "n", "m", **REFERENCE),
+        t=humanstudy_bench.cohens_d_t("x", "n"),
+        u=humanstudy_bench.rank_biserial("x", "n", "m"),
     )
     assert made["t"].to_list() == [None, 0.0]
     assert made["u"].to_list() == [None, None]

@@ -7,6 +7,8 @@ import math
 import polars as pl
 import pytest
 
+import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -14,8 +16,6 @@ from evalframe.core.errors import (
     UnknownNameError,
 )
 from evalframe.replication import (
-    with_bayes_factors,
-    with_effect_sizes,
     with_pas,
     with_posteriors,
 )
@@ -34,9 +34,10 @@ def made(rules="documented", **columns):
 
 @pytest.mark.parametrize("rules", ["documented", "reference"])
 def test_statistics_go_the_whole_way(rules):
-    factors = with_bayes_factors(TESTS, rules=rules)
+    room = ef.replication if rules == "documented" else humanstudy_bench
+    factors = room.with_bayes_factors(TESTS)
     posteriors = with_posteriors(factors, rules=rules)
-    expected = with_effect_sizes(with_pas(posteriors, rules=rules), rules=rules).collect()
+    expected = room.with_effect_sizes(with_pas(posteriors, rules=rules)).lazy().collect()
     found = with_evidence(TESTS.lazy(), rules=rules).collect()
     assert found.columns == expected.columns
     assert found.select(TESTS.columns).equals(TESTS)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import polars as pl
 import pytest
 
-from evalframe.compat.humanstudy_bench import legacy
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, UnknownNameError
 from evalframe.replication import known_test_types, with_evidence
@@ -20,7 +24,8 @@ from evalframe.replication.effects.kinds import (
     kind_of,
     kind_of_test,
 )
-from evalframe.replication.effects.types import SOME_KINDS, TYPES
+from evalframe.replication.effects.original import KIND_NAMES, SOME_KINDS
+from evalframe.replication.effects.types import TYPES
 from evalframe.replication.participants import participant_statistics
 
 SPELLED = {
@@ -108,7 +113,6 @@ def test_names_in_any_case_and_with_any_separators(name: str, kind: str | None) 
     readers = [
         lambda: with_bayes_factors(table, None),
         lambda: with_effect_sizes(table),
-        lambda: legacy.replication_fields(table),
         lambda: validate(table, replication_contract()),
     ]
     for read in readers:
@@ -156,16 +160,16 @@ def test_a_pattern_says_the_same_as_the_table() -> None:
 
 def test_the_original_keeps_its_own_names() -> None:
     tests = pl.DataFrame({"test_type": [*SOME_KINDS, "ttest_rel"]})
-    kinds = tests.select(kind_of("test_type", "reference")).to_series().to_list()
+    kinds = tests.select(kind_of("test_type", KIND_NAMES)).to_series().to_list()
     assert kinds == [*SOME_KINDS.values(), "t"]
     ranks = pl.DataFrame({"test_type": "wilcoxon", "stat": [30.0], "n1": [10], "n2": [12]})
     made = [
-        with_bayes_factors(ranks.with_columns(test_type=pl.lit(name)), None, rules="reference")
+        humanstudy_bench.with_bayes_factors(ranks.with_columns(test_type=pl.lit(name)), None)
         for name in ("wilcoxon", "mannwhitneyu")
     ]
-    assert made[0].collect()["bayes_factor"].equals(made[1].collect()["bayes_factor"])
+    assert made[0]["bayes_factor"].equals(made[1]["bayes_factor"])
     with pytest.raises(UnknownNameError, match="unknown test type 'z'"):
-        with_bayes_factors(ranks.with_columns(test_type=pl.lit("z")), None, rules="reference")
+        humanstudy_bench.with_bayes_factors(ranks.with_columns(test_type=pl.lit("z")), None)
 
 
 def test_only_some_kinds_have_effects() -> None:
@@ -200,16 +204,15 @@ def test_a_design_has_the_samples_that_its_type_says() -> None:
         participant_statistics(responses, design("ttest_rel", "independent"), by=None)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_unknown_types_are_refused_with_a_suggestion(rules: str) -> None:
+@pytest.mark.parametrize("room", [replication, humanstudy_bench])
+def test_unknown_types_are_refused_with_a_suggestion(room: Any) -> None:
     tests = pl.DataFrame({"test_type": ["t-test", "t-tset"], "stat_human": [2.0, 2.0]})
-    for read in (with_effect_sizes, legacy.replication_fields, with_bayes_factors):
+    reads = [room.with_effect_sizes, humanstudy_bench.replication_fields]
+    for read in [*reads, partial(room.with_bayes_factors, side="human")]:
         with pytest.raises(UnknownNameError, match=r"'t-tset'\. Did you mean 't-test'\?"):
-            read(tests, rules=rules) if read is not with_bayes_factors else read(
-                tests, "human", rules=rules
-            )
+            read(tests)
     with pytest.raises(UnknownNameError, match="unknown test type '3'"):
-        with_effect_sizes(pl.DataFrame({"test_type": [3]}), rules=rules)
+        room.with_effect_sizes(pl.DataFrame({"test_type": [3]}))
 
 
 FINISHED = {
@@ -254,11 +257,8 @@ def test_a_table_without_types_whose_bayes_factors_are_there() -> None:
     assert made.collect()["pas"].null_count() == 0
 
 
-def test_legacy_reads_samples_from_names() -> None:
+def test_p_values_read_samples_from_names() -> None:
     sides = {"n1": 16, "n2": 16, "stat": 2.0}
     tests = pl.DataFrame({"test_type": ["ttest_rel", "t-test"], **sides})
-    made = tests.select(legacy.p_value(n2="n2")).to_series().to_list()
+    made = tests.select(replication.p_value(n2="n2")).to_series().to_list()
     assert made == pytest.approx([0.06395, 0.05463], abs=1e-5)
-    fields = tests.rename({name: f"{name}_agent" for name in sides})
-    found = legacy.replication_fields(fields).collect()["p_value_agent"].to_list()
-    assert found == pytest.approx(made)

@@ -10,8 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.compat.humanstudy_bench import inverse_variance_pas
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.replication import inverse_variance_pas
 from evalframe.replication.agreement import (
     domain_scores,
     ecs,
@@ -61,7 +61,7 @@ def by_hand(statistics, people, level, by):
     human = people.drop("test_type")
     tests = statistics.lazy().join(human.lazy(), on=KEYS, nulls_equal=True)
     made = with_posteriors(with_bayes_factors(tests))
-    tests = with_effect_sizes(with_pas(made)).collect()
+    tests = with_effect_sizes(with_pas(made))
     of_pas = {"model": model_scores, "domain": domain_scores, "study": study_scores}[level]
     of_ecs = {"model": "overall"}.get(level, level)
     group = [*by, *([] if level == "model" else [f"{level}_id" if level == "study" else level])]

@@ -84,10 +84,24 @@ from evalframe.replication.effects import (
     with_effect_sizes,
 )
 from evalframe.replication.evidence import with_evidence
+from evalframe.replication.inverse_variance import (
+    inverse_variance_pas,
+)
+from evalframe.replication.p_values import (
+    p_value,
+)
 from evalframe.replication.participants import (
     participant_statistics,
     resampled_statistics,
     unmatched_responses,
+)
+from evalframe.replication.rates import (
+    replicated,
+    replication_rates,
+)
+from evalframe.replication.reports import (
+    reported_p_value,
+    reported_statistic,
 )
 from evalframe.replication.uncertainty import (
     bootstrap_moments,
@@ -125,6 +139,7 @@ __all__ = [
     "fisher_z_std_error",
     "human_ceiling",
     "human_prior_odds",
+    "inverse_variance_pas",
     "known_test_types",
     "log_bayes_factor_binomial",
     "log_bayes_factor_bound",
@@ -143,6 +158,7 @@ __all__ = [
     "model_scores",
     "n_eff",
     "p_null",
+    "p_value",
     "participant_intervals",
     "participant_statistics",
     "pas",
@@ -165,7 +181,11 @@ __all__ = [
     "regression_intercept",
     "regression_slope",
     "repaired_pas",
+    "replicated",
     "replication_contract",
+    "replication_rates",
+    "reported_p_value",
+    "reported_statistic",
     "resampled_statistics",
     "responses_contract",
     "study_scores",

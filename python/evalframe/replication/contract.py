@@ -15,8 +15,7 @@ from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.tables import lazy
 from evalframe.replication.agreement.directions import both_sides_rule
-from evalframe.replication.bayes_factors.kinds import ROLES, arguments
-from evalframe.replication.bayes_factors.possible import possible_tests
+from evalframe.replication.bayes_factors.kinds import ROLES, arguments, possible_tests
 from evalframe.replication.effects.finished import STATISTICS, needs_type
 from evalframe.replication.effects.kinds import (
     form_of,

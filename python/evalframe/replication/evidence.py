@@ -17,10 +17,8 @@ from evalframe.replication.agreement.columns import MissingAgent, with_pas, with
 from evalframe.replication.agreement.directions import check_both_sides
 from evalframe.replication.agreement.given import TWO_WAY, check_numbers
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.bridge import kind_of, with_bayes_factors, with_effect_sizes
 from evalframe.replication.effects.finished import STATISTICS, needs_type
-from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:

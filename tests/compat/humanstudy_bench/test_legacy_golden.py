@@ -1,4 +1,4 @@
-"""The original's legacy numbers, reproduced, and the documented ones where they are sound."""
+"""Legacy numbers of the program, reproduced, and sound p-values."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import chain
 import polars as pl
 import pytest
 
-from evalframe.compat.humanstudy_bench import legacy
-from evalframe.replication import effects
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 
 SIDES = ("agent", "human")
 
@@ -49,8 +49,8 @@ def of_family(golden, name, family):
     return cases
 
 
-def effects_of(family, **rules):
-    """Effects and standard errors of both sides, as the original has them by family."""
+def effects_of(family):
+    """Effects and standard errors of both sides."""
     made = {}
     for side in SIDES:
         n1, n2, n = f"n1_{side}", f"n2_{side}", f"n_{side}"
@@ -58,24 +58,24 @@ def effects_of(family, **rules):
         size = pl.col(f"effect_{side}")
         made[side] = {
             "t_test": lambda side=side, n1=n1, n2=n2, size=size: (
-                effects.cohens_d_t(f"t_{side}", n1, n2, independent="independent", **rules),
-                effects.cohens_d_std_error(size, n1, n2, **rules),
+                humanstudy_bench.cohens_d_t(f"t_{side}", n1, n2, independent="independent"),
+                humanstudy_bench.cohens_d_std_error(size, n1, n2),
             ),
             "correlation": lambda side=side, n=n: (
-                effects.fisher_z(f"r_{side}", **rules),
-                effects.fisher_z_std_error(f"r_{side}", n, **rules),
+                humanstudy_bench.fisher_z(f"r_{side}"),
+                humanstudy_bench.fisher_z_std_error(f"r_{side}", n),
             ),
             "chi_square": lambda cells=cells: (
-                effects.log_odds_ratio(*cells, **rules),
-                effects.log_odds_ratio_std_error(*cells, **rules),
+                humanstudy_bench.log_odds_ratio(*cells),
+                humanstudy_bench.log_odds_ratio_std_error(*cells),
             ),
             "mann_whitney": lambda side=side, n1=n1, n2=n2, size=size: (
-                effects.rank_biserial(f"u_{side}", n1, n2, **rules),
-                effects.rank_biserial_std_error(size, n1, n2, **rules),
+                humanstudy_bench.rank_biserial(f"u_{side}", n1, n2),
+                humanstudy_bench.rank_biserial_std_error(size, n1, n2),
             ),
             "binomial": lambda side=side, n=n, size=size: (
-                effects.proportion(f"k_{side}", n, **rules),
-                effects.proportion_std_error(size, n, **rules),
+                humanstudy_bench.proportion(f"k_{side}", n),
+                humanstudy_bench.proportion_std_error(size, n),
             ),
         }[family]()
     return made
@@ -88,7 +88,7 @@ def test_effects_and_z_differences_by_family(golden, family):
     cases = of_family(golden, "zdiff", family)
     names = [f"{name}_{side}" for name in ("t", "r", "u", "k", "n", "n1", "n2") for side in SIDES]
     names += [f"{cell}_{side}" for cell in "abcd" for side in SIDES]
-    made = effects_of(family, rules="reference")
+    made = effects_of(family)
     found = (
         table_of(cases, names, booleans=["independent"])
         .with_columns(made[side][0].alias(f"effect_{side}") for side in SIDES)
@@ -96,11 +96,11 @@ def test_effects_and_z_differences_by_family(golden, family):
         .select(
             "effect_agent",
             "effect_human",
-            z_diff=legacy.z_difference(
-                "effect_human", "se_human", "effect_agent", "se_agent", rules="reference"
+            z_diff=humanstudy_bench.z_difference(
+                "effect_human", "se_human", "effect_agent", "se_agent"
             ),
         )
-        .with_columns(consistency=legacy.consistency("z_diff", rules="reference"))
+        .with_columns(consistency=humanstudy_bench.consistency("z_diff"))
     )
     raised = [case["expected"].get("error") is not None for case in cases]
     found = found.filter(~pl.Series(raised))
@@ -110,20 +110,14 @@ def test_effects_and_z_differences_by_family(golden, family):
         assert_values(found[name], expected, cases, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_z_differences(golden, rules):
+def test_z_differences(golden):
     cases = of_family(golden, "zdiff", "z_diff")
     names = [f"{name}_{side}" for name in ("effect", "se") for side in SIDES]
-    z = legacy.z_difference("effect_human", "se_human", "effect_agent", "se_agent", rules=rules)
-    found = table_of(cases, names).select(z).with_columns(legacy.consistency(rules=rules))
+    z = humanstudy_bench.z_difference("effect_human", "se_human", "effect_agent", "se_agent")
+    found = table_of(cases, names).select(z).with_columns(humanstudy_bench.consistency())
     wanted = {"z_difference": "z_diff", "consistency": "consistency"}
     for name, original in wanted.items():
-        expected = []
-        for case in cases:
-            infinite = "inf" in case["inputs"].values() or "-inf" in case["inputs"].values()
-            unknown = infinite or None in case["inputs"].values()
-            void = rules == "documented" and unknown
-            expected.append(None if void else case["expected"][original])
+        expected = [case["expected"][original] for case in cases]
         assert_values(found[name], expected, cases, rel=1e-12, abs=1e-12)
 
 
@@ -137,23 +131,15 @@ def test_strict_findings(golden):
         for i, case in enumerate(cases)
     ).explode("z_difference", empty_as_null=True)
     found = tests.group_by("case", maintain_order=True).agg(
-        original=legacy.finding_consistency(rules="reference"),
-        sound=legacy.finding_consistency(),
-        text=legacy.finding_consistency(rule="root_mean_square"),
+        original=humanstudy_bench.finding_consistency(),
+        text=humanstudy_bench.finding_consistency(rule="root_mean_square"),
     )
     assert_values(found["original"], [c["expected"] for c in cases], cases, rel=1e-12, abs=1e-12)
-    for name, key in {
-        "sound": "survival_function_value",
-        "text": "seed_document_rms_normal",
-    }.items():
-        for value, case in zip(found[name], cases, strict=True):
-            known = [z for z in case["inputs"]["z_diff"] if z is not None]
-            if not known:
-                assert value is None
-            elif all(math.isfinite(float(z)) for z in known):
-                wanted = case["reference"][key]
-                exact = name == "sound"
-                assert value == pytest.approx(wanted, rel=1e-9, abs=0 if exact else 1e-15), case
+    for value, case in zip(found["text"], cases, strict=True):
+        known = [z for z in case["inputs"]["z_diff"] if z is not None]
+        if known and all(math.isfinite(float(z)) for z in known):
+            wanted = case["reference"]["seed_document_rms_normal"]
+            assert value == pytest.approx(wanted, rel=1e-9, abs=1e-15), case
 
 
 def test_strict_studies(golden):
@@ -163,20 +149,16 @@ def test_strict_studies(golden):
             {"finding_consistency": [number(p) for p in case["inputs"]["finding_p"]]},
             schema={"finding_consistency": pl.Float64},
         )
-        original, sound, mean = p.select(
-            legacy.study_consistency(rules="reference").alias("original"),
-            legacy.study_consistency().alias("sound"),
-            legacy.study_consistency(rule="mean", rules="reference").alias("mean"),
+        original, mean = p.select(
+            humanstudy_bench.study_consistency().alias("original"),
+            humanstudy_bench.study_consistency(rule="mean").alias("mean"),
         ).row(0)
         assert original == pytest.approx(case["expected"], rel=1e-10, abs=1e-12), case
         assert mean == pytest.approx(case["reference"]["seed_document_simple_mean"]), case
-        inside = [v for v in case["inputs"]["finding_p"] if v is not None and 0 <= float(v) <= 1]
-        if len(inside) == len(case["inputs"]["finding_p"]):
-            assert sound == pytest.approx(case["expected"], rel=1e-9, abs=1e-12), case
 
 
-def p_value_of(**rules):
-    return legacy.p_value(
+def p_value_of(room):
+    return room.p_value(
         "test_type",
         "test_statistic",
         "n_human",
@@ -184,7 +166,6 @@ def p_value_of(**rules):
         k="k_human",
         p0="p0",
         alternative="alternative",
-        **rules,
     )
 
 
@@ -196,14 +177,14 @@ def human_p_values(golden):
 
 def test_p_values(golden):
     cases, tests = human_p_values(golden)
-    found = tests.select(p_value_of(rules="reference")).to_series()
+    found = tests.select(p_value_of(humanstudy_bench)).to_series()
     assert_values(found, [case["expected"] for case in cases], cases, rel=1e-10, abs=1e-12)
 
 
 def test_documented_p_values_are_the_same_where_sound(golden):
     cases, tests = human_p_values(golden)
     sound = ("t-test", "binomial", "correlation")
-    found = tests.select(p_value_of()).to_series()
+    found = tests.select(p_value_of(replication)).to_series()
     for value, case in zip(found, cases, strict=True):
         unsaid = case["inputs"]["test_type"] == "binomial" and case["inputs"].get("p0") is None
         if case["inputs"]["test_type"] in sound and not unsaid:
@@ -214,9 +195,7 @@ def test_documented_p_values_are_the_same_where_sound(golden):
 def test_reported_p_values(golden):
     cases = of_family(golden, "p_value_direction", "reported_p_parse")
     reports = table_of(cases, ["significance_level"], strings=["text"])
-    said = legacy.reported_p_value(
-        "text", significance_level="significance_level", rules="reference"
-    )
+    said = humanstudy_bench.reported_p_value("text", significance_level="significance_level")
     found = reports.select(said).unnest("reported_p_value")
     assert found.to_dicts() == [
         {"p_value": case["expected"]["p"]}
@@ -231,8 +210,8 @@ def test_directions(golden):
     cells = [dict(zip("abcd", chain(*table), strict=True)) for table in tables]
     tests = table_of(cases, ["statistic"], strings=["test_type", "expected_direction"])
     tests = tests.hstack(pl.DataFrame(cells, schema=dict.fromkeys("abcd", pl.Float64)))
-    made = legacy.direction(
-        "test_type", "statistic", expected="expected_direction", cells="abcd", rules="reference"
+    made = humanstudy_bench.direction(
+        "test_type", "statistic", expected="expected_direction", cells="abcd"
     )
     assert tests.select(made).to_series().to_list() == [case["expected"] for case in cases]
 
@@ -285,7 +264,7 @@ def field_inputs(cases):
 
 def test_fields_end_to_end(golden):
     cases = golden("replication/replication_fields")
-    made = legacy.replication_fields(field_inputs(cases), rules="reference").collect()
+    made = humanstudy_bench.replication_fields(field_inputs(cases))
     for row, case in zip(made.to_dicts(), cases, strict=True):
         for original, name in FIELDS.items():
             wanted, value = case["expected"].get(original), row[name]

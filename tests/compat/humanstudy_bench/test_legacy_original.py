@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from evalframe.compat.humanstudy_bench import legacy
+from evalframe.compat import humanstudy_bench
 from evalframe.replication import agreement
 
 REPORTS = [
@@ -40,7 +40,7 @@ REPORTS = [
 
 def test_reports_as_the_original_reads_them():
     reports = pl.DataFrame({"report": [report for report, *_ in REPORTS]})
-    said = reports.select(legacy.reported_p_value(rules="reference")).unnest("reported_p_value")
+    said = reports.select(humanstudy_bench.reported_p_value()).unnest("reported_p_value")
     for row, (report, *wanted) in zip(said.rows(), REPORTS, strict=True):
         assert [*row] == wanted, report
 
@@ -63,7 +63,7 @@ def test_reports_as_the_original_reads_them():
 )
 def test_sizes_as_the_original_reads_them(report, independent, sizes):
     row = pl.DataFrame({"report": [report], "independent": [independent]})
-    said = row.select(legacy.reported_statistic(independent="independent", rules="reference"))
+    said = row.select(humanstudy_bench.reported_statistic(independent="independent"))
     assert [*said.item().values()] == [None, *sizes]
 
 
@@ -71,11 +71,7 @@ def fields(**columns):
     """The fields of one test: columns `x` of the human side, `x_agent` of the other."""
     human = ("stat", "n1", "n2", "n", "k", "p0", "a", "b", "c", "d", "report", "independent")
     row = {f"{name}_human" if name in human else name: value for name, value in columns.items()}
-    return (
-        legacy.replication_fields(pl.DataFrame([row]), rules="reference")
-        .collect()
-        .row(0, named=True)
-    )
+    return humanstudy_bench.replication_fields(pl.DataFrame([row])).row(0, named=True)
 
 
 AGENT = {"stat_agent": 1.5, "n1_agent": 20, "n2_agent": 20}
@@ -216,7 +212,7 @@ def test_words_of_directions(expected, direction, p):
     tests = pl.DataFrame(
         {"test_type": ["t-test"], "stat_human": [2.0], "n1_human": [30], "n2_human": [30]}
     ).with_columns(expected_direction=pl.lit(expected, pl.String))
-    made = legacy.replication_fields(tests, rules="reference").collect().row(0, named=True)
+    made = humanstudy_bench.replication_fields(tests).row(0, named=True)
     assert made["p_value_human"] == pytest.approx(p, rel=1e-12)
     assert (made["direction_human"], made["direction_agent"]) == (1, direction)
     assert made["direction_match"] is (direction == 1)
@@ -241,7 +237,7 @@ def test_p_values_of_counts(k, n, p0, p):
         {"test_type": ["binomial"], "stat": [3.0], "k": [k], "n": [n], "p0": [p0]},
         schema_overrides=dict.fromkeys(("k", "n", "p0"), pl.Float64),
     )
-    made = row.select(legacy.p_value(k="k", n="n", p0="p0", rules="reference")).item()
+    made = row.select(humanstudy_bench.p_value(k="k", n="n", p0="p0")).item()
     assert made == (None if p is None else pytest.approx(p, rel=1e-12))
 
 

@@ -9,7 +9,8 @@ import pytest
 import scipy.stats
 from polars.testing import assert_frame_equal
 
-from evalframe.compat.humanstudy_bench import legacy
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 
 Z = [0.1, -2.0, 1.5, None, 0.3, math.inf, 2.2, -0.4]
@@ -33,23 +34,20 @@ def stouffer(*p):
 
 
 def test_strict_ecs_of_findings_by_both_keys():
-    found = legacy.strict_ecs(TESTS, "finding").collect()
-    wanted = [chi2(0.1, -2.0), chi2(1.5), None, chi2(0.3), 0.0, chi2(2.2, -0.4)]
-    assert found["ecs_strict"].to_list() == [
-        None if p is None else pytest.approx(p, rel=1e-12) for p in wanted
-    ]
-    assert found["n_tests"].to_list() == [2, 1, 0, 1, 1, 2]
-    assert found["n_missing"].to_list() == [0, 0, 1, 0, 0, 0]
-    joined = legacy.strict_ecs(TESTS, "finding", finding_key="finding_id").collect()
+    found = humanstudy_bench.strict_ecs(TESTS, "finding")
+    wanted = [chi2(0.1, -2.0), chi2(1.5), 0.0, chi2(0.3), 0.0, chi2(2.2, -0.4)]
+    assert found["ecs_strict"].to_list() == [pytest.approx(p, rel=1e-12) for p in wanted]
+    assert found["n_tests"].to_list() == [2, 1, 0, 1, 0, 2]
+    assert found["n_missing"].to_list() == [0, 0, 1, 0, 1, 0]
+    joined = humanstudy_bench.strict_ecs(TESTS, "finding", finding_key="finding_id")
     assert joined[0, "ecs_strict"] == pytest.approx(chi2(0.1, -2.0, 1.5), rel=1e-12)
-    original = legacy.strict_ecs(TESTS, "finding", rules="reference").collect()
-    assert original["ecs_strict"].to_list()[4] == original["ecs_strict"].to_list()[2] == 0.0
 
 
 def test_strict_ecs_of_studies_and_overall():
     tests = TESTS.with_columns(pl.col("z_difference").replace(math.inf, 1.0))
+    tests = tests.filter(pl.col("z_difference").is_not_null())
     p = [chi2(0.1, -2.0), chi2(1.5), chi2(0.3), chi2(1.0), chi2(2.2, -0.4)]
-    studies = legacy.strict_ecs(tests).collect()
+    studies = humanstudy_bench.strict_ecs(tests)
     assert studies.columns == [
         *("model", "study_id", "ecs_strict", "n_findings", "n_tests", "n_missing")
     ]
@@ -58,56 +56,42 @@ def test_strict_ecs_of_studies_and_overall():
         pytest.approx(stouffer(*p[3:])),
     ]
     assert studies["n_findings"].to_list() == [3, 2]
-    overall = legacy.strict_ecs(tests, "overall").collect()
+    overall = humanstudy_bench.strict_ecs(tests, "overall")
     assert overall["ecs_strict"].item() == pytest.approx(stouffer(*p))
-    alone = legacy.strict_ecs(tests, "overall", by=()).collect()
+    alone = humanstudy_bench.strict_ecs(tests, "overall", by=())
     assert alone["ecs_strict"].item() == pytest.approx(overall["ecs_strict"].item(), rel=1e-12)
-    mean = legacy.strict_ecs(tests, "overall", study_rule="mean").collect()
+    mean = humanstudy_bench.strict_ecs(tests, "overall", study_rule="mean")
     assert mean["ecs_strict"].item() == pytest.approx(sum(p) / 5)
 
 
 def test_pooling_knows_no_order_of_rows_and_no_engine():
     tests = pl.concat([TESTS.with_columns(model=pl.lit(m)) for m in ("a", "b", "c")])
-    made = legacy.strict_ecs(tests).collect()
-    shuffled = legacy.strict_ecs(tests.sample(fraction=1.0, shuffle=True, seed=3).lazy())
+    made = humanstudy_bench.strict_ecs(tests)
+    shuffled = humanstudy_bench.strict_ecs(tests.sample(fraction=1.0, shuffle=True, seed=3).lazy())
     assert_frame_equal(shuffled.collect(engine="streaming"), made, rel_tol=1e-12)
 
 
-def test_far_consistencies_stay_in_order():
-    p = pl.DataFrame({"p": [1e-300, 1e-20, 0.0], "q": [0.5] * 3})
-    pooled = [
-        pl.DataFrame({"finding_consistency": row}).select(legacy.study_consistency()).item()
-        for row in p.rows()
-    ]
-    assert pooled[2] < pooled[0] < pooled[1] < 1e-9
-    ones = pl.DataFrame({"finding_consistency": [1.0, 1.0, 0.0, 0.0]})
-    assert ones.select(legacy.study_consistency()).item() < 1e-15
-    assert ones.head(2).select(legacy.study_consistency()).item() == pytest.approx(1.0)
-
-
-def test_nothing_known_is_null_and_0_for_the_original():
+def test_nothing_known_is_0():
     empty = TESTS.with_columns(z_difference=pl.lit(None, pl.Float64))
-    assert legacy.strict_ecs(empty).collect()["ecs_strict"].to_list() == [None, None]
-    original = legacy.strict_ecs(empty, rules="reference").collect()
-    assert original["ecs_strict"].to_list() == [0.0, 0.0]
-    assert legacy.strict_ecs(TESTS.clear()).collect().is_empty()
+    assert humanstudy_bench.strict_ecs(empty)["ecs_strict"].to_list() == [0.0, 0.0]
+    assert humanstudy_bench.strict_ecs(TESTS.clear()).is_empty()
 
 
 def test_refusals():
     with pytest.raises(ParameterError, match=r"level must be one of .* Did you mean 'study'"):
-        legacy.strict_ecs(TESTS, "studies")
+        humanstudy_bench.strict_ecs(TESTS, "studies")
     with pytest.raises(ParameterError, match="finding_key must be one of"):
-        legacy.strict_ecs(TESTS, finding_key="id")
+        humanstudy_bench.strict_ecs(TESTS, finding_key="id")
     with pytest.raises(ParameterError, match="rule must be one of"):
-        legacy.finding_consistency(rule="fisher")
+        humanstudy_bench.finding_consistency(rule="fisher")
     with pytest.raises(MissingColumnsError, match="strict_ecs needs column 'z'"):
-        legacy.strict_ecs(TESTS, z="z")
+        humanstudy_bench.strict_ecs(TESTS, z="z")
     with pytest.raises(MissingColumnsError, match="replication_rates needs column 'replicated'"):
-        legacy.replication_rates(TESTS)
+        replication.replication_rates(TESTS)
     with pytest.raises(ParameterError, match="level must be one of"):
-        legacy.replication_rates(TESTS, "overall")
+        replication.replication_rates(TESTS, "overall")
     with pytest.raises(MissingColumnsError, match="replication_fields needs column 'test_type'"):
-        legacy.replication_fields(TESTS)
+        humanstudy_bench.replication_fields(TESTS)
 
 
 def test_replicated_tests():
@@ -119,10 +103,10 @@ def test_replicated_tests():
         }
     )
     made = tests.select(
-        usual=legacy.replicated(),
-        hub=legacy.replicated(p_value_human="p_value_human"),
-        strict=legacy.replicated(significance_level=pl.lit(0.001)),
-        original=legacy.replicated(rules="reference"),
+        usual=replication.replicated(),
+        hub=replication.replicated(p_value_human="p_value_human"),
+        strict=replication.replicated(significance_level=pl.lit(0.001)),
+        original=humanstudy_bench.replicated(),
     )
     assert made["usual"].to_list() == [True, True, False, None, False]
     assert made["hub"].to_list() == [False, True, False, None, None]
@@ -137,12 +121,12 @@ def test_rates_of_findings_studies_and_models():
         importance=pl.Series([2.0, 2, 1, 1, 1, 1, 1, 1]),
     )
     roles = {"test_weight": "weight", "finding_weight": "importance"}
-    findings = legacy.replication_rates(tests, "finding", **roles).collect()
+    findings = replication.replication_rates(tests, "finding", **roles)
     assert findings["replication_rate"].to_list() == [0.75, 1.0, None, 1.0, 0.0, 0.5]
-    studies = legacy.replication_rates(tests, "study", **roles).collect()
+    studies = replication.replication_rates(tests, "study", **roles)
     assert studies["replication_rate"].to_list() == [(1.5 + 1 + 1) / 4, 0.25]
     assert studies["passes"].to_list() == [True, False]
-    model = legacy.replication_rates(tests, **roles).collect().row(0, named=True)
+    model = replication.replication_rates(tests, **roles).row(0, named=True)
     assert model == {
         "model": "a",
         "replication_rate": (0.875 + 0.25) / 2,
@@ -151,7 +135,7 @@ def test_rates_of_findings_studies_and_models():
         "n_tests": 7,
         "n_missing": 1,
     }
-    original = legacy.replication_rates(tests, "finding", rules="reference", **roles).collect()
+    original = humanstudy_bench.replication_rates(tests, "finding", **roles)
     assert original["replication_rate"].to_list() == [0.75, 1.0, 0.0, 1.0, 0.0, 0.5]
 
 
@@ -159,15 +143,15 @@ def test_tests_with_unusable_weights_or_results_are_counted():
     tests = TESTS.head(4).with_columns(
         replicated=pl.Series([1.0, 0.0, math.nan, 1.0]), weight=pl.Series([3.0, -1.0, 1.0, 1.0])
     )
-    model = legacy.replication_rates(tests, test_weight="weight").collect().row(0, named=True)
+    model = replication.replication_rates(tests, test_weight="weight").row(0, named=True)
     # The first and the last finding of the study have one test each, the second none that is known.
     assert model["replication_rate"] == 1.0
     assert (model["n_tests"], model["n_missing"]) == (2, 2)
-    unknown = legacy.replication_rates(tests[2:3], "study").collect().row(0, named=True)
+    unknown = replication.replication_rates(tests[2:3], "study").row(0, named=True)
     assert unknown["replication_rate"] is unknown["passes"] is None
     assert (unknown["n_tests"], unknown["n_missing"]) == (0, 1)
     infinite = tests.with_columns(importance=math.inf)
-    rate = legacy.replication_rates(infinite, finding_weight="importance").collect()
+    rate = replication.replication_rates(infinite, finding_weight="importance")
     assert rate["replication_rate"].item() is None
 
 
@@ -182,34 +166,29 @@ def test_tests_with_unusable_weights_or_results_are_counted():
 )
 def test_group_keys_that_are_none(by, text):
     tests = TESTS.with_columns(n_tests=1, replicated=True)
-    for function in (legacy.strict_ecs, legacy.replication_rates):
+    for function in (humanstudy_bench.strict_ecs, replication.replication_rates):
         with pytest.raises(ParameterError, match=text):
             function(tests, by=by)
 
 
 def test_roles_that_are_no_columns():
     with pytest.raises(ParameterError, match="expected a column name or a Polars expression"):
-        legacy.strict_ecs(TESTS, z=3)
+        humanstudy_bench.strict_ecs(TESTS, z=3)
     with pytest.raises(ParameterError, match="finding_key must be one of"):
-        legacy.replication_rates(TESTS, finding_key="id")
+        replication.replication_rates(TESTS, finding_key="id")
 
 
 def test_fields_take_numbers_alone_and_leave_other_columns():
     tests = pl.DataFrame({"test_type": ["t-test"], "direction_human": ["positive"]})
     with pytest.raises(ContractError, match="'direction_human' is String, not a number"):
-        legacy.replication_fields(tests)
+        humanstudy_bench.replication_fields(tests)
     with pytest.raises(ContractError, match="'stat_human' is String, not a number"):
-        legacy.replication_fields(tests.select("test_type", stat_human=pl.lit("abc")))
+        humanstudy_bench.replication_fields(tests.select("test_type", stat_human=pl.lit("abc")))
     nan = tests.with_columns(direction_human=math.nan, stat_human=2.0, n1_human=20)
     own = nan.with_columns(pl.lit("u").alias(":kind"), pl.lit("v").alias(":own:stat_human"))
-    made = legacy.replication_fields(own).collect()
+    made = humanstudy_bench.replication_fields(own)
     assert made.select(":kind", ":own:stat_human").row(0) == ("u", "v")
     assert made["direction_human"].item() == 1
-
-
-def test_fields_take_degrees_of_freedom_by_either_name():
-    tests = pl.DataFrame({"test_type": ["chi2"], "stat_human": [9.487729], "df_human": [4]})
-    assert legacy.replication_fields(tests).collect()["p_value_human"].item() == pytest.approx(0.05)
 
 
 def sides():
@@ -230,45 +209,19 @@ def sides():
     )
 
 
-def test_documented_fields():
-    made = legacy.replication_fields(sides()).collect()
-    tests = sides()
-    assert_frame_equal(made.select(tests.drop("direction_human").columns), tests[:, :-1])
-    exact = scipy.stats.binomtest(24, 48, 0.25).pvalue
-    p = [2 * scipy.stats.t.sf(2.66, 79), scipy.stats.f.sf(4, 1, 78), exact, 1.0]
-    assert made["p_value_human"].to_list() == [pytest.approx(value) for value in p]
-    assert made["is_significant_human"].to_list() == [True, True, True, False]
-    assert made["p_value_agent"].to_list() == [pytest.approx(p[0]), pytest.approx(p[1]), 1.0, None]
-    assert made["direction_match"].to_list() == [False, None, False, None]
-    assert made["effect_size_human"].to_list()[2:] == [0.5, None]
-    assert made["replication_consistency"].is_null().to_list() == [False, False, False, True]
-    assert made[1, "z_difference"] == pytest.approx(0.0)
-    added = set(made.columns) - set(tests.columns)
-    assert not [name for name in made.columns if name.startswith(":")]
-    assert added == {
-        *("p_value_human", "p_value_agent", "is_significant_human", "is_significant_agent"),
-        *("direction_agent", "direction_match", "n_eff", "z_difference"),
-        *(f"{e}_{s}" for e in ("effect_size", "effect_d", "effect_r") for s in ("human", "agent")),
-        *("std_error_human", "std_error_agent", "replication_consistency"),
-        *("n_from_df_human", "n_from_df_agent"),
-    }
-
-
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_fields_of_a_table_without_statistics(rules):
-    bare = legacy.replication_fields(pl.DataFrame({"test_type": ["t-test"]}), rules=rules)
-    row = bare.collect().row(0, named=True)
+def test_fields_of_a_table_without_statistics():
+    bare = humanstudy_bench.replication_fields(pl.DataFrame({"test_type": ["t-test"]}))
+    row = bare.row(0, named=True)
     assert row["p_value_human"] is row["z_difference"] is row["effect_size_agent"] is None
-    assert row["replication_consistency"] == (None if rules == "documented" else 0.0)
-    assert row["direction_human"] == (None if rules == "documented" else 1)
+    assert row["replication_consistency"] == 0.0
+    assert row["direction_human"] == 1
     assert row["n_eff"] == 1
-    assert legacy.replication_fields(sides().clear(), rules=rules).collect().is_empty()
+    assert humanstudy_bench.replication_fields(sides().clear()).is_empty()
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_fields_by_every_engine(rules):
+def test_fields_by_every_engine():
     many = pl.concat([sides().with_columns(row=pl.lit(i)) for i in range(100)])
-    made = legacy.replication_fields(many.lazy(), rules=rules)
+    made = humanstudy_bench.replication_fields(many.lazy())
     streamed = made.collect(engine="streaming")
     assert_frame_equal(streamed, made.collect(engine="in-memory"), rel_tol=1e-12)
     assert streamed["row"].is_sorted()
@@ -280,4 +233,4 @@ def test_fields_by_every_engine(rules):
 )
 def test_repairs(pi, significant, repaired):
     frame = pl.DataFrame({"pi_human": [pi], "is_significant_human": [significant]})
-    assert frame.select(legacy.repaired_posterior()).item() == pytest.approx(repaired)
+    assert frame.select(humanstudy_bench.repaired_posterior()).item() == pytest.approx(repaired)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.bayes_factors import documented, original
-from evalframe.replication.bayes_factors.columns import known, number
+from evalframe.replication.bayes_factors import formulas, original
+from evalframe.replication.numbers import number, raw_number
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
@@ -36,7 +36,7 @@ def bic_bayes_factor_t(t: IntoExpr, n1: IntoExpr, n2: IntoExpr | None = None) ->
     >>> round(tests.select(bic_bayes_factor_t("t", "n1", "n2")).item(), 4)
     2.3366
     """
-    return _of_t(number(t), known(n1), known(n2)).alias("bic_bayes_factor_t")
+    return _of_t(raw_number(t), number(n1), number(n2)).alias("bic_bayes_factor_t")
 
 
 def bic_bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
@@ -50,8 +50,8 @@ def bic_bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
     Returns:
         Float64, named `bic_bayes_factor_u`.
     """
-    z = original.score_of_u(number(u), known(n1), known(n2))
-    return _of_t(z, known(n1), known(n2)).alias("bic_bayes_factor_u")
+    z = original.score_of_u(raw_number(u), number(n1), number(n2))
+    return _of_t(z, number(n1), number(n2)).alias("bic_bayes_factor_u")
 
 
 def bic_bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
@@ -64,10 +64,10 @@ def bic_bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
     Returns:
         Float64, named `bic_bayes_factor_r`.
     """
-    squared, size = known(r) ** 2, known(n)
+    squared, size = number(r) ** 2, number(n)
     log = pl.when(size > 0).then(-(size * (-squared).log1p() + size.log()) / 2.0)
     value = pl.when(squared >= 1).then(_CAP).otherwise(original.exp_or_failed(log))
-    return original.or_failed(number(r), value).alias("bic_bayes_factor_r")
+    return original.or_failed(raw_number(r), value).alias("bic_bayes_factor_r")
 
 
 def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr:
@@ -81,7 +81,7 @@ def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
     Returns:
         Float64, named `bic_bayes_factor_binomial`.
     """
-    hits, size, share = known(k), known(n), known(p0)
+    hits, size, share = number(k), number(n), number(p0)
 
     def log_likelihood(share: pl.Expr) -> pl.Expr:
         return hits * share.log() + (size - hits) * (1.0 - share).log()
@@ -90,7 +90,7 @@ def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
     gain = 2.0 * (log_likelihood(found) - log_likelihood(share))
     possible = (size > 0) & (hits >= 0) & (hits <= size) & (share > 0) & (share < 1)
     log = pl.when(possible).then((gain - size.log()) / 2.0)
-    value = original.or_failed(number(k), original.exp_or_failed(log))
+    value = original.or_failed(raw_number(k), original.exp_or_failed(log))
     return value.alias("bic_bayes_factor_binomial")
 
 
@@ -105,14 +105,14 @@ def bic_bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -
     Returns:
         Float64, named `bic_bayes_factor_variance_ratio`.
     """
-    ratio = pl.when(known(f) > 0).then(known(f))
-    df = pl.when(ratio >= 1).then(known(df1)).otherwise(known(df2))
+    ratio = pl.when(number(f) > 0).then(number(f))
+    df = pl.when(ratio >= 1).then(number(df1)).otherwise(number(df2))
     value = original.exp_or_failed(df * ratio.log() ** 2 / 2.0).clip(upper_bound=_CAP)
-    return original.or_failed(number(f), value).alias("bic_bayes_factor_variance_ratio")
+    return original.or_failed(raw_number(f), value).alias("bic_bayes_factor_variance_ratio")
 
 
 def _of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
-    size, _ = documented.sizes(n1, n2)
+    size, _ = formulas.sizes(n1, n2)
     finite = t.fill_nan(None)
     log = pl.when(size.is_finite() & (size > 0)).then((finite * finite - size.log()) / 2.0)
     value = pl.when(finite.abs() > _LARGEST_T).then(_CAP).otherwise(log.exp())

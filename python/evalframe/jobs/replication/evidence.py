@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
-from evalframe.replication.effects.kinds import kind_of
+from evalframe.replication.bridge import kind_of
 from evalframe.replication.evidence import with_agreement
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
+from evalframe.replication.bridge import kind_of
 from evalframe.replication.effects.finished import needs_type
-from evalframe.replication.effects.kinds import kind_of, usual_names, what_to_write
+from evalframe.replication.effects.kinds import usual_names, what_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

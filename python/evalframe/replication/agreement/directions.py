@@ -14,8 +14,8 @@ from evalframe.replication.agreement.posteriors import WAYS, split_ways
 from evalframe.replication.effects.directions import direction_of_kind
 from evalframe.replication.effects.finished import EVIDENCE, STATISTICS
 from evalframe.replication.effects.kinds import kind_of
-from evalframe.replication.effects.numbers import check_numbers
 from evalframe.replication.effects.types import SIDES
+from evalframe.replication.numbers import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,15 +23,22 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.bayes_factors import documented
-from evalframe.replication.bayes_factors.columns import over_numbers
+from evalframe.core.frames import like_input
+from evalframe.replication.bayes_factors import formulas
 from evalframe.replication.bayes_factors.likelihoods import (
     log_beta_binomial_factor,
     log_choose,
 )
+from evalframe.replication.bayes_factors.table import Table
+from evalframe.replication.effects.original import KIND_NAMES
+from evalframe.replication.effects.types import SIDES
+from evalframe.replication.numbers import NO_NUMBER, over_numbers, raw_number
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from evalframe.core.segments import Floats
+    from evalframe.core.typing import Frame, IntoExpr
 
 CAUCHY_SCALE = 0.707
 """Scale of the Cauchy prior of t, r and U: three digits, not half the root of 2."""
@@ -48,42 +55,66 @@ _SMALLEST_P = 1e-300
 _LARGEST_STATISTIC = 100.0
 
 
-def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> pl.Expr:
-    """JZS t, capped where t² passes 100; its degrees of freedom are always those of sizes."""
-    size, df = documented.sizes(n1.fill_nan(None), n2.fill_nan(None))
+@like_input
+def with_bayes_factors(
+    tests: Frame,
+    side: str | Sequence[str] | None = SIDES,
+    *,
+    test_type: IntoExpr = "test_type",
+) -> pl.LazyFrame:
+    """`replication.with_bayes_factors` with the Bayes factors of this module; checks no row."""
+    table = Table.of(tests, side, test_type, KIND_NAMES)
+
+    def factor(kind: str, roles: Sequence[str]) -> pl.Expr:
+        return KINDS[kind](*roles)
+
+    return table.with_factors(factor, "bayes_factor", "log_bayes_factor", pl.Expr.log)
+
+
+def bayes_factor_t(
+    t: IntoExpr, n1: IntoExpr, n2: IntoExpr | None = None, *, df: IntoExpr | None = None
+) -> pl.Expr:
+    """JZS t, capped if t² is above 100; `df` is ignored."""
+    return _t(*map(raw_number, (t, n1, n2))).alias("bayes_factor_t")
+
+
+def _t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+    size, df = formulas.sizes(n1.fill_nan(None), n2.fill_nan(None))
     known = t.fill_nan(None)
     capped = known * known > _LARGEST_STATISTIC
-    integral = documented.jzs_of_t(known, size, df, CAUCHY_SCALE).log(
-        ~capped & (df > 0) & (size > 0)
-    )
+    integral = formulas.jzs_of_t(known, size, df, CAUCHY_SCALE).log(~capped & (df > 0) & (size > 0))
     value = pl.when(capped & size.is_finite()).then(_CAP).otherwise(integral.exp())
     return or_failed(t, value)
 
 
-def r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """JZS correlation, as a t of one sample of n: capped at 1, and 1 for two."""
-    alone = pl.lit(None, pl.Float64)
-    value = t(t_of_r(r, n), n, alone, alone)
+def bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
+    """JZS correlation, as a t of one sample of n: capped at |r| = 1, and 1 for two pairs."""
+    r, n = raw_number(r), raw_number(n)
+    value = _t(t_of_r(r, n), n, NO_NUMBER)
     capped = pl.when(r.fill_nan(None).abs() >= 1).then(_CAP)
-    return or_failed(r, capped.when(n.fill_nan(None) > 2).then(value.fill_nan(None)))
+    made = or_failed(r, capped.when(n.fill_nan(None) > 2).then(value.fill_nan(None)))
+    return made.alias("bayes_factor_r")
 
 
-def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """JZS regression, capped where F passes 100."""
+def bayes_factor_f(f: IntoExpr, df1: IntoExpr, df2: IntoExpr, n: IntoExpr) -> pl.Expr:
+    """JZS regression, capped if F is above 100."""
+    f, df1, df2, n = map(raw_number, (f, df1, df2, n))
     f_known = f.fill_nan(None)
     signal = (df1 * f_known / df2).fill_nan(None)
     capped = f_known > _LARGEST_STATISTIC
     usable = ~capped & (signal > -1) & (n >= 1)
-    log = documented.jzs_of_f(f_known, df1, df2, n, F_SCALE).log(usable)
+    log = formulas.jzs_of_f(f_known, df1, df2, n, F_SCALE).log(usable)
     approximate = (n * signal.log1p() - df1 * n.log()) / 2.0
     exact = pl.when(log < _OVERFLOW).then(log.exp()).when(log.is_not_null())
     value = exact.then(exp_or_failed(approximate))
-    return or_failed(f, pl.when(capped).then(_CAP).otherwise(value))
+    made = or_failed(f, pl.when(capped).then(_CAP).otherwise(value))
+    return made.alias("bayes_factor_f")
 
 
-def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+def bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
     """JZS t of the normal score of U, which is 0 without variance."""
-    return or_failed(u, t(score_of_u(u, n1, n2), n1, n2, pl.lit(None, pl.Float64)))
+    u, n1, n2 = map(raw_number, (u, n1, n2))
+    return or_failed(u, _t(score_of_u(u, n1, n2), n1, n2)).alias("bayes_factor_u")
 
 
 def t_of_r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
@@ -94,43 +125,69 @@ def t_of_r(r: pl.Expr, n: pl.Expr) -> pl.Expr:
 def score_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
     """The normal score of U, 0 without variance."""
     constant = (n1 * n2 * (n1 + n2 + 1.0) == 0) & u.is_not_nan()
-    return pl.when(constant).then(0.0).otherwise(documented.z_of_u(u, n1, n2))
+    return pl.when(constant).then(0.0).otherwise(formulas.z_of_u(u, n1, n2))
 
 
-def chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """BIC approximation, 1 where it overflows."""
-    return or_failed(chi2, pl.when(n > 0).then(exp_or_failed((chi2 - df * n.log()) / 2.0)))
+def bayes_factor_chi2(chi2: IntoExpr, df: IntoExpr, n: IntoExpr) -> pl.Expr:
+    """BIC approximation, 1 if it overflows."""
+    chi2, df, n = map(raw_number, (chi2, df, n))
+    value = pl.when(n > 0).then(exp_or_failed((chi2 - df * n.log()) / 2.0))
+    return or_failed(chi2, value).alias("bayes_factor_chi2")
 
 
-def binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> pl.Expr:
-    """A uniform share against p0, 0 where the binomial coefficient overflows."""
-    k, n, p0 = _whole(k), _whole(n), p0.fill_nan(None)
+def bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr:
+    """A uniform share against p0, of counts cut to whole numbers; 0 if log of choices overflows."""
+    k, n, p0 = _whole(raw_number(k)), _whole(raw_number(n)), raw_number(p0).fill_nan(None)
     possible = pl.when((n > 0) & (k >= 0) & (k <= n) & (p0 > 0) & (p0 < 1)).then(k)
     log = over_numbers(log_beta_binomial_factor, [possible, n, p0])
     too_large = over_numbers(log_choose, [possible, n]) > _OVERFLOW
     value = pl.when(too_large).then(0.0).otherwise(exp_or_failed(log)).fill_null(_FAILED)
-    return pl.when(k.is_not_null()).then(value)
+    return pl.when(k.is_not_null()).then(value).alias("bayes_factor_binomial")
 
 
-def bound(p: pl.Expr) -> pl.Expr:
-    """Vovk-Sellke, capped below 1e-300."""
+def bayes_factor_bound(p: IntoExpr) -> pl.Expr:
+    """Vovk-Sellke bound, capped below 1e-300."""
+    p = raw_number(p)
     largest = pl.when(p.fill_nan(None) >= _INDIFFERENT).then(1.0).when(p < _SMALLEST_P).then(_CAP)
-    return pl.when(p.is_not_null()).then(largest.otherwise(-1.0 / (math.e * p * p.log())))
+    value = largest.otherwise(-1.0 / (math.e * p * p.log()))
+    return pl.when(p.is_not_null()).then(value).alias("bayes_factor_bound")
 
 
-def directional_bound(p: pl.Expr, agrees: pl.Expr) -> pl.Expr:
-    """Half of it, of which the cap is not halved, and 0.1 for the wrong direction."""
-    whole = bound(p)
-    half = pl.when(p < _SMALLEST_P).then(whole).otherwise(whole / 2.0)
+def bayes_factor_directional_bound(p: IntoExpr, agrees: IntoExpr) -> pl.Expr:
+    """Half of the bound, but the cap is not halved, and 0.1 for the wrong direction."""
+    p, agrees = raw_number(p), raw_number(agrees)
+    bound = bayes_factor_bound(p)
+    half = pl.when(p < _SMALLEST_P).then(bound).otherwise(bound / 2.0)
     against = pl.when(p.is_not_null()).then(_AGAINST)
-    return pl.when(agrees != 0).then(half).when(agrees == 0).then(against)
+    made = pl.when(agrees != 0).then(half).when(agrees == 0).then(against)
+    return made.alias("bayes_factor_directional_bound")
 
 
-def variance_ratio(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> pl.Expr:
-    """Vovk-Sellke of a p-value whose upper tail is one minus the lower."""
+def bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -> pl.Expr:
+    """Vovk-Sellke bound of a p-value whose upper tail is one minus the lower."""
+    f, df1, df2 = map(raw_number, (f, df1, df2))
     p = over_numbers(_cancelling_p, [f, df1, df2])
     sized = df1.is_not_null() & df2.is_not_null()
-    return or_failed(f, pl.when(sized).then(bound(p.fill_null(math.nan))))
+    value = pl.when(sized).then(bayes_factor_bound(p.fill_null(math.nan)))
+    return or_failed(f, value).alias("bayes_factor_variance_ratio")
+
+
+def _of_t(t: IntoExpr, n1: IntoExpr, n2: IntoExpr, df: IntoExpr) -> pl.Expr:
+    return bayes_factor_t(t, n1, n2)
+
+
+KINDS: dict[str, Callable[..., pl.Expr]] = {
+    "t": _of_t,
+    "f": bayes_factor_f,
+    "correlation": bayes_factor_r,
+    "chi_square": bayes_factor_chi2,
+    "rank": bayes_factor_u,
+    "binomial": bayes_factor_binomial,
+    "variance_ratio": bayes_factor_variance_ratio,
+    "p_value": bayes_factor_bound,
+    "directional_p_value": bayes_factor_directional_bound,
+}
+"""Bayes factors by kind of test, of the arguments of the kinds of `replication`."""
 
 
 def _cancelling_p(f: Floats, df1: Floats, df2: Floats) -> Floats:

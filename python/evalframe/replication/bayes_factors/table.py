@@ -1,4 +1,4 @@
-"""Bayes factors of a whole table of tests, each by its type."""
+"""Bayes factors of a table of tests, each by its type."""
 
 from __future__ import annotations
 
@@ -10,40 +10,39 @@ from polars import selectors
 
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_rules
-from evalframe.replication.bayes_factors.columns import known
-from evalframe.replication.bayes_factors.factors import (
+from evalframe.replication.bayes_factors.kinds import (
     CAUCHY,
     EFFECTS,
+    KINDS,
+    ROLES,
     STRETCHED_BETA,
-    Factor,
-)
-from evalframe.replication.bayes_factors.kinds import KINDS, ROLES, arguments, n_from
-from evalframe.replication.bayes_factors.possible import (
+    arguments,
+    n_from,
     possible_tables,
     possible_tests,
 )
 from evalframe.replication.effects.directions import agrees
 from evalframe.replication.effects.finished import STATISTICS
-from evalframe.replication.effects.kinds import form_of, kinds_of
+from evalframe.replication.effects.kinds import KIND_NAMES, form_of, kinds_of
 from evalframe.replication.effects.types import SIDES
+from evalframe.replication.numbers import NO_NUMBER, number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from evalframe.core.contract import Rule
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.effects.types import Form
 
 
+@like_input
 def with_bayes_factors(
     tests: Frame,
     side: str | Sequence[str] | None = SIDES,
     *,
     test_type: IntoExpr = "test_type",
-    rules: Rules = "documented",
     scale: float = CAUCHY.usual,
     f_scale: float = EFFECTS.usual,
     kappa: float = STRETCHED_BETA.usual,
@@ -71,39 +70,39 @@ def with_bayes_factors(
     | p-value | p_value | stat |
     | directional_p_value | p_value, direction | as p-value |
 
-    Each is that of the function of its name. Welch's t is a t with degrees of freedom of its own; z
-    is one with infinitely many, and so is a coefficient over its standard error, unless `df` is
-    known; Wald's chi-square has the BIC of any chi-square. The last type is as expected where the
-    direction is the human one and not 0: on the human side, and in a table without sides, wherever
+    Each is that of the function of its name. Welch's t is a t with its own degrees of freedom; z is
+    one with infinitely many, and so is a coefficient over its standard error, unless `df` is known;
+    Wald's chi-square has the BIC of any chi-square. A directional p-value is as expected if the
+    direction is the human one and not 0: on the human side, and in a table without sides, whenever
     it is not 0.
 
-    `known_test_types` lists all names of types. A name may say more than the type: `ttest_rel` and
-    `one-sample t-test` do not look at n2, `ttest_ind` is never of pairs, and for `two-way anova`
-    n_total must be given, as it does not follow from degrees of freedom. A test whose statistic or
-    size is missing (null or NaN), or whose type is null, has none: null.
+    `known_test_types` lists all names of types. A name can say more than the type: `ttest_rel` and
+    `one-sample t-test` ignore n2, `ttest_ind` is never of pairs, and `two-way anova` requires
+    n_total, as it does not follow from degrees of freedom. A test whose statistic, size or type is
+    missing (null or NaN) gets null.
 
     Args:
-        tests: One row per test; it is read once before, for its checks.
+        tests: One row per test. It is read once before, for its checks.
         side: `human`, `agent` or both; None for columns without an ending.
-        test_type: String: what each test is.
-        rules: `documented`, or `reference` for the original's numbers, which checks no row.
-        scale: Of the Cauchy prior of t, z and U.
-        f_scale: Of the prior of F.
+        test_type: String column: the type of each test.
+        scale: Scale of the Cauchy prior of t, z and U.
+        f_scale: Scale of the prior of F.
         kappa: Width of the prior of a correlation.
 
     Returns:
         The table with `log_bayes_factor_human`, `bayes_factor_human` (Float64), `n_from_df_human`
-        and so on, in place of columns of such names. The Bayes factor is infinite where it passes
-        1.8e308; its logarithm is not. `n_from_df_human` (Boolean) is true where the size of an F
-        test is not given, and df1 + df2 + 1 was taken, which holds for designs of one factor. Lazy.
+        and so on, which replace columns of such names. The Bayes factor overflows to infinity above
+        1.8e308; its logarithm does not. `n_from_df_human` (Boolean) is true if the size of an F
+        test is missing and df1 + df2 + 1 was used, which is right for one factor. Lazy if `tests`
+        is.
 
     Raises:
-        UnknownNameError: A test type is unknown; the message says what to write.
-        ContractError: A test that is impossible: a correlation beyond 1, more successes than
-            trials, negative cells, sizes or degrees of freedom too small; with rows. A column of
-            the wrong type.
-        MissingColumnsError: There are no test types, or no columns of a side.
-        ParameterError: Unknown rules or sides, or a scale that is none.
+        UnknownNameError: A test type is unknown; the message suggests another.
+        ContractError: A test is impossible: a correlation beyond 1, more successes than trials,
+            negative cells, sizes or degrees of freedom too small; with rows. A column has the wrong
+            type.
+        MissingColumnsError: The table lacks test types, or all columns of a side.
+        ParameterError: Unknown sides, or a scale out of range.
 
     References:
         HumanStudy-Bench (HEAD of February 2026).
@@ -123,42 +122,100 @@ def with_bayes_factors(
         ...         "n": [None, None, 7],
         ...     }
         ... )
-        >>> made = with_bayes_factors(tests, None).collect()
-        >>> made["bayes_factor"].round(3).to_list()
+        >>> with_bayes_factors(tests, None)["bayes_factor"].round(3).to_list()
         [1.454, 1.053, 16.0]
     """
-    check_rules(rules)
-    CAUCHY.check("scale", scale, rules)
-    EFFECTS.check("f_scale", f_scale, rules)
-    STRETCHED_BETA.check("kappa", kappa, rules)
-    schema = tests.lazy().collect_schema()
-    types = as_expr(test_type)
-    if missing := columns_read([types]) - {*schema}:
-        raise MissingColumnsError.of("with_bayes_factors", missing, schema)
-    columns = {ending: _columns(ending, schema) for ending in _endings(side)}
-    [dtype] = tests.lazy().select(types).collect_schema().dtypes()
-    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-        raise ParameterError(f"with_bayes_factors: test_type must be text, but is {dtype}")
-    own = _own_prefix(schema)
-    typed = tests.lazy().with_columns(types.cast(pl.String).alias(f"{own}type"))
-    names = typed.select(pl.col(f"{own}type").unique().sort()).collect().to_series()
-    kinds = kinds_of(names, rules)
-    present = {*kinds.values()}
-    sides = [_Side.of(e, found, schema, present, own) for e, found in columns.items()]
-    # What each kind takes stands in columns of its own, so that no expression grows large.
-    kind = pl.col(f"{own}type").replace_strict(kinds, default=None, return_dtype=pl.String)
-    forms = form_of(f"{own}type").alias(f"{own}form")
-    taken = typed.with_columns(kind.alias(f"{own}kind"), forms).with_columns(
-        expr.alias(name) for each in sides for name, expr in each.taken.items()
-    )
-    if rules == "documented" and kinds:
-        _check(taken, sides, [*columns_read([types])])
+    CAUCHY.check("scale", scale)
+    EFFECTS.check("f_scale", f_scale)
+    STRETCHED_BETA.check("kappa", kappa)
+    table = Table.of(tests, side, test_type, KIND_NAMES)
+    table.check()
     widths = {"f": f_scale, "correlation": kappa}
-    return _finished(taken, sides, schema, rules, widths, scale)
+
+    def log_factor(kind: str, roles: Sequence[str]) -> pl.Expr:
+        return KINDS[kind].log_factor(roles, widths.get(kind, scale))
+
+    return table.with_factors(log_factor, "log_bayes_factor", "bayes_factor", pl.Expr.exp)
 
 
-def _own_prefix(schema: pl.Schema) -> str:
-    """What begins the names of our own columns, and of none that the table has."""
+class Table:
+    """Tests whose sides have the arguments of their Bayes factors in working columns."""
+
+    def __init__(
+        self, tests: pl.LazyFrame, sides: Sequence[_Side], schema: pl.Schema, types: list[str]
+    ) -> None:
+        self._tests, self._sides, self._schema, self._types = tests, sides, schema, types
+
+    @classmethod
+    def of(
+        cls,
+        tests: Frame,
+        side: str | Sequence[str] | None,
+        test_type: IntoExpr,
+        names: Mapping[str, str],
+    ) -> Table:
+        """Read the arguments of tests; `names` has their kinds by the names of their types."""
+        schema = tests.lazy().collect_schema()
+        types = as_expr(test_type)
+        read = [*columns_read([types])]
+        if missing := {*read} - {*schema}:
+            raise MissingColumnsError.of("with_bayes_factors", missing, schema)
+        columns = {ending: _columns(ending, schema) for ending in _endings(side)}
+        [dtype] = tests.lazy().select(types).collect_schema().dtypes()
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+            raise ParameterError(f"with_bayes_factors: test_type must be text, but is {dtype}")
+        prefix = _free_prefix(schema)
+        typed = tests.lazy().with_columns(types.cast(pl.String).alias(f"{prefix}type"))
+        unique = typed.select(pl.col(f"{prefix}type").unique().sort()).collect().to_series()
+        kinds = kinds_of(unique, names)
+        present = {*kinds.values()}
+        sides = [_Side.of(e, found, schema, present, prefix) for e, found in columns.items()]
+        kind = pl.col(f"{prefix}type").replace_strict(kinds, default=None, return_dtype=pl.String)
+        forms = form_of(f"{prefix}type").alias(f"{prefix}form")
+        # Arguments go into columns, so that no expression grows large.
+        with_arguments = typed.with_columns(kind.alias(f"{prefix}kind"), forms).with_columns(
+            expr.alias(name) for each in sides for name, expr in each.arguments.items()
+        )
+        return cls(with_arguments, sides, schema, read)
+
+    def check(self) -> None:
+        """Raise ContractError if a test is impossible, with its row and its columns."""
+        if not any(side.names for side in self._sides):
+            return
+        columns = sorted({name for side in self._sides for name in side.columns.values()})
+        numbers = tuple(
+            Column(name, ("number", "boolean"), required=False, nullable=True, finite=False)
+            for name in columns
+        )
+        rules = tuple(rule for side in self._sides for rule in side.rules(self._types))
+        validate(self._tests, Contract("tests", numbers, rules=rules))
+
+    def with_factors(
+        self,
+        factor: Callable[[str, Sequence[str]], pl.Expr],
+        name: str,
+        other: str,
+        to_other: Callable[[pl.Expr], pl.Expr],
+    ) -> pl.LazyFrame:
+        """The tests with a factor of their kind and arguments, and its other scale."""
+        first, second = [], []
+        names: list[str] = []
+        for side in self._sides:
+            factors = [factor(kind, roles) for kind, roles in side.names.items()]
+            first.append(pl.col(side.guessed).alias(f"n_from_df{side.ending}"))
+            first.append(pl.coalesce(NO_NUMBER, *factors).alias(f"{name}{side.ending}"))
+            # Made from the finished first, so that no integral is computed twice.
+            second.append(to_other(pl.col(f"{name}{side.ending}")).alias(f"{other}{side.ending}"))
+            names += [f"{each}bayes_factor{side.ending}" for each in ("log_", "")]
+        names += [f"n_from_df{side.ending}" for side in self._sides]
+        order = [column for column in self._schema if column not in names]
+        # Unlike `pl.col`, this takes a name like `*` or `^x$` for a name.
+        selected = selectors.by_name(*order, *names)
+        return self._tests.with_columns(first).with_columns(second).select(selected)
+
+
+def _free_prefix(schema: pl.Schema) -> str:
+    """A prefix of working columns that no column of the table has."""
     prefix = ":"
     while any(name.startswith(prefix) for name in schema):
         prefix += ":"
@@ -173,11 +230,7 @@ def _endings(side: str | Sequence[str] | None) -> list[str]:
 
 
 def _columns(ending: str, schema: pl.Schema) -> dict[str, str]:
-    """The columns of a side, by role.
-
-    Raises:
-        MissingColumnsError: It has no statistic of any sort.
-    """
+    """The columns of a side, by role; MissingColumnsError if it has no statistic."""
     columns = {role: role + ending for role in ROLES if role + ending in schema}
     if not columns.keys() & {*STATISTICS}:
         raise MissingColumnsError.of("with_bayes_factors", [f"stat{ending}"], schema)
@@ -188,18 +241,18 @@ def _columns(ending: str, schema: pl.Schema) -> dict[str, str]:
 class _Side:
     """One side of a table.
 
-    Args:
-        ending: Of the names of its columns.
-        columns: Those that there are, by role.
-        taken: Expressions of what the kinds take, by the names of columns of our own.
-        names: These names, by kind.
-        kind: The column that has the kind of each test.
-        guessed: The one that says whether the size of an F test is guessed.
+    Attributes:
+        ending: The ending of its columns.
+        columns: Its columns, by role.
+        arguments: Expressions of arguments, by their working columns.
+        names: The working columns of each kind.
+        kind: The working column of the kind of each test.
+        guessed: The working column that is true if the size of an F test is guessed.
     """
 
     ending: str
     columns: dict[str, str]
-    taken: dict[str, pl.Expr]
+    arguments: dict[str, pl.Expr]
     names: dict[str, list[str]]
     kind: str
     guessed: str
@@ -211,89 +264,37 @@ class _Side:
         columns: dict[str, str],
         schema: pl.Schema,
         kinds: Collection[str],
-        own: str,
+        prefix: str,
     ) -> _Side:
-        """A side of the table, for the kinds of tests that there are."""
+        """A side of a table with tests of these kinds."""
 
         def says(form: Form) -> pl.Expr:
-            return (pl.col(f"{own}form") == form).fill_null(value=False)
+            return (pl.col(f"{prefix}form") == form).fill_null(value=False)
 
-        is_f = pl.col(f"{own}kind") == "f"
-        guessed = is_f & known(columns.get("stat")).is_not_null() & n_from(columns, says)[1]
-        taken = {f"{own}guessed{ending}": guessed.fill_null(value=False)}
+        is_f = pl.col(f"{prefix}kind") == "f"
+        guessed = is_f & number(columns.get("stat")).is_not_null() & n_from(columns, says)[1]
+        exprs = {f"{prefix}guessed{ending}": guessed.fill_null(value=False)}
         names: dict[str, list[str]] = {}
         for kind, (first, *rest) in arguments(columns, _agrees(ending, schema), says).items():
             if kind in kinds:
-                exprs = [pl.when(pl.col(f"{own}kind") == kind).then(first), *rest]
-                named = {f"{own}{kind}:{place}{ending}": expr for place, expr in enumerate(exprs)}
-                taken |= named
-                names[kind] = [*named]
-        return cls(ending, columns, taken, names, f"{own}kind", f"{own}guessed{ending}")
+                roles = [pl.when(pl.col(f"{prefix}kind") == kind).then(first), *rest]
+                of_kind = {f"{prefix}{kind}:{i}{ending}": role for i, role in enumerate(roles)}
+                exprs |= of_kind
+                names[kind] = [*of_kind]
+        return cls(ending, columns, exprs, names, f"{prefix}kind", f"{prefix}guessed{ending}")
 
     def rules(self, types: Sequence[str]) -> Iterator[Rule]:
-        """What is possible of each kind, as rules on rows; what is missing breaks none."""
+        """Conditions on each kind, as rules on rows; missing values break none."""
         for kind, names in self.names.items():
             yield from possible_tests(kind, [*map(pl.col, names)], self.columns, types)
         if "chi_square" in self.names:
             is_table = pl.col(self.kind) == "chi_square"
             yield from possible_tables(is_table, self.columns, types)
 
-    def factor(self, rules: Rules, widths: Mapping[str, float], scale: float) -> Factor:
-        """The Bayes factor of each row by its kind."""
-        made = [
-            KINDS[kind].factor(names, rules, widths.get(kind, scale))
-            for kind, names in self.names.items()
-        ]
-        none = pl.lit(None, pl.Float64)
-        return Factor(pl.coalesce([none, *(f.expr for f in made)]), rules == "documented")
-
-    def name(self, *, log: bool) -> str:
-        """Of a column that is added."""
-        return f"{'log_' * log}bayes_factor{self.ending}"
-
 
 def _agrees(ending: str, schema: pl.Schema) -> pl.Expr:
-    """Whether a side's direction is that of the humans, or is one if there are no sides."""
-    own, expected = f"direction{ending}", "direction_human" if ending else "direction"
-    present = own in schema and expected in schema
-    return agrees(known(expected), known(own)) if present else pl.lit(None, pl.Boolean)
-
-
-def _check(taken: pl.LazyFrame, sides: Sequence[_Side], types: Sequence[str]) -> None:
-    """Raise where a test is impossible, with its row and the columns that say so."""
-    columns = sorted({name for side in sides for name in side.columns.values()})
-    numbers = tuple(
-        Column(name, ("number", "boolean"), required=False, nullable=True, finite=False)
-        for name in columns
-    )
-    rules = tuple(rule for side in sides for rule in side.rules(types))
-    validate(taken, Contract("tests", numbers, rules=rules))
-
-
-def _finished(
-    taken: pl.LazyFrame,
-    sides: Sequence[_Side],
-    schema: pl.Schema,
-    rules: Rules,
-    widths: Mapping[str, float],
-    scale: float,
-) -> pl.LazyFrame:
-    """The table with its new columns, and without what they were made from."""
-    first, second = [], []
-    for side in sides:
-        factor = side.factor(rules, widths, scale)
-        first.append(pl.col(side.guessed).alias(f"n_from_df{side.ending}"))
-        log, plain = side.name(log=True), side.name(log=False)
-        if factor.in_logs:
-            first.append(factor.log(log))
-            second.append(pl.col(log).exp().alias(plain))
-        else:
-            first.append(factor.plain(plain))
-            second.append(pl.col(plain).log().alias(log))
-    # The second is made from the finished first, so that no integral is computed twice.
-    names = [side.name(log=log) for side in sides for log in (True, False)]
-    names += [f"n_from_df{side.ending}" for side in sides]
-    order = [name for name in schema if name not in names]
-    # Unlike `pl.col`, this takes a name like `*` or `^x$` for a name.
-    kept = selectors.by_name(*order, *names)
-    return taken.with_columns(first).with_columns(second).select(kept)
+    """True if a side has the human direction, or a direction if there are no sides."""
+    side, expected = f"direction{ending}", "direction_human" if ending else "direction"
+    if side not in schema or expected not in schema:
+        return pl.lit(None, pl.Boolean)
+    return agrees(number(expected), number(side))

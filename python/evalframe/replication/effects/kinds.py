@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
-from evalframe.replication.effects.types import (
-    ORIGINAL_KINDS,
-    SIGNED,
-    SOME_KINDS,
-    TYPES,
-    EffectKind,
-    Form,
-    OriginalKind,
-)
+from evalframe.replication.effects.types import KINDS, SIGNED, TYPES, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
     Says: TypeAlias = Callable[[Form], pl.Expr]
@@ -45,62 +36,40 @@ def canonical(name: str) -> str:
     return re.sub(f"{_BETWEEN}+", "", name.lower())
 
 
-def _spelled(names: Iterable[str]) -> set[str]:
+def spelled(names: Iterable[str]) -> set[str]:
     """Canonical names, and these with `test` behind them."""
     plain = {canonical(name) for name in names}
     return plain | {f"{name}{_TEST}" for name in plain if not name.endswith(_TEST)}
 
 
-_TYPES = {name: each for each in TYPES for name in _spelled(each.names)}
-_KINDS = {name: each.kind for name, each in _TYPES.items() if each.kind}
-_EFFECTS = {name: kind for name, kind in _KINDS.items() if kind in get_args(EffectKind)}
+_TYPES = {name: each for each in TYPES for name in spelled(each.names)}
+KIND_NAMES = {name: each.kind for name, each in _TYPES.items() if each.kind}
+_EFFECTS = {name: kind for name, kind in KIND_NAMES.items() if KINDS[kind].has_effect}
 _FORMS = {name: each.form for name, each in _TYPES.items() if each.form}
 _DESIGNED = {
     name: kind
-    for name, kind in _KINDS.items()
-    if kind in get_args(OriginalKind) and _FORMS.get(name) != "factorial"
+    for name, kind in KIND_NAMES.items()
+    if KINDS[kind].from_responses and _FORMS.get(name) != "factorial"
 }
-_IN_ORIGINAL = {
-    name: kind for name, kind in _KINDS.items() if kind not in ("welch", "z", "coefficient", "wald")
-} | {name: kind for each, kind in SOME_KINDS.items() for name in _spelled([each])}
 
 
-def kind_of(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
-    """The kind of a test, from its name in any case and with any separators between its words.
-
-    Args:
-        test_type: String, Categorical or Enum.
-        rules: `reference`: only of kinds that the original has, and `wilcoxon` is one of ranks.
-
-    Returns:
-        String: one of the kinds of `kind_of_test`, `variance_ratio`, `p_value` or
-        `directional_p_value`, which have no effect size; null for other names.
+def kind_of(test_type: IntoExpr, names: Mapping[str, str] = KIND_NAMES) -> pl.Expr:
+    """The kind of a test, from its name in any case and with any separators; null for others.
 
     >>> tests = pl.DataFrame({"test_type": ["T-Test", "P Value", "Mann-Whitney U test", "guess"]})
     >>> tests.select(kind_of("test_type")).to_series().to_list()
     ['t', 'p_value', 'rank', None]
     """
-    return among(_canonical(test_type), _KINDS if rules == "documented" else _IN_ORIGINAL)
+    return among(_canonical(test_type), names)
 
 
-def kind_of_test(test_type: IntoExpr, rules: Rules = "documented") -> pl.Expr:
-    """The kind of effect that a test is about, from its name.
-
-    Args:
-        test_type: String, Categorical or Enum.
-        rules: `documented`: as `kind_of` reads names. `reference`: in any case, and only those
-            that the original converts.
-
-    Returns:
-        String: `t`, `welch`, `z`, `coefficient`, `wald`, `f`, `correlation`, `chi_square`, `rank`
-        or `binomial`. Null for other names, and for tests without an effect size.
+def kind_of_test(test_type: IntoExpr) -> pl.Expr:
+    """The kind of a test with an effect size; null for others.
 
     >>> tests = pl.DataFrame({"test_type": ["T-Test", "Binomial Test", "ANOVA", "p-value"]})
     >>> tests.select(kind_of_test("test_type")).to_series().to_list()
     ['t', 'binomial', 'f', None]
     """
-    if rules == "reference":
-        return among(as_expr(test_type).cast(pl.String).str.to_lowercase(), ORIGINAL_KINDS)
     return among(_canonical(test_type), _EFFECTS)
 
 
@@ -115,7 +84,7 @@ def kind_of_design(test_type: IntoExpr) -> pl.Expr:
 
 
 def form_of(test_type: IntoExpr) -> pl.Expr:
-    """What the name of a test says beyond its kind, null where that is nothing.
+    """What the name of a test says beyond its kind: of samples or factors; else null.
 
     >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "f_oneway", "t-test"]})
     >>> tests.select(form_of("test_type")).to_series().to_list()
@@ -125,20 +94,17 @@ def form_of(test_type: IntoExpr) -> pl.Expr:
 
 
 def is_kind(test_type: IntoExpr, kind: str) -> pl.Expr:
-    """Whether `kind_of` is this kind, null for no type.
-
-    A pattern on the name as it is, since many rules that each look the kind up in a table would
-    take ten times as long.
+    """True if `kind_of` is this kind, null for no type.
 
     >>> tests = pl.DataFrame({"test_type": ["P Value", "p-test"]})
     >>> tests.select(is_kind("test_type", "p_value")).to_series().to_list()
     [True, False]
     """
-    return _is_one_of(test_type, (name for name, named in _KINDS.items() if named == kind))
+    return _is_one_of(test_type, (name for name, named in KIND_NAMES.items() if named == kind))
 
 
 def is_form(test_type: IntoExpr, form: str) -> pl.Expr:
-    """Whether `form_of` is this form, by a pattern as in `is_kind`.
+    """True if `form_of` is this form, null for no type.
 
     >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "t-test"]})
     >>> tests.select(is_form("test_type", "paired")).to_series().to_list()
@@ -148,26 +114,18 @@ def is_form(test_type: IntoExpr, form: str) -> pl.Expr:
 
 
 def in_groups(says: Says, independent: pl.Expr) -> pl.Expr:
-    """Whether samples are independent: what the name of the test says, or else the column.
-
-    Args:
-        says: Whether the name of a test says a form.
-        independent: Boolean, null where it is not known.
-    """
+    """True for independent samples: by the name of the test, else by the Boolean column."""
     apart = pl.when(says("independent")).then(statement=True)
     return apart.when(says("paired") | says("one")).then(statement=False).otherwise(independent)
 
 
-def among(name: pl.Expr, kinds: Mapping[str, Any]) -> pl.Expr:
+def among(name: pl.Expr, kinds: Mapping[str, str]) -> pl.Expr:
     """The kind of each name, null for those that have none."""
     return name.replace_strict(dict(kinds), default=None, return_dtype=pl.String)
 
 
-def kinds_of(types: pl.Series, rules: Rules = "documented") -> dict[str, str]:
-    """The kinds of tests by the names of their types, of which null is none.
-
-    Raises:
-        UnknownNameError: A type is unknown; the message says what to write.
+def kinds_of(types: pl.Series, names: Mapping[str, str] = KIND_NAMES) -> dict[str, str]:
+    """The kinds of the types that are not null; UnknownNameError for an unknown type.
 
     >>> kinds_of(pl.Series(["anova", None]))
     {'anova': 'f'}
@@ -175,32 +133,26 @@ def kinds_of(types: pl.Series, rules: Rules = "documented") -> dict[str, str]:
     Traceback (most recent call last):
     evalframe.core.errors.UnknownNameError: unknown test type 'kruskal'. Write 'p-value', ...
     """
-    named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type", rules))
+    named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type", names))
     for unknown in named.filter(pl.col("kind").is_null())["type"].head(1):
         raise unknown_type(unknown)
     return dict(named.iter_rows())
 
 
-def check_types(
-    tests: pl.LazyFrame, test_type: IntoExpr = "test_type", rules: Rules = "documented"
-) -> None:
-    """Raise where a table has a test of an unknown type; it is read for its types.
-
-    Raises:
-        UnknownNameError: It says what to write.
-    """
-    types = tests.select(as_expr(test_type).cast(pl.String).unique().sort())
-    kinds_of(types.collect().to_series(), rules)
+def check_types(tests: pl.LazyFrame, names: Mapping[str, str] = KIND_NAMES) -> None:
+    """Raise UnknownNameError if a test has an unknown type; reads the types of the table."""
+    types = tests.select(pl.col("test_type").cast(pl.String).unique().sort())
+    kinds_of(types.collect().to_series(), names)
 
 
 def unknown_type(name: str) -> UnknownNameError:
-    """The error of a type that is unknown, or computed as no other."""
+    """The error of a type that is unknown or refused."""
     hint = what_to_write(name)
     return UnknownNameError(f"unknown test type {name!r}.{hint} Known: {usual_names()}")
 
 
 def what_to_write(name: str) -> str:
-    """A hint for a type that is not known, with a space before it; empty if nothing is near.
+    """A hint for an unknown type, after a space; empty if no known name is similar.
 
     >>> what_to_write("Wilcoxon signed rank test")
     " Write 'z', with the z of the signed ranks and n1 pairs, or 'p-value'."
@@ -212,13 +164,13 @@ def what_to_write(name: str) -> str:
     known = _TYPES.get(canonical(name))
     if known is not None and known.instead:
         return f" {known.instead[0].upper()}{known.instead[1:]}."
-    spelled = {spelled: each for each in TYPES for spelled in each.names}
-    # What is refused goes first: a two-way mixed ANOVA is computed as none, not as a two-way one.
-    held = [each for each in spelled if _words(each) <= _words(name)]
-    held.sort(key=lambda n: (not spelled[n].instead, -len(_words(n)), not spelled[n].form))
-    near = difflib.get_close_matches(name.lower(), [*spelled], n=1, cutoff=_NEAR)
+    by_name = {name: each for each in TYPES for name in each.names}
+    # Refused types go first: a two-way mixed ANOVA is refused, not computed as a two-way one.
+    held = [each for each in by_name if _words(each) <= _words(name)]
+    held.sort(key=lambda n: (not by_name[n].instead, -len(_words(n)), not by_name[n].form))
+    near = difflib.get_close_matches(name.lower(), [*by_name], n=1, cutoff=_NEAR)
     for meant in [*held, *near][:1]:
-        instead = spelled[meant].instead
+        instead = by_name[meant].instead
         return f" Did you mean {meant!r}?" + f" Then {instead}." * bool(instead)
     return ""
 
@@ -240,16 +192,16 @@ def usual_names() -> str:
 
 
 def known_test_types() -> pl.DataFrame:
-    """All names of types of tests that are known, and what is computed of them.
+    """All known names of types of tests, and the kind that each is computed as.
 
-    Case, blanks, hyphens, underscores and apostrophes of a name do not matter, and `test` may
-    stand behind it.
+    Case, blanks, hyphens, underscores and apostrophes of a name do not matter, and it can end in
+    `test`.
 
     Returns:
-        One row per name: `test_type`; `kind`, as which it is computed, null if it is refused;
-        `form` (what the name says of samples or factors: `independent`, `paired`, `one`, `one_way`,
-        `factorial`, `ranks`, or null); `is_signed`, whether the statistic has the sign of the
-        effect; `instead`, what to write in place of a name that is refused, else null.
+        One row per name: `test_type`; `kind`, null if it is refused; `form`, what the name says of
+        samples or factors (`independent`, `paired`, `one`, `one_way`, `factorial`, `ranks`, or
+        null); `is_signed`, true if the statistic has the sign of the effect; `instead`, what to
+        write instead of a refused name, else null.
 
     Examples:
         >>> import evalframe as ef
@@ -276,7 +228,8 @@ def _canonical(test_type: IntoExpr) -> pl.Expr:
 
 
 def _is_one_of(test_type: IntoExpr, names: Iterable[str]) -> pl.Expr:
+    # A pattern on the name: many rules that each look it up in a table take ten times as long.
     between = f"{_BETWEEN}*"
-    spelled = "|".join(between.join(name) for name in names)
+    pattern = "|".join(between.join(name) for name in names)
     name = as_expr(test_type).cast(pl.String)
-    return name.str.contains(f"(?i)^{between}(?:{spelled}){between}$")
+    return name.str.contains(f"(?i)^{between}(?:{pattern}){between}$")

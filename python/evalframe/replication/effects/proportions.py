@@ -6,31 +6,22 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.rules import check_rules
-from evalframe.replication.effects.numbers import number
+from evalframe.replication.numbers import finite
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
 
-def proportion(k: IntoExpr = "k", n: IntoExpr = "n", *, rules: Rules = "documented") -> pl.Expr:
-    """The share of k in n.
+def proportion(k: IntoExpr = "k", n: IntoExpr = "n") -> pl.Expr:
+    """Share of k in n.
 
     Args:
         k: Number of successes.
         n: Number of trials.
-        rules: `reference`: 0 where n is 0 or less.
 
     Returns:
-        Float64, named `proportion`. Null where an input is null or NaN; documented also where n is
-        not above 0, or k is not from 0 to n.
-
-    Raises:
-        ParameterError: Unknown rules.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026).
+        Float64, named `proportion`. Null if an input is missing or infinite, n is not above 0, or
+        k is not from 0 to n.
 
     Examples:
         >>> import polars as pl
@@ -38,29 +29,22 @@ def proportion(k: IntoExpr = "k", n: IntoExpr = "n", *, rules: Rules = "document
         >>> pl.DataFrame({"k": [3, 5], "n": [4, 4]}).select(proportion()).to_series().to_list()
         [0.75, None]
     """
-    check_rules(rules)
-    return share_of(number(k, rules), number(n, rules), rules).alias("proportion")
+    return share_of(finite(k), finite(n)).alias("proportion")
 
 
-def proportion_std_error(
-    p: IntoExpr = "proportion", n: IntoExpr = "n", *, rules: Rules = "documented"
-) -> pl.Expr:
-    """The standard error of a proportion, sqrt(p (1 - p) / n): 0 where p is 0 or 1.
+def proportion_std_error(p: IntoExpr = "proportion", n: IntoExpr = "n") -> pl.Expr:
+    """Standard error of a proportion, sqrt(p (1 - p) / n): 0 if p is 0 or 1.
 
     Args:
         p: Proportion.
         n: Number of trials.
-        rules: `reference`: 0 where n is 0 or less.
 
     Returns:
-        Float64, named `proportion_std_error`. Null where an input is null or NaN, or p is
-        outside [0, 1]; documented also where n is not above 0.
-
-    Raises:
-        ParameterError: Unknown rules.
+        Float64, named `proportion_std_error`. Null if an input is missing or infinite, p is outside
+        [0, 1], or n is not above 0.
 
     References:
-        Wald (1943); HumanStudy-Bench (HEAD of February 2026).
+        Wald (1943).
 
     Examples:
         >>> import polars as pl
@@ -69,30 +53,18 @@ def proportion_std_error(
         >>> counts.select(proportion_std_error()).to_series().to_list()
         [0.1, 0.0]
     """
-    check_rules(rules)
-    error = share_error(number(p, rules), number(n, rules), rules)
-    return error.alias("proportion_std_error")
+    return share_error(finite(p), finite(n)).alias("proportion_std_error")
 
 
-def proportion_difference(
-    p1: IntoExpr = "p1", p2: IntoExpr = "p2", *, rules: Rules = "documented"
-) -> pl.Expr:
-    """The difference of two proportions, the first less the second.
+def proportion_difference(p1: IntoExpr = "p1", p2: IntoExpr = "p2") -> pl.Expr:
+    """Difference of two proportions, the first less the second.
 
     Args:
         p1: Proportion in the first group.
         p2: Proportion in the second group.
-        rules: `reference`: the difference of any two numbers.
 
     Returns:
-        Float64, named `proportion_difference`. Null where an input is null or NaN, documented also
-        where one is outside [0, 1].
-
-    Raises:
-        ParameterError: Unknown rules.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026).
+        Float64, named `proportion_difference`. Null if an input is missing or outside [0, 1].
 
     Examples:
         >>> import polars as pl
@@ -101,24 +73,15 @@ def proportion_difference(
         >>> shares.select(proportion_difference()).item()
         0.25
     """
-    check_rules(rules)
-    first, second = number(p1, rules), number(p2, rules)
-    difference = first - second
-    if rules == "documented":
-        known = first.is_between(0.0, 1.0) & second.is_between(0.0, 1.0)
-        difference = pl.when(known).then(difference)
-    return difference.fill_nan(None).alias("proportion_difference")
+    first, second = finite(p1), finite(p2)
+    valid = first.is_between(0.0, 1.0) & second.is_between(0.0, 1.0)
+    return pl.when(valid).then(first - second).alias("proportion_difference")
 
 
 def proportion_difference_std_error(
-    p1: IntoExpr = "p1",
-    n1: IntoExpr = "n1",
-    p2: IntoExpr = "p2",
-    n2: IntoExpr = "n2",
-    *,
-    rules: Rules = "documented",
+    p1: IntoExpr = "p1", n1: IntoExpr = "n1", p2: IntoExpr = "p2", n2: IntoExpr = "n2"
 ) -> pl.Expr:
-    """The standard error of a difference of proportions of independent groups.
+    """Standard error of a difference of proportions of independent groups.
 
     sqrt(p1 (1 - p1) / n1 + p2 (1 - p2) / n2).
 
@@ -127,17 +90,10 @@ def proportion_difference_std_error(
         n1: Size of the first group.
         p2: Proportion in the second group.
         n2: Size of the second group.
-        rules: `reference`: infinite where a size is 0 or less.
 
     Returns:
-        Float64, named `proportion_difference_std_error`. Null where an input is null or NaN,
-        or a proportion is outside [0, 1]; documented also where a size is not above 0.
-
-    Raises:
-        ParameterError: Unknown rules.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026).
+        Float64, named `proportion_difference_std_error`. Null if an input is missing or infinite, a
+        proportion is outside [0, 1], or a size is not above 0.
 
     Examples:
         >>> import polars as pl
@@ -146,30 +102,20 @@ def proportion_difference_std_error(
         >>> shares.select(proportion_difference_std_error()).item()
         0.1
     """
-    check_rules(rules)
-    first, size, second, other = (number(column, rules) for column in (p1, n1, p2, n2))
-    error = (_variance(first, size) + _variance(second, other)).sqrt()
-    if rules == "reference":
-        empty = (size <= 0) | (other <= 0)
-        error = pl.when(empty).then(pl.lit(float("inf"))).otherwise(error)
-    return error.fill_nan(None).alias("proportion_difference_std_error")
+    variance = share_variance(finite(p1), finite(n1)) + share_variance(finite(p2), finite(n2))
+    return variance.sqrt().alias("proportion_difference_std_error")
 
 
-def share_of(k: pl.Expr, n: pl.Expr, rules: Rules) -> pl.Expr:
-    """The proportion of numbers."""
-    if rules == "reference":
-        return pl.when(n <= 0).then(0.0 * k).otherwise(k / n).fill_nan(None)
+def share_of(k: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Share of k in n, null if impossible."""
     return pl.when((n > 0) & (k >= 0) & (k <= n)).then(k / n)
 
 
-def share_error(p: pl.Expr, n: pl.Expr, rules: Rules) -> pl.Expr:
-    """The standard error of a proportion of numbers."""
-    error = _variance(p, n).sqrt()
-    if rules == "reference":
-        error = pl.when(n <= 0).then(0.0 * p).otherwise(error)
-    return error.fill_nan(None)
+def share_error(p: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Standard error of a proportion."""
+    return share_variance(p, n).sqrt()
 
 
-def _variance(share: pl.Expr, size: pl.Expr) -> pl.Expr:
-    known = (size > 0) & share.is_between(0.0, 1.0)
-    return pl.when(known).then(share * (1.0 - share) / size)
+def share_variance(p: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Variance of a proportion, null if it or n is impossible."""
+    return pl.when((n > 0) & p.is_between(0.0, 1.0)).then(p * (1.0 - p) / n)

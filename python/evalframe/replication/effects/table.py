@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.core.rules import check_rules
-from evalframe.replication.effects.conversions import d_of_kind
-from evalframe.replication.effects.correlations import z_error, z_of_r
-from evalframe.replication.effects.differences import (
-    has_groups,
-    standardised,
-    standardised_error,
-    t_of_f,
+from evalframe.core.frames import like_input
+from evalframe.replication.effects.associations import (
+    log_odds,
+    log_odds_error,
+    r_of_u,
+    rank_error,
+    z_error,
+    z_of_r,
 )
+from evalframe.replication.effects.conversions import d_of_effect
 from evalframe.replication.effects.finished import needs_type_for_effects
 from evalframe.replication.effects.kinds import check_types, form_of, in_groups, kind_of_test
-from evalframe.replication.effects.numbers import check_numbers, number
-from evalframe.replication.effects.odds import log_ratio, log_ratio_error
+from evalframe.replication.effects.means import d_error, d_of_t, has_groups, t_of_f
 from evalframe.replication.effects.proportions import share_error, share_of
-from evalframe.replication.effects.ranks import r_of_u, rank_error
 from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind, n_of_f
 from evalframe.replication.effects.types import MEANS, SIDES
+from evalframe.replication.numbers import NO_NUMBER, check_numbers, finite, number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from evalframe.core.rules import Rules
-    from evalframe.core.typing import Frame
+    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.effects.types import Form, Side
 
+    Columns: TypeAlias = dict[str, pl.Expr]
 
-_KIND, _NAMED, _FORM = ":kind", ":named", ":form"
+KIND, _FORM = ":kind", ":form"
 _READ = (
     *("stat", "n1", "n2", "n_total", "n", "k", "df1", "df2", "direction", "p0", "estimate"),
     *("a", "b", "c", "d"),
@@ -41,13 +42,14 @@ _READ = (
 _NUMBERS = (*_READ, "independent", "effect_size", "std_error", "effect_d")
 _ASIDE = "not ours "
 _IN_HALVES = ("z", "coefficient", "wald")
-"""Kinds whose groups are halves of all where they are not said, as those of F are."""
+"""Kinds whose groups are halves of all observations by default, as those of F are."""
 
 
-def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFrame:
-    """Tests with the effect sizes of both sides, their standard errors, and n_eff.
+@like_input
+def with_effect_sizes(tests: Frame) -> pl.LazyFrame:
+    """Add the effect sizes of both sides of tests, their standard errors, and n_eff.
 
-    What a test's effect is follows from `test_type`:
+    The effect of a test follows from `test_type`:
 
     | test | effect | from |
     |---|---|---|
@@ -59,29 +61,26 @@ def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFr
     | Mann-Whitney | rank-biserial r | `stat` (U of the first group), `n1`, `n2` |
     | binomial | proportion; `effect_d` about `p0` | `k` or `stat`, `n` or `n1`, `p0` |
 
-    each of a side, such as `stat_human`. Columns that are not there count as null. By the
-    documented rules, tests of F, Wald, z and coefficients that do not say their groups are taken to
-    have two of half of `n_total`, of `n`, or of F of df1 + df2 + 1. Values that the table has
-    already stay, and only missing ones are filled in (by the original's rules NaN stays); a stored
-    `n_eff` counts as `n_eff` says. `known_test_types` lists all names of types; a row that has
-    `effect_d` of both sides, or nothing to make it from, needs none.
+    each of a side, such as `stat_human`. Missing columns count as null. F, Wald, z and coefficients
+    without sizes of groups count as two groups, each half of `n_total`, of `n`, or for F of
+    df1 + df2 + 1. Values in the table stay, only missing ones are filled in; a stored `n_eff`
+    counts as in `n_eff`. `known_test_types` lists all names of types. A row with `effect_d` of both
+    sides, or with nothing to compute it from, needs no known type.
 
     Args:
-        tests: One row per test, with `test_type`; it is read once before, for its types.
-        rules: `documented`, or `reference` for the original's numbers.
+        tests: One row per test, with `test_type`. It is read once before, for its types.
 
     Returns:
         The tests, in their order, with `effect_size_human`, `std_error_human` (of the effect
-        size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null where the
-        test has no type or none with an effect size, as a p-value, or statistics are missing or
-        impossible; `n_eff` is never null. `n_from_df_human` and `n_from_df_agent` as of
-        `with_bayes_factors`. Lazy.
+        size), `effect_d_human`, the same of `agent`, and `n_eff`: all Float64. Null if the test has
+        no type or a type without effect size (a p-value), or statistics are missing or impossible;
+        `n_eff` is never null. `n_from_df_human` and `n_from_df_agent` as in `with_bayes_factors`.
+        Lazy if `tests` is.
 
     Raises:
-        MissingColumnsError: There is no `test_type`.
-        UnknownNameError: A test type is unknown; the message says what to write.
+        MissingColumnsError: The table lacks `test_type`.
+        UnknownNameError: A test type is unknown; the message suggests another.
         ContractError: A column of statistics holds no numbers.
-        ParameterError: Unknown rules.
 
     References:
         HumanStudy-Bench (HEAD of February 2026).
@@ -99,201 +98,197 @@ def with_effect_sizes(tests: Frame, *, rules: Rules = "documented") -> pl.LazyFr
         ...         "n_agent": [None, 20],
         ...     }
         ... )
-        >>> effects = with_effect_sizes(tests).collect()
+        >>> effects = with_effect_sizes(tests)
         >>> effects.select("effect_size_agent", "effect_d_agent", "n_eff").rows()
         [(1.0, 1.0, 16.0), (0.75, 1.0, 20.0)]
     """
-    check_rules(rules)
-    lazy, back = without_own_names(checked_tests("with_effect_sizes", tests, rules))
-    made = with_effects_of_kind(lazy, kind_of_test("test_type", rules), rules)
-    return made.rename(back)
+    lazy, back = checked_tests("with_effect_sizes", tests, check_types)
+    columns = lazy.collect_schema().names()
+    human, agent = (Statistics(side, columns, finite) for side in SIDES)
+    stored = finite("n_eff" if "n_eff" in columns else None)
+    stages = [
+        kinds(kind_of_test("test_type")) | human.numbers() | agent.numbers(),
+        human.samples() | agent.samples(),
+        _groups(human) | _groups(agent),
+        {"n_eff": _n_eff(agent, stored)} | _effect_size(human) | _effect_size(agent),
+        _std_error(human) | _std_error(agent),
+        _effect_d(human) | _effect_d(agent),
+    ]
+    return in_stages(lazy, stages, number).rename(back)
 
 
-def checked_tests(function: str, tests: Frame, rules: Rules) -> pl.LazyFrame:
-    """The tests, whose types are known and whose statistics are numbers.
-
-    Raises:
-        MissingColumnsError: There is no `test_type`.
-        UnknownNameError: A test type that is not known.
-        ContractError: A column of statistics holds no numbers.
-    """
+def checked_tests(
+    function: str, tests: Frame, check: Callable[[pl.LazyFrame], None]
+) -> tuple[pl.LazyFrame, dict[str, str]]:
+    """Tests with valid columns and types, free of names of working columns; how to rename back."""
     lazy = tests.lazy()
     schema = lazy.collect_schema()
     if "test_type" not in schema:
         raise MissingColumnsError.of(function, ["test_type"], schema)
     check_numbers(schema, ["n_eff", *(f"{name}_{side}" for name in _NUMBERS for side in SIDES)])
-    check_types(lazy.filter(needs_type_for_effects(schema)), rules=rules)
-    return lazy
+    check(lazy.filter(needs_type_for_effects(schema)))
+    aside = {name: f"{_ASIDE}{name}" for name in schema if name.startswith(":")}
+    return lazy.rename(aside), {hidden: name for name, hidden in aside.items()}
 
 
-def without_own_names(tests: pl.LazyFrame) -> tuple[pl.LazyFrame, dict[str, str]]:
-    """The tests without columns named as our own working columns, and how to rename them back."""
-    taken = [name for name in tests.collect_schema() if name.startswith(":")]
-    aside = {name: f"{_ASIDE}{name}" for name in taken}
-    return tests.rename(aside), {hidden: name for name, hidden in aside.items()}
+def kinds(kind: pl.Expr) -> Columns:
+    """Working columns of the kind and the form of each test."""
+    return {KIND: kind, _FORM: form_of("test_type")}
 
 
-def with_effects_of_kind(tests: pl.LazyFrame, kind: pl.Expr, rules: Rules) -> pl.LazyFrame:
-    """`with_effect_sizes`, with sizes and standard errors for kinds of tests as they are given."""
+def in_stages(
+    tests: pl.LazyFrame,
+    stages: Sequence[Columns],
+    stored: Callable[[IntoExpr | None], pl.Expr],
+) -> pl.LazyFrame:
+    """Add the columns of each stage, but keep values of the table; drop working columns.
+
+    One stage after the other, since nested in one expression the first would be repeated often.
+    """
     present = tests.collect_schema().names()
-    human, agent = (Statistics(side, present, rules) for side in SIDES)
-    named = kind_of_test("test_type", rules)
-    made: list[dict[str, pl.Expr]] = [
-        {_KIND: kind, _NAMED: named, _FORM: form_of("test_type")}
-        | human.numbers()
-        | agent.numbers(),
-        human.samples() | agent.samples(),
-        human.groups() | agent.groups(),
-        {"n_eff": agent.n_eff()} | human.effect_size() | agent.effect_size(),
-        human.std_error() | agent.std_error(),
-        human.effect_d() | agent.effect_d(),
-    ]
-    for columns in made:
+    for stage in stages:
         tests = tests.with_columns(
-            **{name: _kept_or(name, present, columns[name], rules) for name in columns}
+            pl.coalesce(stored(name), value).alias(name)
+            if name in present and name != "n_eff" and not name.startswith("n_from_df")
+            else value.alias(name)
+            for name, value in stage.items()
         )
-    working = {name for columns in made for name in columns if name.startswith(":")}
+    working = {name for stage in stages for name in stage if name.startswith(":")}
     return tests.drop(sorted(working))
 
 
 class Statistics:
-    """The raw statistics of one side of the tests, cleaned into working columns, stage by stage."""
+    """Raw statistics of one side of the tests, in working columns once `numbers` are added."""
 
-    def __init__(self, side: Side, present: Collection[str], rules: Rules) -> None:
-        self._side, self._rules = side, rules
-        self._given = {name for name in _READ if f"{name}_{side}" in present}
-        self._present = present
-        self._n_eff = number("n_eff" if "n_eff" in present else None, rules)
-        self._groups = (
-            pl.col(f":group1_{side}"),
-            pl.col(f":group2_{side}"),
-            pl.col(f":two_{side}"),
-        )
-        self._apart = pl.col(f":apart_{side}")
+    def __init__(
+        self,
+        side: Side,
+        present: Collection[str],
+        number: Callable[[IntoExpr | None], pl.Expr],
+    ) -> None:
+        self.side = side
+        self._present, self._number = present, number
+        self.groups = tuple(pl.col(f":{name}_{side}") for name in ("group1", "group2", "two"))
+        self.apart, self.everybody = pl.col(f":apart_{side}"), pl.col(f":all_{side}")
 
     def __getitem__(self, name: str) -> pl.Expr:
-        if name in self._given:
-            return pl.col(f":{name}_{self._side}")
-        return pl.lit(None, dtype=pl.Float64)
+        return pl.col(f":{name}_{self.side}") if self._has(name) else NO_NUMBER
 
-    def numbers(self) -> dict[str, pl.Expr]:
-        """The numbers that the table gives."""
-        return {
-            f":{name}_{self._side}": number(f"{name}_{self._side}", self._rules)
-            for name in _READ
-            if name in self._given
-        }
+    def made(self, name: str) -> pl.Expr:
+        """A column that an earlier stage added."""
+        return self._number(f"{name}_{self.side}")
 
-    def samples(self) -> dict[str, pl.Expr]:
-        """Whether samples are independent, and how many an F test is about."""
-        side = self._side
+    def numbers(self) -> Columns:
+        """The numbers that the table has."""
+        names = [name for name in _READ if self._has(name)]
+        return {f":{name}_{self.side}": self._number(f"{name}_{self.side}") for name in names}
+
+    def samples(self) -> Columns:
+        """True for independent samples; and how many observations an F test is about."""
         apart = pl.lit(None, pl.Boolean)
-        if f"independent_{side}" in self._present:
-            apart = pl.col(f"independent_{side}").cast(pl.Boolean)
+        if self._has("independent"):
+            apart = pl.col(f"independent_{self.side}").cast(pl.Boolean)
         apart = in_groups(_says, apart)
         groups = self["n1"] + pl.when(apart.fill_null(value=True)).then(self["n2"])
-        told = pl.coalesce(self["n_total"], self["n"])
-        of_f, guessed = n_of_f(told, groups, self["df1"], self["df2"], _says)
-        is_f = pl.col(_KIND) == "f"
-        everybody = pl.when(is_f).then(of_f).when(pl.col(_KIND).is_in(_IN_HALVES)).then(told)
+        stated = pl.coalesce(self["n_total"], self["n"])
+        of_f, guessed = n_of_f(stated, groups, self["df1"], self["df2"], _says)
+        is_f = pl.col(KIND) == "f"
+        everybody = pl.when(is_f).then(of_f).when(pl.col(KIND).is_in(_IN_HALVES)).then(stated)
         guessed = (is_f & self["stat"].is_not_null() & guessed).fill_null(value=False)
-        return {f":apart_{side}": apart, f":all_{side}": everybody, f"n_from_df_{side}": guessed}
+        return {
+            f":apart_{self.side}": apart,
+            f":all_{self.side}": everybody,
+            f"n_from_df_{self.side}": guessed,
+        }
 
-    def groups(self) -> dict[str, pl.Expr]:
-        """Sizes of groups, halves of all where they are not said."""
-        n1, n2, side = self["n1"], self["n2"], self._side
-        two = has_groups(n2, self._apart)
-        if self._rules == "documented":
-            unsaid = n1.is_null() & n2.is_null() & self._apart.fill_null(value=True)
-            half = pl.when(unsaid).then(pl.col(f":all_{side}") / 2.0)
-            n1, n2, two = pl.coalesce(n1, half), pl.coalesce(n2, half), two | half.is_not_null()
-        return {f":group1_{side}": n1, f":group2_{side}": n2, f":two_{side}": two}
+    def of_groups(self, n1: pl.Expr, n2: pl.Expr, two: pl.Expr) -> Columns:
+        """Working columns of the sizes of groups."""
+        return {f":group1_{self.side}": n1, f":group2_{self.side}": n2, f":two_{self.side}": two}
 
-    def effect_size(self) -> dict[str, pl.Expr]:
-        """The effect size in the unit of each test."""
-        rules, stat = self._rules, self["stat"]
-        d = standardised(stat, *self._groups, rules)
-        t = t_of_f(stat, self["df1"], self["direction"], rules)
-        return self._by_kind(
-            "effect_size",
-            t=d,
-            welch=d,
-            z=d,
-            coefficient=self["estimate"],
-            wald=standardised(pl.when(stat >= 0).then(t), *self._groups, rules),
-            f=standardised(t, *self._groups, rules),
-            correlation=z_of_r(stat, rules),
-            chi_square=log_ratio(self._cells(), rules),
-            rank=r_of_u(stat, self["n1"], self["n2"], rules),
-            binomial=share_of(pl.coalesce(self["k"], stat), self._trials(), rules),
-        )
-
-    def std_error(self) -> dict[str, pl.Expr]:
-        """The standard error of the effect size that the table has now."""
-        rules, effect = self._rules, number(f"effect_size_{self._side}", self._rules)
-        d = standardised_error(effect, *self._groups, rules)
-        return self._by_kind(
-            "std_error",
-            t=d,
-            welch=d,
-            z=d,
-            coefficient=pl.when(self["stat"] != 0).then((self["estimate"] / self["stat"]).abs()),
-            wald=d,
-            f=d,
-            correlation=z_error(effect.tanh(), self._pairs(), rules),
-            chi_square=log_ratio_error(self._cells(), rules),
-            rank=rank_error(effect, self["n1"], self["n2"], rules),
-            binomial=share_error(effect, self._trials(), rules),
-        )
-
-    def effect_d(self) -> dict[str, pl.Expr]:
-        """The effect on the scale of d; a coefficient has one by way of its z."""
-        side, rules = self._side, self._rules
-        error = number(f"std_error_{side}", "documented")
-        z = pl.coalesce(self["stat"], pl.when(error > 0).then(self["estimate"] / error))
-        of_size = d_of_kind(
-            pl.col(_NAMED), number(f"effect_size_{side}", "documented"), self["p0"], rules
-        )
-        of_z = standardised(z, *self._groups, rules)
-        d = pl.when(pl.col(_NAMED) == "coefficient").then(of_z).otherwise(of_size)
-        return {f"effect_d_{side}": d}
-
-    def n_eff(self) -> pl.Expr:
-        """The effective sample size of each test."""
-        kind, n2, total = pl.col(_NAMED), self["n2"], self["n_total"]
-        if self._rules == "documented":
-            n2 = pl.when(self._apart.fill_null(value=True) | ~kind.is_in(MEANS)).then(n2)
-            of_table = pl.when(kind == "chi_square").then(self._pairs())
-            total = pl.coalesce(total, of_table, pl.col(f":all_{self._side}"))
-        else:
-            total = pl.lit(None, dtype=pl.Float64)
-        table = pl.sum_horizontal(self._cells(), ignore_nulls=False)
-        sizes = Sizes(self["n1"], n2, self._trials(), table, total, self._n_eff)
-        return n_eff_of_kind(kind, sizes, self._rules)
-
-    def _cells(self) -> list[pl.Expr]:
+    def cells(self) -> list[pl.Expr]:
+        """Cells of a table of two by two."""
         return [self[cell] for cell in "abcd"]
 
-    def _trials(self) -> pl.Expr:
+    def trials(self) -> pl.Expr:
+        """Number of trials of a binomial test."""
         return pl.coalesce(self["n"], self["n1"])
 
-    def _pairs(self) -> pl.Expr:
+    def pairs(self) -> pl.Expr:
+        """Number of pairs of a correlation."""
         return pl.coalesce(self["n"], self["n1"], self["n_total"])
 
-    def _by_kind(self, name: str, **effects: pl.Expr) -> dict[str, pl.Expr]:
-        chosen: pl.Expr = pl.lit(None, dtype=pl.Float64)
-        for kind, effect in effects.items():
-            chosen = pl.when(pl.col(_KIND) == kind).then(effect).otherwise(chosen)
-        return {f"{name}_{self._side}": chosen}
+    def by_kind(self, name: str, values: Mapping[str, pl.Expr]) -> Columns:
+        """A column with the value of the kind of each test."""
+        chosen = NO_NUMBER
+        for kind, value in values.items():
+            chosen = pl.when(pl.col(KIND) == kind).then(value).otherwise(chosen)
+        return {f"{name}_{self.side}": chosen}
+
+    def _has(self, name: str) -> bool:
+        return f"{name}_{self.side}" in self._present
 
 
 def _says(form: Form) -> pl.Expr:
     return (pl.col(_FORM) == form).fill_null(value=False)
 
 
-def _kept_or(name: str, present: Collection[str], computed: pl.Expr, rules: Rules) -> pl.Expr:
-    if name not in present or name == "n_eff" or name.startswith("n_from_df"):
-        return computed
-    own = pl.col(name).cast(pl.Float64)
-    # For the original, NaN is a value that nothing is computed in place of.
-    return pl.coalesce(own.fill_nan(None) if rules == "documented" else own, computed)
+def _groups(test: Statistics) -> Columns:
+    """Sizes of groups, by default halves of all observations."""
+    n1, n2 = test["n1"], test["n2"]
+    unsized = n1.is_null() & n2.is_null() & test.apart.fill_null(value=True)
+    half = pl.when(unsized).then(test.everybody / 2.0)
+    two = has_groups(n2, test.apart) | half.is_not_null()
+    return test.of_groups(pl.coalesce(n1, half), pl.coalesce(n2, half), two)
+
+
+def _effect_size(test: Statistics) -> Columns:
+    """The effect size in the unit of each test."""
+    stat = test["stat"]
+    of_t = partial(d_of_t, n1=test.groups[0], n2=test.groups[1], two=test.groups[2])
+    t = t_of_f(stat, test["df1"], test["direction"])
+    sizes = {
+        **dict.fromkeys(("t", "welch", "z"), of_t(stat)),
+        "coefficient": test["estimate"],
+        "wald": of_t(pl.when(stat >= 0).then(t)),
+        "f": of_t(t),
+        "correlation": z_of_r(stat),
+        "chi_square": log_odds(test.cells()),
+        "rank": r_of_u(stat, test["n1"], test["n2"]),
+        "binomial": share_of(pl.coalesce(test["k"], stat), test.trials()),
+    }
+    return test.by_kind("effect_size", sizes)
+
+
+def _std_error(test: Statistics) -> Columns:
+    """The standard error of the effect size that the table has now."""
+    effect, stat = test.made("effect_size"), test["stat"]
+    of_d = d_error(effect, *test.groups)
+    errors = {
+        **dict.fromkeys(("t", "welch", "z", "wald", "f"), of_d),
+        "coefficient": pl.when(stat != 0).then((test["estimate"] / stat).abs()),
+        "correlation": z_error(effect.tanh(), test.pairs()),
+        "chi_square": log_odds_error(test.cells()),
+        "rank": rank_error(effect, test["n1"], test["n2"]),
+        "binomial": share_error(effect, test.trials()),
+    }
+    return test.by_kind("std_error", errors)
+
+
+def _effect_d(test: Statistics) -> Columns:
+    """The effect on the scale of d; for a coefficient that of its z."""
+    error = test.made("std_error")
+    z = pl.coalesce(test["stat"], pl.when(error > 0).then(test["estimate"] / error))
+    of_z = d_of_t(z, *test.groups)
+    of_size = d_of_effect(pl.col(KIND), test.made("effect_size"), test["p0"])
+    d = pl.when(pl.col(KIND) == "coefficient").then(of_z).otherwise(of_size)
+    return {f"effect_d_{test.side}": d}
+
+
+def _n_eff(test: Statistics, stored: pl.Expr) -> pl.Expr:
+    """The effective sample size of each test."""
+    kind = pl.col(KIND)
+    n2 = pl.when(test.apart.fill_null(value=True) | ~kind.is_in(MEANS)).then(test["n2"])
+    of_table = pl.when(kind == "chi_square").then(test.pairs())
+    total = pl.coalesce(test["n_total"], of_table, test.everybody)
+    table = pl.sum_horizontal(test.cells(), ignore_nulls=False)
+    return n_eff_of_kind(kind, Sizes(test["n1"], n2, test.trials(), table, total, stored))

@@ -1,32 +1,65 @@
-"""Types of statistical tests: one table of what each is, and of the names that it goes by."""
+"""Kinds of statistical tests, and the types that belong to each, by their names."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
 Side: TypeAlias = Literal["human", "agent"]
-OriginalKind: TypeAlias = Literal["t", "f", "correlation", "chi_square", "rank", "binomial"]
-EffectKind: TypeAlias = Literal[OriginalKind, "welch", "z", "coefficient", "wald"]
-Kind: TypeAlias = Literal[EffectKind, "variance_ratio", "p_value", "directional_p_value"]
 Form: TypeAlias = Literal["independent", "paired", "one", "one_way", "factorial", "ranks"]
-
 
 SIDES: tuple[Side, ...] = ("human", "agent")
 
 
-class TypeOfTest(NamedTuple):
-    """What tests of some names are.
+class KindOfTest(NamedTuple):
+    """Properties of a kind of tests.
 
     Attributes:
-        kind: What is computed of them; None for what is computed as no other.
-        names: What they are called, the usual name first, in any case and with any separators;
-            `test` may stand behind each.
-        form: What the name says beyond the kind: of t and z, whose samples; of F, how many factors;
-            of a correlation, that it is one of ranks.
-        instead: What to write, where there is no kind.
+        symbol: The letter of its statistic in reports.
+        signed: The statistic has the sign of the effect.
+        means: It compares means, so its sizes are those of one or two groups.
+        from_responses: It can be computed from participants' responses.
+        has_effect: Its tests have an effect size.
     """
 
-    kind: Kind | None
+    symbol: str = ""
+    signed: bool = False
+    means: bool = False
+    from_responses: bool = False
+    has_effect: bool = True
+
+
+KINDS = {
+    "t": KindOfTest("t", signed=True, means=True, from_responses=True),
+    "welch": KindOfTest("t", signed=True, means=True),
+    "z": KindOfTest("z", signed=True, means=True),
+    "coefficient": KindOfTest(signed=True, means=True),
+    "wald": KindOfTest("chi2", means=True),
+    "f": KindOfTest("F", means=True, from_responses=True),
+    "correlation": KindOfTest("r", signed=True, from_responses=True),
+    "chi_square": KindOfTest("chi2", from_responses=True),
+    "rank": KindOfTest("U", from_responses=True),
+    "binomial": KindOfTest("k", from_responses=True),
+    "variance_ratio": KindOfTest(has_effect=False),
+    "p_value": KindOfTest(has_effect=False),
+    "directional_p_value": KindOfTest(has_effect=False),
+}
+SIGNED = [name for name, kind in KINDS.items() if kind.signed]
+MEANS = [name for name, kind in KINDS.items() if kind.means]
+
+
+class TypeOfTest(NamedTuple):
+    """A type of tests: its kind and its names.
+
+    Attributes:
+        kind: One of `KINDS`; None for a type that is refused.
+        names: Its names, the usual one first, in any case and with any separators; `test` can
+            stand behind each.
+        form: What the name says beyond the kind: of t and z the samples; of F how many factors; of
+            a correlation that it is one of ranks.
+        instead: What to write instead of a type that is refused.
+    """
+
+    kind: str | None
     names: tuple[str, ...]
     form: Form | None = None
     instead: str = ""
@@ -215,35 +248,4 @@ TYPES = (
         instead=_P_VALUE,
     ),
 )
-"""All types of tests. Errors, contracts and what is computed follow from this table alone."""
-
-ORIGINAL_KINDS: dict[str, OriginalKind] = {
-    "t-test": "t",
-    "t_test": "t",
-    "f-test": "f",
-    "f_test": "f",
-    "anova": "f",
-    "correlation": "correlation",
-    "pearson": "correlation",
-    "spearman": "correlation",
-    "chi-square": "chi_square",
-    "chi2": "chi_square",
-    "chi_square": "chi_square",
-    "mannwhitneyu": "rank",
-    "wilcoxon": "rank",
-    "binomial": "binomial",
-    "sign_test": "binomial",
-}
-"""The names that the original converts and weighs, in lower case."""
-
-SOME_KINDS: dict[str, OriginalKind] = ORIGINAL_KINDS | {
-    "mann-whitney": "rank",
-    "binomtest": "binomial",
-}
-"""With the names that the original knows in some of its functions only."""
-
-SIGNED: tuple[Kind, ...] = ("t", "welch", "z", "coefficient", "correlation")
-"""Kinds whose statistic has the sign of the effect."""
-
-MEANS: tuple[Kind, ...] = ("t", "welch", "z", "coefficient", "wald", "f")
-"""Kinds of which sizes are those of one or two groups."""
+"""All types of tests; errors and contracts follow from this table."""

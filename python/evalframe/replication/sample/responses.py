@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.samples import check_size, unit_draws
-from evalframe.replication.effects.types import SOME_KINDS
+from evalframe.replication.effects.kinds import KIND_NAMES, canonical
 from evalframe.replication.sample.studies import STUDIES
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def sample_designs() -> pl.DataFrame:
             test.samples,
             list(test.conditions) or None,
             list(test.categories) or None,
-            0.5 if SOME_KINDS[test.test_type] == "binomial" else None,
+            0.5 if KIND_NAMES[canonical(test.test_type)] == "binomial" else None,
             4.0 if test.samples == "one" else None,
         )
         for study in STUDIES
@@ -159,7 +159,7 @@ def _measures(
     import numpy as np
 
     tests = [test for study in STUDIES for test in study.tests]
-    kinds_of_test = np.array([SOME_KINDS[test.test_type] for test in tests])[:, None]
+    kinds_of_test = np.array([KIND_NAMES[canonical(test.test_type)] for test in tests])[:, None]
     paired = np.array([test.samples == "paired" for test in tests])[:, None]
     sizes = np.array([len(test.conditions) for test in tests])[:, None]
     kinds = np.array([len(test.categories) for test in tests])[:, None]

@@ -15,9 +15,8 @@ from evalframe.replication.agreement.columns import posteriors_of, with_pas
 from evalframe.replication.agreement.directions import agents_where_humans_tell, with_directions
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
-from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.bridge import with_bayes_factors, with_effect_sizes
 from evalframe.replication.contract import KEYS
-from evalframe.replication.effects import with_effect_sizes
 from evalframe.replication.participants.replicates import REPLICATE
 
 if TYPE_CHECKING:

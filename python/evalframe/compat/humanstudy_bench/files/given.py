@@ -9,13 +9,15 @@ import polars as pl
 from evalframe.compat.humanstudy_bench.files.columns import LARGEST_COUNT, schema_of
 from evalframe.compat.humanstudy_bench.files.fields import GIVEN_OF_RUNS, TESTS
 from evalframe.compat.humanstudy_bench.files.reports import with_report
-from evalframe.compat.humanstudy_bench.legacy.consistency import consistency
+from evalframe.compat.humanstudy_bench.strict_ecs import consistency
 from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.columns import with_pas
-from evalframe.replication.effects.conversions import effect_d
+from evalframe.replication.effects import effect_d, original
+from evalframe.replication.numbers import number
+from evalframe.replication.tails import TWO_SIDED, normal_p_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +59,7 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     signs = [
         Rule(
             f"{name} is 1, -1 or 0",
-            _number(name).is_in([1.0, -1.0, 0.0]),
+            number(name).is_in([1.0, -1.0, 0.0]),
             (name,),
             "write the sign of the effect",
         )
@@ -66,11 +68,13 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     ]
     typed = _typed(lazy, "tests", _WITHIN, within, _OF_TESTS, signs)
     three, two = {*HUMAN, *AGENT} <= {*present}, {"pi_human", "pi_agent"} <= {*present}
+    is_original = rules == "reference"
+    to_d = original.effect_d if is_original else effect_d
     computed = {
-        f"effect_d_{side}": effect_d("test_type", f"effect_size_{side}", rules=rules)
-        for side in ("human", "agent")
+        f"effect_d_{side}": to_d("test_type", f"effect_size_{side}") for side in ("human", "agent")
     }
-    computed["replication_consistency"] = consistency(rules=rules)
+    exact = normal_p_value(number("z_difference"), pl.lit(TWO_SIDED))
+    computed["replication_consistency"] = consistency() if is_original else exact
     computed["test_name"] = pl.col("test_id")
     if (three or two) and "pas" not in present:
         ways: Ways | None = ("three" if three else "two") if rules == "reference" else None
@@ -103,7 +107,7 @@ def given_runs(runs: Frame | None) -> pl.LazyFrame:
     counts = [
         Rule(
             f"{name} is a whole number from 0 to 2**53",
-            (_number(name) == _number(name).round()) & _number(name).is_between(0, LARGEST_COUNT),
+            (number(name) == number(name).round()) & number(name).is_between(0, LARGEST_COUNT),
             (name,),
             f"correct {name!r}",
         )
@@ -145,14 +149,9 @@ def _typed(
     schema = table.collect_schema()
     nulls = {column: pl.lit(None, dtype) for column, dtype in every.items() if column not in schema}
     return table.with_columns(**nulls).with_columns(
-        (_number(column) if dtype.is_integer() else pl.col(column)).cast(dtype)
+        (number(column) if dtype.is_integer() else pl.col(column)).cast(dtype)
         for column, dtype in every.items()
     )
-
-
-def _number(name: str) -> pl.Expr:
-    """A number, null where it is NaN."""
-    return pl.col(name).cast(pl.Float64).fill_nan(None)
 
 
 def _kind(dtype: pl.DataType) -> Kind:

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe import replication
+from evalframe.compat.humanstudy_bench import scores
 from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
 from evalframe.compat.humanstudy_bench.files.given import STUDY
 from evalframe.compat.humanstudy_bench.files.tables import TOTALS, UNTITLED, tests_and_pooling
 from evalframe.compat.humanstudy_bench.files.writing import by_run, finite, nested
-from evalframe.compat.humanstudy_bench.inverse_variance import inverse_variance_pas
-from evalframe.compat.humanstudy_bench.legacy.rates import replicated, replication_rates
-from evalframe.compat.humanstudy_bench.legacy.strict_ecs import strict_ecs
+from evalframe.compat.humanstudy_bench.strict_ecs import strict_ecs
 from evalframe.replication.agreement.studies import model_scores
 
 if TYPE_CHECKING:
     from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
     from evalframe.compat.humanstudy_bench.files.writing import Row
+    from evalframe.compat.humanstudy_bench.strict_ecs import StrictLevel
 
 _USAGE = dict(
     zip(("input_tokens", "output_tokens", "total_tokens", "total_cost"), TOTALS, strict=True)
@@ -56,7 +57,8 @@ def legacy_models(results: Results) -> dict[str, Row]:
     tests, pooling = tests_and_pooling(results)
     rows = tests.with_columns(
         pl.coalesce(
-            "replicated", replicated(significance_level="significance_level", rules=pooling.rules)
+            "replicated",
+            _scores(pooling).replicated(significance_level="significance_level"),
         )
     )
     studies = _studies(results, rows, pooling)
@@ -82,6 +84,19 @@ def legacy_models(results: Results) -> dict[str, Row]:
     }
 
 
+def _scores(pooling: Pooling) -> Any:
+    """The room of the scores: sound, or those of the program."""
+    return scores if pooling.rules == "reference" else replication
+
+
+def _strict_ecs(tests: pl.DataFrame, level: StrictLevel, pooling: Pooling) -> pl.LazyFrame:
+    """Strict ECS; in sound results null if no z-difference is known."""
+    strict = strict_ecs(tests.lazy(), level, finding_key=pooling.finding_key)
+    if pooling.rules == "reference":
+        return strict
+    return strict.with_columns(pl.when(pl.col("n_tests") > 0).then("ecs_strict"))
+
+
 def total_usage(row: Row) -> Row:
     """Tokens and cost of a model or study."""
     return {name: row[column] for name, column in _USAGE.items()}
@@ -89,15 +104,14 @@ def total_usage(row: Row) -> Row:
 
 def _studies(results: Results, tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The studies with their standard errors, strict ECS and replication rates."""
-    key, rules = pooling.finding_key, pooling.rules
-    strict = strict_ecs(tests, "study", finding_key=key, rules=rules)
-    rates = replication_rates(
-        tests,
+    key = pooling.finding_key
+    strict = _strict_ecs(tests, "study", pooling)
+    rates = _scores(pooling).replication_rates(
+        tests.lazy(),
         "study",
         test_weight="test_weight",
         finding_weight="finding_weight",
         finding_key=key,
-        rules=rules,
     )
     passed = tests.lazy().group_by(STUDY).agg(pl.col("replicated").sum().alias("passed_tests"))
     bootstrapped = pl.col("score_se").is_not_null() & (pl.col("bootstrap_iterations") > 0)
@@ -138,7 +152,7 @@ def _models(
 ) -> pl.DataFrame:
     """The models with what is pooled over their studies."""
     key, rules = pooling.finding_key, pooling.rules
-    strict = strict_ecs(tests, "overall", finding_key=key, rules=rules)
+    strict = _strict_ecs(tests, "overall", pooling)
     chain = model_scores(
         tests,
         finding_rule="mean",
@@ -146,7 +160,7 @@ def _models(
         finding_key=key,
         rules=rules,
     )
-    pooled = inverse_variance_pas("pas", "raw_se", rules=rules).struct
+    pooled = _scores(pooling).inverse_variance_pas("pas", "raw_se").struct
     counted = (
         studies.lazy()
         .group_by("model")

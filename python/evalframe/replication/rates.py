@@ -1,4 +1,4 @@
-"""Replication rates: shares of tests in which agents find what humans did. Not primary."""
+"""Replication rates: shares of tests in which agents show the effect that humans do."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.legacy.strict_ecs import FindingKey
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice, check_rules
+from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.given import keys_of
-from evalframe.replication.effects.numbers import number
+from evalframe.replication.numbers import finite, number
 
 if TYPE_CHECKING:
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
 
 RateLevel: TypeAlias = Literal["finding", "study", "model"]
+FindingKey: TypeAlias = Literal["composite", "finding_id"]
 
 _MADE = ("replication_rate", "passes", "pass_rate", "n_studies", "n_tests", "n_missing")
 
@@ -32,61 +32,51 @@ def replicated(
     *,
     p_value_human: IntoExpr | None = None,
     significance_level: IntoExpr | None = None,
-    rules: Rules = "documented",
 ) -> pl.Expr:
-    """Whether agents find an effect that is significant, in the direction of the human one.
+    """True if agents show a significant effect in the direction of the human one.
 
     Args:
         p_value_agent: The agent's p-value.
-        direction_match: Boolean: whether directions match.
-        p_value_human: The human p-value: a test then replicates only where it is significant, too.
-        significance_level: By default, and where it is null, 0.05. P-values must be below it.
-        rules: `reference`: where something is missing, nothing has replicated.
+        direction_match: Boolean: true if both directions are the same.
+        p_value_human: The human p-value: if set, it must be significant, too.
+        significance_level: 0.05 by default and if null. P-values must be below it.
 
     Returns:
-        Boolean, named `replicated`. Documented null where an input is null or NaN.
-
-    Raises:
-        ParameterError: Unknown rules.
+        Boolean, named `replicated`. Null if an input is null or NaN.
 
     References:
         HumanStudy-Bench (HEAD of February 2026); with the human p-value, its hub's variant.
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.compat.humanstudy_bench import replicated
+        >>> from evalframe.replication import replicated
         >>> tests = pl.DataFrame({"p_value_agent": [0.01, 0.2], "direction_match": [True, True]})
         >>> tests.select(replicated()).to_series().to_list()
         [True, False]
     """
-    check_rules(rules)
-    agent, match = is_significant(p_value_agent, significance_level), as_expr(direction_match)
-    parts = [agent, match]
+    parts = [is_significant(p_value_agent, significance_level), as_expr(direction_match)]
     if p_value_human is not None:
         parts.append(is_significant(p_value_human, significance_level))
-    found = pl.all_horizontal(parts)
-    if rules == "reference":
-        found = found.fill_null(value=False)
-    else:
-        found = pl.when(pl.all_horizontal(part.is_not_null() for part in parts)).then(found)
-    return found.alias("replicated")
+    known = pl.all_horizontal(part.is_not_null() for part in parts)
+    return pl.when(known).then(pl.all_horizontal(parts)).alias("replicated")
 
 
 def is_significant(p_value: IntoExpr, significance_level: IntoExpr | None = None) -> pl.Expr:
-    """Whether a p-value is below the level, 0.05 by default; null where it is missing.
+    """True if a p-value is below the level, 0.05 by default; null if it is missing.
 
     >>> p = pl.DataFrame({"p": [0.01, 0.05, None]})
     >>> p.select(is_significant("p")).to_series().to_list()
     [True, False, None]
     """
-    return number(p_value, "documented") < level_of(significance_level)
+    return finite(p_value) < level_of(significance_level)
 
 
 def level_of(significance_level: IntoExpr | None) -> pl.Expr:
-    """The level of significance, 0.05 where none is given."""
-    return number(significance_level, "documented").fill_null(_LEVEL)
+    """The level of significance, 0.05 by default."""
+    return finite(significance_level).fill_null(_LEVEL)
 
 
+@like_input
 def replication_rates(
     tests: Frame,
     level: RateLevel = "model",
@@ -96,13 +86,13 @@ def replication_rates(
     test_weight: IntoExpr | None = None,
     finding_weight: IntoExpr | None = None,
     finding_key: FindingKey = "composite",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
-    """Replication rates of findings, studies or models (called APR and SRS by the original).
+    """Replication rates of findings, studies or models.
 
     A finding's rate is the weighted share of its tests that replicate, a study's the weighted mean
-    of its findings, a model's the plain mean of its studies. It is a legacy quantity, not to be
-    reported as primary: it depends on how many agents were asked.
+    of its findings, a model's the plain mean of its studies. Do not report it as primary result: it
+    depends on how many agents were asked. Tests whose result is unknown, or whose weight is
+    negative or infinite, are left out and counted, as are findings and studies without others.
 
     Args:
         tests: One row per test, with `study_id`, `sub_study_id` (unless the key is `finding_id`)
@@ -110,31 +100,28 @@ def replication_rates(
         level: `finding`, `study` or `model`.
         by: Group keys; by default `model` if the table has one.
         replicated: Boolean, see `replicated`.
-        test_weight: Weight of the test in its finding; by default, and where it is null, 1.
+        test_weight: Weight of the test in its finding; 1 by default and if null.
         finding_weight: Weight of the finding in its study, the same for all its tests (the largest
-            counts); by default, and where it is null, 1.
+            is used); 1 by default and if null.
         finding_key: `composite`: findings of different sub-studies are different. `finding_id`:
-            they are the same where they have the same name.
-        rules: `documented`: tests of which it is not known, or of which a weight is negative or
-            infinite, are left out and counted, as are findings and studies that have no others.
-            `reference`: they count as not replicated.
+            they are the same if they have the same name.
 
     Returns:
-        by..., then the keys of the level, `replication_rate` (Float64 in [0, 1], null where nothing
-        is known), by study `passes` (Boolean: a rate of 0.5 or more), by model `pass_rate` (the
-        share of studies that pass) and `n_studies` (with a rate), `n_tests` (known) and
-        `n_missing`. Sorted by keys. Lazy.
+        by..., then the keys of the level, `replication_rate` (Float64 in [0, 1], null if all
+        results are unknown), by study `passes` (Boolean: a rate of 0.5 or more), by model
+        `pass_rate` (the share of studies that pass) and `n_studies` (with a rate), `n_tests`
+        (known) and `n_missing`. Sorted by keys. Lazy if `tests` is.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        MissingColumnsError: The table lacks a column.
+        ParameterError: An argument is outside its domain.
 
     References:
-        HumanStudy-Bench (HEAD of February 2026).
+        HumanStudy-Bench (HEAD of February 2026), where they are called APR and SRS.
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.compat.humanstudy_bench import replication_rates
+        >>> from evalframe.replication import replication_rates
         >>> tests = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 3,
@@ -143,10 +130,25 @@ def replication_rates(
         ...         "replicated": [True, False, True],
         ...     }
         ... )
-        >>> replication_rates(tests, "study", finding_key="finding_id").collect().rows()
+        >>> replication_rates(tests, "study", finding_key="finding_id").rows()
         [('a', 's', 0.75, True, 3, 0)]
     """
-    check_rules(rules)
+    weights = (number(each).fill_null(1.0) for each in (test_weight, finding_weight))
+    weight, importance = weights
+    known = pl.when(_usable(weight) & _usable(importance)).then(number(replicated))
+    return rates_of(tests, level, by, known, weight, importance, finding_key)
+
+
+def rates_of(
+    tests: Frame,
+    level: RateLevel,
+    by: By,
+    replicated: pl.Expr,
+    weight: pl.Expr,
+    importance: pl.Expr,
+    finding_key: FindingKey,
+) -> pl.LazyFrame:
+    """Rates of tests with a number for replicated, and with weights of tests and findings."""
     check_choice("level", level, RateLevel)
     check_choice("finding_key", finding_key, FindingKey)
     sub_study = ["sub_study_id"] if finding_key == "composite" else []
@@ -156,29 +158,21 @@ def replication_rates(
     keys = keys_of(by, schema, [*of_study, *_MADE])
     study = [*keys.inner, "study_id"]
     finding = [*keys.inner, *of_study]
-    found = number(replicated, "reference")
-    weight, importance = (
-        number(given, "reference").fill_null(1.0) for given in (test_weight, finding_weight)
-    )
-    read = columns_read([*keys.exprs, found, weight, importance])
+    read = columns_read([*keys.exprs, replicated, weight, importance])
     if missing := {*of_study, *read} - {*schema}:
         raise MissingColumnsError.of("replication_rates", missing, schema)
-    if rules == "reference":
-        found = found.fill_null(0.0)
-    else:
-        found = pl.when(_usable(weight) & _usable(importance)).then(found)
     lazy = lazy.with_columns(
         *keys.select(),
-        found.alias(":found"),
+        replicated.alias(":replicated"),
         weight.alias(":weight"),
         importance.alias(":importance"),
     )
     rate, counts = pl.col("replication_rate"), pl.col("n_tests", "n_missing").sum()
     findings = lazy.group_by(finding).agg(
-        _weighted(pl.col(":found"), pl.col(":weight")).alias("replication_rate"),
+        _weighted(pl.col(":replicated"), pl.col(":weight")).alias("replication_rate"),
         pl.col(":importance").max(),
-        pl.col(":found").count().cast(pl.Int64).alias("n_tests"),
-        pl.col(":found").null_count().cast(pl.Int64).alias("n_missing"),
+        pl.col(":replicated").count().cast(pl.Int64).alias("n_tests"),
+        pl.col(":replicated").null_count().cast(pl.Int64).alias("n_missing"),
     )
     if level == "finding":
         findings = findings.drop(":importance").sort(finding, nulls_last=True)

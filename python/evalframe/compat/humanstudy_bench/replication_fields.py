@@ -1,59 +1,125 @@
-"""The derivation of legacy fields as the original does it, its errors included. Not to be used.
+"""Legacy quantities of a table of tests, derived as HumanStudy-Bench does it, errors included.
 
 Effects are derived in one block that ends at the first error: one on the human side (two groups
 without the size of the second, a table whose odds have no logarithm) loses the agent's effect, too,
-and one of a standard error the z-difference. Other errors end the whole derivation, so that a test
-has none of its fields: a p-value of a report that is no number, and the repair of a posterior of 1.
+and one of a standard error the z-difference. Other errors end the complete derivation, so that a
+test has none of its fields: a p-value of a report that is no number, and the repair of a posterior
+of 1.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.legacy import original_reports
-from evalframe.compat.humanstudy_bench.legacy.consistency import consistency, z_difference
-from evalframe.compat.humanstudy_bench.legacy.directions import direction_match
-from evalframe.compat.humanstudy_bench.legacy.original_tests import (
+from evalframe.compat.humanstudy_bench import reports
+from evalframe.compat.humanstudy_bench.p_values import (
+    direction_match,
     direction_of,
     kind_of_effect,
     p_value_of,
+    repaired_posterior,
+    scalar_pas,
     side_of,
 )
-from evalframe.compat.humanstudy_bench.legacy.rates import level_of
-from evalframe.compat.humanstudy_bench.legacy.repair import repaired_posterior, scalar_pas
-from evalframe.replication.effects.conversions import d_of_kind, r_of_kind
-from evalframe.replication.effects.correlations import z_error, z_of_r
-from evalframe.replication.effects.differences import standardised, standardised_error
-from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.numbers import number
+from evalframe.compat.humanstudy_bench.strict_ecs import consistency, z_difference
+from evalframe.core.frames import like_input
+from evalframe.replication.effects.kinds import check_types
+from evalframe.replication.effects.original import (
+    KIND_NAMES,
+    d_error,
+    d_of_effect,
+    d_of_t,
+    kind_of_test,
+    r_of_effect,
+    z_error,
+    z_of_r,
+)
+from evalframe.replication.effects.table import checked_tests
 from evalframe.replication.effects.types import SIDES
+from evalframe.replication.numbers import check_numbers, number
+from evalframe.replication.rates import level_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from evalframe.core.rules import Rules
+    from evalframe.core.typing import Frame
     from evalframe.replication.effects.types import Side
 
-_REFERENCE: Rules = "reference"
-_HALF = pl.lit(0.5)
+_NUMBERS = (
+    *(f"{name}_{side}" for name in ("p_value", "pi", "p0", "df") for side in SIDES),
+    *("significance_level", "pas"),
+)
 _EXPECTED = "positive"
-"""What a test expects that does not say."""
+"""The expected direction of a test by default."""
 _MARKED = 0.01
 """The p-value of a human result that has none and is marked as significant."""
 _CHANGED = 1e-6
-"""So far a posterior must be off for its repair to count."""
+"""Least change of a posterior that counts as a repair."""
 _KIND, _STOPS = ":kind", ":stops"
 _CELLS = ("a", "b", "c", "d")
 
 
-def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
-    """Tests with their legacy fields, null where the original stops; see `replication_fields`.
+@like_input
+def replication_fields(tests: Frame) -> pl.LazyFrame:
+    """Tests with p-values, directions, significance, effects, z-differences and consistencies.
 
-    Columns of the tests must not begin with a colon.
+    Names and words are compared as they are written, and a missing expected direction is positive.
+    `report_human` is read for p-values and sizes, not for the statistic (`stat_human` alone).
+    Missing human p-values are guessed from it; agents' p-values are as in the table. Tests have two
+    groups unless `independent_human` or `independent_agent` is false. Rank-biserial correlations
+    have a standard error of 1 / sqrt(n - 3) and come from z on the human side; r equivalents are of
+    effects in the table. An error on one side loses what is derived after it. Human posteriors that
+    contradict the p-value are repaired with their `pas`, see `repaired_posterior`. Derived values
+    replace those of the table.
+
+    Args:
+        tests: One row per test, with `test_type`, and of each side any of the columns that
+            `with_effect_sizes` and `p_value` read (`stat_human`, `n1_agent`, ...), `p_value_human`,
+            `p_value_agent`; and of `report_human` (String, as `t(79) = 2.66, p < .05`),
+            `expected_direction` (String: positive or negative), `significance_level` (0.05 by
+            default), `pi_human` and `pi_agent`. Missing columns count as null.
+
+    Returns:
+        The tests, in their order, with `p_value_human`, `p_value_agent`, `is_significant_human`,
+        `is_significant_agent`, `direction_human`, `direction_agent`, `direction_match`,
+        `effect_size_human`, `std_error_human`, `effect_d_human`, `effect_r_human`, the same of
+        `agent`, `n_eff`, `z_difference` and `replication_consistency`. Unknown is not significant,
+        and a consistency of 0; all is null if the original stops with an error, as at `p = .05.`.
+        Lazy if `tests` is.
+
+    Raises:
+        MissingColumnsError: The table lacks `test_type`.
+        UnknownNameError: A test type is unknown; the message suggests another.
+        ContractError: A column of statistics or of directions holds no numbers.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import replication_fields
+        >>> tests = pl.DataFrame(
+        ...     {
+        ...         "test_type": ["t-test"],
+        ...         "report_human": ["t(79) = 2.66, p = .01"],
+        ...         "stat_agent": [2.66],
+        ...         "n1_agent": [40],
+        ...         "n2_agent": [41],
+        ...     }
+        ... )
+        >>> fields = replication_fields(tests)
+        >>> fields.select("p_value_human", "direction_match", "replication_consistency").row(0)
+        (0.01, True, 0.0)
     """
-    given = _Given(tests.collect_schema().names())
+    check = partial(check_types, names=KIND_NAMES)
+    lazy, back = checked_tests("replication_fields", tests, check)
+    check_numbers(lazy.collect_schema(), _NUMBERS)
+    return derived_fields(lazy).rename(back)
+
+
+def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
+    """Tests with their legacy fields; columns must not begin with a colon."""
+    given = _Columns(tests.collect_schema().names())
     for columns in (
         _numbers(given),
         _sizes(given),
@@ -67,14 +133,14 @@ def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
     return tests.with_columns(**made).select(pl.exclude("^:.*$"))
 
 
-class _Given:
-    """The columns that a table of tests may have, null where it has them not."""
+class _Columns:
+    """The columns that a table of tests can have, null if it lacks them."""
 
     def __init__(self, present: Collection[str]) -> None:
         self.present = present
 
     def number(self, name: str) -> pl.Expr:
-        return number(name if name in self.present else None, _REFERENCE)
+        return number(name if name in self.present else None)
 
     def text(self, name: str) -> pl.Expr:
         return self._column(name).cast(pl.String)
@@ -96,8 +162,8 @@ def _of(side: Side, *names: str) -> list[pl.Expr]:
     return [pl.col(f":{name}_{side}") for name in names]
 
 
-def _numbers(given: _Given) -> list[pl.Expr]:
-    """Kinds and numbers; what is infinite is no human statistic, which the original has as text."""
+def _numbers(given: _Columns) -> list[pl.Expr]:
+    """Kinds and numbers; human statistics, which are text in the original, are finite."""
     kind = kind_of_effect(pl.col("test_type"))
     trials = kind.is_in(["correlation", "binomial"])
     made = [kind.alias(_KIND)]
@@ -121,33 +187,31 @@ def _numbers(given: _Given) -> list[pl.Expr]:
     return made
 
 
-def _sizes(given: _Given) -> list[pl.Expr]:
-    """Human sizes, from the report where there is none of the first group."""
+def _sizes(given: _Columns) -> list[pl.Expr]:
+    """Human sizes, from the report if that of the first group is missing."""
     n1, n2, k, two = _of("human", "n1", "n2", "k", "two")
     report, kind = given.text("report_human"), pl.col(_KIND)
-    said = original_reports.sizes_of(report, two, kind == "f")
-    trials = pl.when((kind == "binomial") & k.is_not_null()).then(
-        original_reports.trials_of(report)
-    )
+    said = reports.sizes_of(report, two, kind == "f")
+    trials = pl.when((kind == "binomial") & k.is_not_null()).then(reports.trials_of(report))
     return [
         pl.coalesce(n1, said["n1"], trials).alias(":n1_human"),
         pl.when(n1.is_null()).then(pl.coalesce(said["n2"], n2)).otherwise(n2).alias(":n2_human"),
     ]
 
 
-def _p_value(given: _Given) -> list[pl.Expr]:
+def _p_value(given: _Columns) -> list[pl.Expr]:
     """The human p-value from numbers, and what the report says of it."""
     numbers = _of("human", "stat", "n1", "n2", "k", "p0")
     computed = p_value_of(pl.col("test_type"), numbers, side_of(given.expected()))
-    said = original_reports.p_value_of(given.text("report_human"), given.level())
+    said = reports.p_value_of(given.text("report_human"), given.level())
     return [
         computed.alias(":computed"),
         *(value.alias(f":said_{name}") for name, value in said._asdict().items()),
     ]
 
 
-def _significance(given: _Given) -> list[pl.Expr]:
-    """P-values and significance, and whether the human one is more than a guess."""
+def _significance(given: _Columns) -> list[pl.Expr]:
+    """P-values, significance, and true if the human one is more than a guess."""
     computed, said, agent = (
         pl.col(":computed"),
         pl.col(":said_p_value"),
@@ -169,7 +233,7 @@ def _significance(given: _Given) -> list[pl.Expr]:
     ]
 
 
-def _directions(given: _Given) -> list[pl.Expr]:
+def _directions(given: _Columns) -> list[pl.Expr]:
     """Directions; of the human side F is the root of its square and never negative."""
     made = []
     for side in SIDES:
@@ -182,7 +246,7 @@ def _directions(given: _Given) -> list[pl.Expr]:
 
 
 def _effects() -> list[pl.Expr]:
-    """Effects of both sides, the agent's null where the human side stops them."""
+    """Effects of both sides; the agent's is null if the human side stops."""
     kind = pl.col(_KIND)
     human, agent = (_effect(side) for side in SIDES)
     stat, n1, n2, two, *cells = _of("human", "stat", "n1", "n2", "two", *_CELLS)
@@ -205,12 +269,12 @@ def _effect(side: Side) -> pl.Expr:
     else:
         ranks = pl.when((n1 > 0) & (n2 > 0)).then(2.0 * stat / (n1 * n2) - 1.0)
     t = pl.when(kind == "f").then(stat.abs().sqrt()).otherwise(stat)
-    d = pl.when(n1.is_not_null()).then(standardised(t, n1, n2, two, _REFERENCE))
+    d = pl.when(n1.is_not_null()).then(d_of_t(t, n1, n2, two))
     return (
         pl.when(kind.is_in(["t", "f"]))
         .then(pl.when(~two | n2.is_not_null()).then(d))
         .when(kind == "correlation")
-        .then(z_of_r(stat, _REFERENCE))
+        .then(z_of_r(stat))
         .when(kind == "chi_square")
         .then(pl.when(odds > 0).then(odds.log()))
         .when(kind == "rank")
@@ -230,8 +294,8 @@ def _corrected(cells: Sequence[pl.Expr]) -> list[pl.Expr]:
     return [cell + shift for cell in cells]
 
 
-def _stops(given: _Given) -> pl.Expr:
-    """Whether the derivation stops: at a report, or where it asks for the odds of 1."""
+def _stops(given: _Columns) -> pl.Expr:
+    """True if the derivation stops: at a report, or at the odds of 1."""
     unrepairable = (given.number("pi_human") == 1.0) & ~pl.col(":significant_human")
     stops = pl.col(":said_stops") & pl.col(":computed").is_null()
     return (stops | (unrepairable & pl.col(":sure")).fill_null(value=False)).alias(_STOPS)
@@ -248,9 +312,9 @@ def _std_error(side: Side) -> pl.Expr:
     variance = pl.when(kind == "chi_square").then(of_table).otherwise(of_share)
     made = (
         pl.when(kind.is_in(["t", "f"]))
-        .then(standardised_error(effect, n1, n2, two, _REFERENCE))
+        .then(d_error(effect, n1, n2, two))
         .when((kind == "correlation") & n1.is_not_null())
-        .then(z_error(stat, n1, _REFERENCE))
+        .then(z_error(stat, n1))
         .when(kind == "rank")
         .then((total - 3.0).clip(1.0).pow(-0.5))
         .when(variance >= 0)
@@ -259,10 +323,10 @@ def _std_error(side: Side) -> pl.Expr:
     return pl.when(effect.is_not_null()).then(made)
 
 
-def _fields(given: _Given) -> dict[str, pl.Expr]:
+def _fields(given: _Columns) -> dict[str, pl.Expr]:
     """The fields by their names."""
     roles = [pl.col(f":{name}_{side}") for side in SIDES for name in ("effect", "error")]
-    z = z_difference(*roles, rules=_REFERENCE)
+    z = z_difference(*roles)
     fields = {
         f"{name}_{side}": pl.col(f":{made}_{side}")
         for name, made in {
@@ -273,13 +337,13 @@ def _fields(given: _Given) -> dict[str, pl.Expr]:
         for side in SIDES
     }
     directions = (pl.col(f":direction_{side}") for side in SIDES)
-    fields["direction_match"] = direction_match(*directions, rules=_REFERENCE)
+    fields["direction_match"] = direction_match(*directions)
     for side in SIDES:
         fields |= _effect_fields(given, side)
     return fields | {
         "n_eff": _n_eff(),
         "z_difference": _finite_or(z, given.number("z_difference")),
-        "replication_consistency": consistency(z, rules=_REFERENCE),
+        "replication_consistency": consistency(z),
     }
 
 
@@ -287,26 +351,26 @@ def _finite_or(value: pl.Expr, earlier: pl.Expr) -> pl.Expr:
     return pl.when(value.is_finite()).then(value).otherwise(earlier)
 
 
-def _effect_fields(given: _Given, side: Side) -> dict[str, pl.Expr]:
-    """Effects of a side, those of the table where there is none; r is of the table's alone."""
+def _effect_fields(given: _Columns, side: Side) -> dict[str, pl.Expr]:
+    """Effects of a side, by default those of the table; r is of the table's alone."""
     effect, error = _of(side, "effect", "error")
     size, d = (given.number(f"{name}_{side}") for name in ("effect_size", "effect_d"))
     finite = pl.when(effect.is_finite()).then(effect)
     # Some names have effects that have no equivalent.
-    kind = kind_of_test("test_type", _REFERENCE)
+    kind = kind_of_test("test_type")
     earlier = pl.coalesce(pl.when(size != 0).then(size), d)
     return {
         f"effect_size_{side}": finite.fill_null(size),
         f"std_error_{side}": error.fill_null(given.number(f"std_error_{side}")),
-        f"effect_d_{side}": d_of_kind(kind, finite, _HALF, _REFERENCE).fill_null(d),
-        f"effect_r_{side}": r_of_kind(kind, earlier, _HALF, _REFERENCE),
+        f"effect_d_{side}": d_of_effect(kind, finite).fill_null(d),
+        f"effect_r_{side}": r_of_effect(kind, earlier),
     }
 
 
 def _n_eff() -> pl.Expr:
     """The agent's size in whole subjects, 1 where it is not known."""
     n1, n2, two, *cells = _of("agent", "n1", "n2", "two", *_CELLS)
-    kind = kind_of_test("test_type", _REFERENCE)
+    kind = kind_of_test("test_type")
     size = (
         pl.when(kind.is_in(["t", "f"]))
         .then(n1 + pl.when(two).then(n2).fill_null(0.0))
@@ -322,7 +386,7 @@ def _n_eff() -> pl.Expr:
     return pl.when(known).then(size).otherwise(1.0)
 
 
-def _repairs(given: _Given) -> dict[str, pl.Expr]:
+def _repairs(given: _Columns) -> dict[str, pl.Expr]:
     """Human posteriors that contradict their p-values, repaired, and the PAS of those that were."""
     if "pi_human" not in given.present:
         return {}

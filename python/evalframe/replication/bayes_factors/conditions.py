@@ -1,4 +1,4 @@
-"""What statistics, sizes and degrees of freedom are possible: of expressions, tables, contracts."""
+"""Conditions on statistics, sizes and degrees of freedom: for expressions, tables, contracts."""
 
 from __future__ import annotations
 
@@ -31,13 +31,7 @@ _REMEDIES = {
 
 
 class Condition(NamedTuple):
-    """One condition on a test.
-
-    Args:
-        text: What holds, in terms of the roles.
-        holds: True or false; null where a role is missing.
-        roles: The roles it speaks of.
-    """
+    """One condition on a test: its text, a Boolean (null if a role is missing), and its roles."""
 
     text: str
     holds: pl.Expr
@@ -45,15 +39,12 @@ class Condition(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What to do where it does not hold."""
+        """Advice for a test that breaks it."""
         return _REMEDIES.get(self.text, "correct it, or set the statistic to null if it is unknown")
 
 
 def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
-    """Of t: pairs and one sample from 2 on, two groups from 3 on; infinite t is possible.
-
-    Degrees of freedom of its own free it from a least size.
-    """
+    """Of t: pairs and one sample of 2 or more, two groups of 3 or more; any size if df is given."""
     alone, own = n2.is_null(), df.is_not_null()
     one = _count(n1, 2) | (own & _count(n1, 1))
     two = _groups(n1, n2) | (own & _some_groups(n1, n2))
@@ -65,7 +56,7 @@ def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
 
 
 def of_welch(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
-    """Of Welch's t: two groups, with degrees of freedom that do not follow from their sizes."""
+    """Of Welch's t: two groups, and degrees of freedom, which do not follow from their sizes."""
     return [
         Condition(_OWN_DEGREES, df.is_not_null(), ("df",)),
         Condition("n1 and n2 are 1 or more", _some_groups(n1, n2), ("n1", "n2")),
@@ -83,7 +74,7 @@ def of_score(z: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
 
 
 def of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:
-    """Of U: two groups, and no more than all pairs."""
+    """Of U: two groups, and at most all pairs."""
     pairs = (u >= 0) & (u <= n1 * n2)
     return [
         Condition(_GROUPS, _groups(n1, n2), ("n1", "n2")),
@@ -127,19 +118,19 @@ def of_chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
 
 
 def of_wald(wald: pl.Expr, df: pl.Expr, n: pl.Expr) -> Conditions:
-    """Of Wald's chi-square: what holds of any."""
+    """Of Wald's chi-square: those of any chi-square."""
     stated, *others = of_chi2(wald, df, n)
     return [Condition(_WALD, stated.holds, stated.roles), *others]
 
 
 def of_cells(cells: Sequence[pl.Expr]) -> Conditions:
-    """Of the table of a chi-square: no cell below 0, whether or not the statistic is given."""
+    """Of the table of a chi-square, with or without the statistic: no cell below 0."""
     counted = pl.all_horizontal((cell >= 0).fill_null(value=True) for cell in cells)
     return [Condition("a, b, c and d are not negative", counted, CELLS)]
 
 
 def of_binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> Conditions:
-    """Of counts: whole numbers, no more than all, and a share that can be wrong either way."""
+    """Of counts: whole numbers, k not above n, and p0 between 0 and 1."""
     return [
         Condition("k is a whole number from 0 to n", _whole(k) & (k <= n), ("k", "n")),
         Condition("n is a whole number, 0 or more", _whole(n), ("n",)),
@@ -153,7 +144,7 @@ def of_p(p: pl.Expr) -> Conditions:
 
 
 def of_directional_p(p: pl.Expr, agrees: pl.Expr) -> Conditions:
-    """Of p-values with a direction, of which any is possible."""
+    """Of p-values with a direction, which can be any."""
     return of_p(p)
 
 

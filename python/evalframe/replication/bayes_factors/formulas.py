@@ -1,4 +1,4 @@
-"""Logarithms of Bayes factors by the documented rules, null where the input is impossible."""
+"""Logarithms of Bayes factors, null if the input is impossible."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.replication.bayes_factors import domains
-from evalframe.replication.bayes_factors.columns import over_numbers
+from evalframe.replication.bayes_factors import conditions
 from evalframe.replication.bayes_factors.likelihoods import (
     log_beta_binomial_factor,
     log_two_sided_f,
 )
 from evalframe.replication.bayes_factors.quadrature import log_jzs
 from evalframe.replication.bayes_factors.stretched_beta import log_exact_r
+from evalframe.replication.numbers import number, over_numbers
 
 if TYPE_CHECKING:
-    from evalframe.replication.bayes_factors.domains import Conditions
+    from evalframe.core.typing import IntoExpr
+    from evalframe.replication.bayes_factors.conditions import Conditions
 
 
 _NORMAL = 1e24
@@ -26,7 +27,7 @@ _NORMAL = 1e24
 
 
 class Jzs(NamedTuple):
-    """What a JZS integral depends on, as `quadrature.log_jzs` takes it."""
+    """Arguments of a JZS integral, see `quadrature.log_jzs`."""
 
     reach: pl.Expr
     explained: pl.Expr
@@ -35,49 +36,49 @@ class Jzs(NamedTuple):
     b: pl.Expr
 
     def log(self, where: pl.Expr) -> pl.Expr:
-        """The logarithm of the Bayes factor where so, null elsewhere."""
+        """The logarithm of the Bayes factor if `where` is true, else null."""
         reach = pl.when(where).then(self.reach)
         return over_numbers(log_jzs, [reach, *self[1:]])
 
 
 def t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr, scale: float) -> pl.Expr:
-    """JZS t: one sample or pairs where n2 is null, else two groups; those of df, or of sizes."""
+    """JZS t: one sample or pairs if n2 is null, else two groups."""
     size, usual = sizes(n1, n2)
     degrees = pl.coalesce(df.clip(upper_bound=_NORMAL), usual)
-    return jzs_of_t(t, size, degrees, scale).log(_hold(domains.of_t(t, n1, n2, df)))
+    return jzs_of_t(t, size, degrees, scale).log(_hold(conditions.of_t(t, n1, n2, df)))
 
 
 def r(r: pl.Expr, n: pl.Expr, kappa: float) -> pl.Expr:
     """Exact correlation, by a stretched beta prior."""
-    possible = pl.when(_hold(domains.of_r(r, n))).then(r)
+    possible = pl.when(_hold(conditions.of_r(r, n))).then(r)
     return over_numbers(partial(log_exact_r, kappa=float(kappa)), [possible, n])
 
 
 def f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> pl.Expr:
     """JZS regression of df1 effects."""
-    return jzs_of_f(f, df1, df2, n, scale).log(_hold(domains.of_f(f, df1, df2, n)))
+    return jzs_of_f(f, df1, df2, n, scale).log(_hold(conditions.of_f(f, df1, df2, n)))
 
 
 def u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr, scale: float) -> pl.Expr:
     """JZS t of the normal score of U."""
     size, df = sizes(n1, n2)
-    return jzs_of_t(z_of_u(u, n1, n2), size, df, scale).log(_hold(domains.of_u(u, n1, n2)))
+    return jzs_of_t(z_of_u(u, n1, n2), size, df, scale).log(_hold(conditions.of_u(u, n1, n2)))
 
 
 def chi2(chi2: pl.Expr, df: pl.Expr, n: pl.Expr) -> pl.Expr:
     """BIC approximation."""
-    return pl.when(_hold(domains.of_chi2(chi2, df, n))).then((chi2 - df * n.log()) / 2.0)
+    return pl.when(_hold(conditions.of_chi2(chi2, df, n))).then((chi2 - df * n.log()) / 2.0)
 
 
 def binomial(k: pl.Expr, n: pl.Expr, p0: pl.Expr) -> pl.Expr:
     """A uniform share against p0."""
-    possible = pl.when(_hold(domains.of_binomial(k, n, p0))).then(k)
+    possible = pl.when(_hold(conditions.of_binomial(k, n, p0))).then(k)
     return over_numbers(log_beta_binomial_factor, [possible, n, p0])
 
 
 def bound(p: pl.Expr) -> pl.Expr:
     """Vovk-Sellke."""
-    return pl.when(_hold(domains.of_p(p))).then(_bound_of_log(p.log()))
+    return pl.when(_hold(conditions.of_p(p))).then(_bound_of_log(p.log()))
 
 
 def directional_bound(p: pl.Expr, agrees: pl.Expr) -> pl.Expr:
@@ -88,8 +89,8 @@ def directional_bound(p: pl.Expr, agrees: pl.Expr) -> pl.Expr:
 
 
 def variance_ratio(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> pl.Expr:
-    """Vovk-Sellke of the two-sided p-value, which may be far below the smallest number."""
-    possible = pl.when(_hold(domains.of_variance_ratio(f, df1, df2))).then(f)
+    """Vovk-Sellke of the two-sided p-value, which can be below the smallest number."""
+    possible = pl.when(_hold(conditions.of_variance_ratio(f, df1, df2))).then(f)
     return _bound_of_log(over_numbers(log_two_sided_f, [possible, df1, df2]))
 
 
@@ -112,12 +113,12 @@ def jzs_of_t(t: pl.Expr, size: pl.Expr, df: pl.Expr, scale: float) -> Jzs:
 
 
 def jzs_of_f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr, scale: float) -> Jzs:
-    """The integral of an F; it takes what the original takes, too."""
+    """The integral of an F."""
     return _jzs(df1 * f / df2, n * scale**2, df1, (n - 1.0) / 2.0)
 
 
 def _jzs(signal: pl.Expr, reach: pl.Expr, p: pl.Expr, b: pl.Expr) -> Jzs:
-    """Signal is the explained over the unexplained variance."""
+    """The integral of a signal: the explained over the unexplained variance."""
     return Jzs(reach, 1.0 / (1.0 + 1.0 / signal), 1.0 / (1.0 + signal), p, b)
 
 
@@ -127,5 +128,39 @@ def _bound_of_log(log_p: pl.Expr) -> pl.Expr:
     return pl.when(surprise.is_infinite()).then(surprise).when(surprise.is_not_null()).then(bounded)
 
 
-def _hold(conditions: Conditions) -> pl.Expr:
-    return pl.all_horizontal([condition.holds for condition in conditions])
+def _hold(all_conditions: Conditions) -> pl.Expr:
+    return pl.all_horizontal([condition.holds for condition in all_conditions])
+
+
+def yates_chi_square(
+    a: IntoExpr = "a", b: IntoExpr = "b", c: IntoExpr = "c", d: IntoExpr = "d"
+) -> pl.Expr:
+    """Chi-square of the table [[a, b], [c, d]] with Yates' correction.
+
+    Args:
+        a: Count of the first row and first column, 0 or more.
+        b: First row, second column.
+        c: Second row, first column.
+        d: Second row, second column.
+
+    Returns:
+        Float64, named `yates_chi_square`; 0 if a row or column is empty, null if a count is
+        missing or negative.
+
+    References:
+        Yates (1934), Contingency tables involving small numbers and the χ² test.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.bayes_factors import yates_chi_square
+        >>> tables = pl.DataFrame({"a": [10, 0], "b": [20, 0], "c": [20, 3], "d": [10, 4]})
+        >>> tables.select(yates_chi_square()).to_series().to_list()
+        [5.4, 0.0]
+    """
+    a, b, c, d = (number(count) for count in (a, b, c, d))
+    margins = (a + b) * (c + d) * (a + c) * (b + d)
+    total = a + b + c + d
+    gap = ((a * d - b * c).abs() - total / 2.0).clip(0.0)
+    statistic = pl.when(margins > 0).then(total * gap.pow(2) / margins).otherwise(0.0)
+    possible = pl.all_horizontal(count >= 0 for count in (a, b, c, d))
+    return pl.when(possible).then(statistic).alias("yates_chi_square")
