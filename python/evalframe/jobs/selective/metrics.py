@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.metric import Metric, make, registered
+from evalframe.core.metric import Metric, lookup, make, registered
 from evalframe.jobs.import_paths import is_import_path, metric_at
 from evalframe.jobs.selective.job import METRICS, PREDICTION
 from evalframe.selective.conventions import Convention, fraction
@@ -59,7 +60,7 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) 
 
 def has_default_convention(job: SelectiveJob) -> bool:
     """Whether the job asks for nothing but the documented default."""
-    return job.convention in (None, registered()["aurc"].params["convention"])
+    return job.convention in (None, lookup("aurc").params["convention"])
 
 
 def reads_probabilities(metric: MetricExpr) -> bool:
@@ -84,12 +85,20 @@ def parse(name: str) -> tuple[Metric, dict[str, Any]]:
     Raises:
         UnknownNameError: Neither a metric nor a variant of one.
     """
-    for metric in registered().values():
+    for metric in _candidates(name):
         if name == metric.name:
             return metric, {}
         if metric.label and (found := re.fullmatch(_pattern(metric.label), name)):
             return metric, {key: float(value) for key, value in found.groupdict().items()}
     raise UnknownNameError.of("metric", name, registered())
+
+
+def _candidates(name: str) -> Iterator[Metric]:
+    """Public metrics by name, or by name without a number, before all others are loaded."""
+    for each in (name, re.sub(r"_[-+.e\d]+$", "", name)):
+        if each in ef.__all__:
+            yield lookup(each)
+    yield from registered().values()
 
 
 def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
