@@ -44,14 +44,16 @@ _KINDS = {
 }
 
 
-def read_prompts(source: Source, needed: Collection[str], *, id: str | None = None) -> pl.DataFrame:
+def read_prompts(
+    source: Source, columns: Collection[str], *, id: str | None = None
+) -> pl.DataFrame:
     """Columns of prompts, from a table, a Parquet file or JSON lines as written for runners.
 
     JSON lines have `id` (the column `id`, if that is named), and the other columns in `metadata`.
     """
     asker = "read_responses: prompts"
     if not is_lines(source):
-        return _read(source, needed, "prompts", asker).select(needed)
+        return _read(source, columns, "prompts", asker).select(columns)
     lines = _read(source, ("id", "metadata"), "prompts", asker)
     if not isinstance(lines.schema["metadata"], pl.Struct):
         raise ParameterError(
@@ -61,17 +63,17 @@ def read_prompts(source: Source, needed: Collection[str], *, id: str | None = No
     table = lines["metadata"].struct.unnest()
     if id is not None:
         table = table.with_columns(lines["id"].alias(id))
-    if missing := {*needed} - {*table.columns}:
+    if missing := {*columns} - {*table.columns}:
         raise MissingColumnsError.of(asker, missing, table.columns)
-    return table.select(needed)
+    return table.select(columns)
 
 
 def is_lines(source: Source) -> bool:
     """True for prompts as JSON lines, as they are written for runners of evaluations."""
     if isinstance(source, str | Path):
         return Path(source).suffix != ".parquet"
-    present = source.lazy().collect_schema()
-    return "metadata" in present and "prompt_id" not in present
+    schema = source.lazy().collect_schema()
+    return "metadata" in schema and "prompt_id" not in schema
 
 
 def answered(
@@ -103,16 +105,16 @@ def answered(
     check_ids(asked[on].drop_nulls(), "prompts")
     roles = {_PROMPT: as_expr(id), _RESPONSE: as_expr(response)}
     roles |= {} if model is None else {_MODEL: as_expr(model)}
-    own = [*asked.columns, _RESPONSE, *([] if model is None else [_MODEL])]
-    if twice := sorted(name for name in columns if [*own, *columns].count(name) > 1):
+    reserved = [*asked.columns, _RESPONSE, *([] if model is None else [_MODEL])]
+    if twice := sorted(name for name in columns if [*reserved, *columns].count(name) > 1):
         raise ParameterError(
             f"read_responses: the result has a column {twice[0]!r} of its own; rename it in the"
             " responses, or leave it out of columns"
         )
-    keys = Keys.of(by, taken=[*own, *columns])
+    keys = Keys.of(by, taken=[*reserved, *columns])
     run = [*([] if model is None else [_MODEL]), *keys.names]
-    needed = columns_read([*roles.values(), *keys.exprs, *map(as_expr, columns)])
-    table = _read(responses, needed, "responses", "read_responses")
+    required = columns_read([*roles.values(), *keys.exprs, *map(as_expr, columns)])
+    table = _read(responses, required, "responses", "read_responses")
     with naming(str(responses)) if isinstance(responses, str | Path) else nullcontext():
         # As columns added, not selected, constants are as long as the table.
         said = table.with_columns(**roles).select(*roles, *keys.exprs, *columns)
@@ -150,33 +152,34 @@ def check_ids(ids: pl.Series, called: str) -> None:
         )
 
 
-def _read(source: Source, needed: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
+def _read(source: Source, columns: Collection[str], called: str, needed_by: str) -> pl.DataFrame:
     """The required columns of a frame, or of the table in a file."""
     if isinstance(source, str | Path):
-        return _table_in(Path(source), needed, called=called, needed_by=needed_by)
-    present = source.lazy().collect_schema().names()
-    if missing := {*needed} - {*present}:
-        raise MissingColumnsError.of(needed_by, missing, present)
-    return source.lazy().select(name for name in present if name in needed).collect()
+        return _table_in(Path(source), columns, called=called, needed_by=needed_by)
+    names = source.lazy().collect_schema().names()
+    if missing := {*columns} - {*names}:
+        raise MissingColumnsError.of(needed_by, missing, names)
+    return source.lazy().select(name for name in names if name in columns).collect()
 
 
-def _check_responses(said: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> None:
+def _check_responses(responses: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> None:
     """Check that each response answers one prompt, and each prompt once per run."""
-    if said.is_empty():
+    if responses.is_empty():
         raise ContractError("read_responses: there are no responses; check where they come from")
-    if _MODEL in run and (nameless := said[_MODEL].null_count()):
+    if _MODEL in run and (nameless := responses[_MODEL].null_count()):
         raise ContractError(
-            f"read_responses: {nameless:,} of {len(said):,} responses have no model; fill it in"
+            f"read_responses: {nameless:,} of {len(responses):,} responses have no model; fill it"
+            " in"
         )
-    orphans = said.filter(~pl.col(_PROMPT).is_in(ids.implode()).fill_null(value=False))
+    orphans = responses.filter(~pl.col(_PROMPT).is_in(ids.implode()).fill_null(value=False))
     if len(orphans):
         raise ContractError(
-            f"read_responses: {len(orphans):,} of {len(said):,} responses answer none of the"
+            f"read_responses: {len(orphans):,} of {len(responses):,} responses answer none of the"
             f" prompts: {first_few(orphans[_PROMPT])}; give the prompts they were made from, or"
             " drop them"
         )
-    each = pl.struct(_PROMPT, *run)
-    repeated = said.filter(each.is_duplicated()).select(each.unique(maintain_order=True))
+    key = pl.struct(_PROMPT, *run)
+    repeated = responses.filter(key.is_duplicated()).select(key.unique(maintain_order=True))
     if len(repeated):
         parts = [pl.col(name).cast(pl.String).fill_null("null") for name in (_PROMPT, *run)]
         runs = pl.concat_str(parts, separator=" by ")
@@ -188,26 +191,26 @@ def _check_responses(said: pl.DataFrame, ids: pl.Series, run: Sequence[str]) -> 
         )
 
 
-def _table_in(path: Path, needed: Collection[str], *, called: str, needed_by: str) -> pl.DataFrame:
+def _table_in(path: Path, columns: Collection[str], *, called: str, needed_by: str) -> pl.DataFrame:
     """The required columns of a table in a Parquet file, or in JSON lines.
 
     JSON lines are read as by the standard library: the last of a repeated key counts. Values of
     different kinds under a name are an InputError, since Polars would turn them into text.
     """
     if path.suffix == ".parquet":
-        check_parquet(path, f"{called} {path}", needed)
+        check_parquet(path, f"{called} {path}", columns)
         with damage_told(f"{called} {path}", "Parquet"):
             lazy = pl.scan_parquet(path, glob=False)
-            present = lazy.collect_schema().names()
-            table = lazy.select(name for name in present if name in needed).collect()
+            names = lazy.collect_schema().names()
+            table = lazy.select(name for name in names if name in columns).collect()
     else:
         rows = _rows(path, called)
-        present = [*dict.fromkeys(name for row in rows for name in row)]
-        read = [{name: row.get(name) for name in present if name in needed} for row in rows]
-        table = _table(read, str(path))
-    if missing := {*needed} - {*present}:
+        names = [*dict.fromkeys(name for row in rows for name in row)]
+        selected = [{name: row.get(name) for name in names if name in columns} for row in rows]
+        table = _table(selected, str(path))
+    if missing := {*columns} - {*names}:
         with naming(str(path)):
-            raise MissingColumnsError.of(needed_by, missing, present)
+            raise MissingColumnsError.of(needed_by, missing, names)
     return table
 
 

@@ -303,8 +303,8 @@ def validate(
     table = frame.lazy()
     schema = table.collect_schema()
     query = contract.query(table)
-    if quarantine is not None and (taken := schema.keys() & {ROW, BROKEN_RULES}):
-        names = " and ".join(map(repr, sorted(taken)))
+    if quarantine is not None and (reserved := schema.keys() & {ROW, BROKEN_RULES}):
+        names = " and ".join(map(repr, sorted(reserved)))
         raise ContractError(f"{contract.table}: rename {names}, which quarantined rows gain.")
     rows, breaches = _breaches(table, contract, query.collect() if counts is None else counts)
     if not rows:
@@ -342,8 +342,8 @@ def _complaint(
 ) -> str:
     """All broken rules, each with its first offending rows and the remedy."""
     offending = [_offending(table, contract, rule).head(examples) for rule, _ in breaches]
-    found = f"{len(breaches)} rule{'s' * (len(breaches) > 1)} broken"
-    lines = [f"{contract.table}: {found} (rows are numbered from 0)."]
+    summary = f"{len(breaches)} rule{'s' * (len(breaches) > 1)} broken"
+    lines = [f"{contract.table}: {summary} (rows are numbered from 0)."]
     for (rule, broken), first_rows in zip(breaches, pl.collect_all(offending), strict=True):
         lines.append(f"  {rule.name}: not so in {broken:,} of {rows:,} rows")
         lines += (f"    {_shown(row)}" for row in first_rows.iter_rows(named=True))

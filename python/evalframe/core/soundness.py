@@ -55,19 +55,19 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
     `columns` are the roles, and the weight if any; `labels` are roles of any dtype, which can be
     null but not NaN.
     """
-    needed = [role for role in columns if role != WEIGHT and state.valid is None]
-    present = [
+    required = [role for role in columns if role != WEIGHT and state.valid is None]
+    conditions = [
         columns[role].is_not_null()
         if role in labels
         else columns[role].is_not_nan().fill_null(value=False)
-        for role in needed
+        for role in required
     ]
     if WEIGHT in columns:
         weight = columns[WEIGHT]
-        present.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
+        conditions.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
     if state.valid is not None:
-        present.append(state.valid)
-    valid = pl.all_horizontal(present) if len(present) > 1 else present[0]
+        conditions.append(state.valid)
+    valid = pl.all_horizontal(conditions) if len(conditions) > 1 else conditions[0]
 
     def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
         return {
@@ -101,13 +101,13 @@ def _wrong_types(state: Any, roles: Collection[str]) -> Iterator[str]:
         return
     if not callable(finish):
         yield f"finish must be a function, such as lambda t: ..., got {finish!r}"
-    for kind, named, wanted in _groups(state):
+    for kind, named, expected in _groups(state):
         if not hasattr(named, "items"):
             yield f'{kind}s must be named, such as {{"mass": weight}}, got {named!r}'
             return
         for name, value in named.items():
-            if not isinstance(value, wanted):
-                of = "an expression" if wanted is pl.Expr else f"a {wanted.__name__}(...)"
+            if not isinstance(value, expected):
+                of = "an expression" if expected is pl.Expr else f"a {expected.__name__}(...)"
                 yield f"{kind} {name!r} must be {of}, got {value!r}"
     for part, expr in _row_parts(state):
         if not isinstance(expr, pl.Expr):

@@ -131,23 +131,23 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
     if name not in ABILITIES:
         raise UnknownNameError.of("ability", name, ABILITIES)
     columns = table.lazy().collect_schema().names()
-    needed = {"dataset", "noise_rate", "n"}
+    required = {"dataset", "noise_rate", "n"}
     if name == "counterfactual_robustness":
-        needed |= {"passage_num"}
-    if missing := needed - {*columns}:
+        required |= {"passage_num"}
+    if missing := required - {*columns}:
         raise MissingColumnsError.of("published_table", missing, columns)
     keys = [key for key in columns[: columns.index("n")] if key != "noise_rate"]
-    mine = table.lazy().filter(ability() == name)
+    rows = table.lazy().filter(ability() == name)
     if name == "negative_rejection":
-        return mine.select(
+        return rows.select(
             *keys,
             rej="all_rate",
             rejection_rate="rejection_rate",
             rej_judge="judge_rejection_rate",
         ).sort(keys)
     if name == "counterfactual_robustness":
-        return _counterfactual(mine, columns[: columns.index("n")])
-    wide = mine.filter(pl.col("noise_rate") < 1).select(*keys, "noise_rate", "accuracy")
+        return _counterfactual(rows, columns[: columns.index("n")])
+    wide = rows.filter(pl.col("noise_rate") < 1).select(*keys, "noise_rate", "accuracy")
     long = wide.sort("noise_rate").with_columns(pl.col("noise_rate").cast(pl.String)).collect()
     return long.pivot("noise_rate", index=keys, values="accuracy").sort(keys).lazy()
 
@@ -205,11 +205,11 @@ def accuracy_drop(
 
     keys = Keys.of(by, taken=["noise_rate", *DROP])
     rate = pl.col("noise_rate")
-    needed = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
-    rows = with_outcomes(lazy(labelled), dropped, needed, "accuracy_drop")
+    required = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
+    rows = with_outcomes(lazy(labelled), dropped, required, "accuracy_drop")
     if resample is not None:  # the rows are read twice
         cluster = cluster_of(resample)
-        rows = narrowed(rows, [*needed, *([] if cluster is None else [cluster])])
+        rows = narrowed(rows, [*required, *([] if cluster is None else [cluster])])
     rows = rows.filter(rate.is_between(0, 1)).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
     plain = rates(rows, by=[*groups, "noise_rate"], weight=weight).collect()
@@ -232,10 +232,10 @@ def accuracy_drop(
             for name in _SIDES
         )
     drop = (pl.col("accuracy_without_noise") - pl.col("accuracy")).alias("accuracy_drop")
-    shown = sides.with_columns(drop).select(
+    result = sides.with_columns(drop).select(
         *keys.inner, "noise_rate", *_columns_of(DROP, [*sides.columns, "accuracy_drop"])
     )
-    return shown.sort(*keys.inner, "noise_rate").rename(keys.restore()).lazy()
+    return result.sort(*keys.inner, "noise_rate").rename(keys.restore()).lazy()
 
 
 _ALL = ":all"
@@ -248,7 +248,7 @@ def _compared(
     """Drops of groups with responses without noise, with their uncertainty."""
     from evalframe.comparison import compare
 
-    made = compare(
+    compared = compare(
         rows,
         answer_accuracy(),
         between="noise_rate",
@@ -257,7 +257,7 @@ def _compared(
         weight=weight,
         resample=resample,
     )
-    return made.select(
+    return compared.select(
         *groups,
         pl.col("right").alias("noise_rate"),
         pl.col("estimate_left").alias("paired_accuracy_without_noise"),
@@ -270,9 +270,9 @@ def _compared(
     ).collect()
 
 
-def _columns_of(schema: Mapping[str, pl.DataType], present: list[str]) -> list[pl.Expr]:
+def _columns_of(schema: Mapping[str, pl.DataType], columns: list[str]) -> list[pl.Expr]:
     return [
-        pl.col(name) if name in present else pl.lit(None, dtype=dtype).alias(name)
+        pl.col(name) if name in columns else pl.lit(None, dtype=dtype).alias(name)
         for name, dtype in schema.items()
     ]
 
@@ -292,8 +292,8 @@ def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     correct, all_of_them = pl.col("n_correct").sum(), pl.col("n").sum()
     without = rows.filter(pl.col("passage_num") == 0).group_by(runs).agg(acc=correct / all_of_them)
     joined = documents.join(without, on=runs, how="full", coalesce=True, nulls_equal=True)
-    shown = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
-    return joined.sort(*runs, *settings).select(*runs, *settings, *shown)
+    rates = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
+    return joined.sort(*runs, *settings).select(*runs, *settings, *rates)
 
 
 _OF_DOCUMENTS = ("noise_rate", "passage_num", "correct_passage_rate")

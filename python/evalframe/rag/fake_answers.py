@@ -56,17 +56,17 @@ def fake_answer_hits(
     """
     import numpy as np
 
-    known = frame["response"].is_not_null() & frame["fake_answers"].is_not_null()
-    verdicts = pl.select(pl.when(known).then(pl.lit(value=False))).to_series()
-    left = np.flatnonzero(known.to_numpy())
+    valid = frame["response"].is_not_null() & frame["fake_answers"].is_not_null()
+    verdicts = pl.select(pl.when(valid).then(pl.lit(value=False))).to_series()
+    left = np.flatnonzero(valid.to_numpy())
     for spelling in spellings:
         rows = frame.select("response", "answers", "fake_answers").gather(left)
         fakes = _in_response(rows, spelling)
-        found = np.unique(fakes["row"].to_numpy())
-        if len(found):
+        hits = np.unique(fakes["row"].to_numpy())
+        if len(hits):
             fakes = fakes.with_columns(row=pl.col("row").rle_id())
-            verdicts.scatter(left[found], _falls(rows.gather(found), fakes, spelling, check))
-        left = np.delete(left, found)
+            verdicts.scatter(left[hits], _falls(rows.gather(hits), fakes, spelling, check))
+        left = np.delete(left, hits)
     return verdicts
 
 
@@ -77,11 +77,11 @@ def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
     fakes = rows["fake_answers"]
     row = np.repeat(np.arange(len(rows)), fakes.list.len().to_numpy())
     texts = fakes.explode(empty_as_null=False)
-    kept = (texts.str.strip_chars() != "").fill_null(value=False).to_numpy()
-    row, texts = row[kept], texts.filter(kept)
+    selected = (texts.str.strip_chars() != "").fill_null(value=False).to_numpy()
+    row, texts = row[selected], texts.filter(selected)
     if spelling.possible is not None:
-        kept = spelling.possible(rows["response"], row, texts)
-        row, texts = row[kept], texts.filter(kept)
+        selected = spelling.possible(rows["response"], row, texts)
+        row, texts = row[selected], texts.filter(selected)
     written = _written(texts, spelling)
     responses = once_each(rows["response"], row, lambda some: _written(some, spelling))
     hit = contains(responses, written) & (written.str.strip_chars() != "").to_numpy()
@@ -101,12 +101,12 @@ def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: C
     golds = Groups.of(rows["answers"].fill_null(pl.Series([[]], dtype=rows["answers"].dtype)))
     texts = _written(rows["response"], spelling)
     aliases = _written(golds.aliases.fill_null(""), spelling)
-    for (place,), some in fakes.group_by("place", maintain_order=True):
-        there = np.zeros(len(rows), dtype=np.bool_)
-        there[some["row"].to_numpy()] = True
-        fake = expanded(some["fake"], there)
-        texts = _masked(texts, fake, _mask(place))
-        aliases = _masked(aliases, fake.gather(golds.row), _mask(place))
+    for (rank,), some in fakes.group_by("place", maintain_order=True):
+        has_fake = np.zeros(len(rows), dtype=np.bool_)
+        has_fake[some["row"].to_numpy()] = True
+        fake = expanded(some["fake"], has_fake)
+        texts = _masked(texts, fake, _mask(rank))
+        aliases = _masked(aliases, fake.gather(golds.row), _mask(rank))
     aliases = aliases.set(aliases.str.contains(_ONLY_A_MASK), _mask(_LETTERS**2 - 1))
     codes = check(texts, replace(golds, aliases=aliases))
     right = holds(codes > 0, golds.row_starts)

@@ -61,31 +61,33 @@ def attach_answers(
         ['Kyiv', 'Rome']
     """
     keys = list(dict.fromkeys([on] if isinstance(on, str) else on))
-    answered, asked = lazy(responses), lazy(instances)
-    present, known = answered.collect_schema(), asked.collect_schema()
+    answered, questions = lazy(responses), lazy(instances)
+    schema, question_schema = answered.collect_schema(), questions.collect_schema()
     if not keys:
         raise ParameterError("attach_answers needs the columns that identify an instance, as on=")
-    attached = _attached(columns, [*keys], present, known)
-    if missing := {*keys} - {*present}:
-        raise MissingColumnsError.of("attach_answers", missing, present)
-    if missing := {*keys, *attached} - {*known}:
-        raise MissingColumnsError.of("attach_answers", missing, known)
+    attached = _attached(columns, [*keys], schema, question_schema)
+    if missing := {*keys} - {*schema}:
+        raise MissingColumnsError.of("attach_answers", missing, schema)
+    if missing := {*keys, *attached} - {*question_schema}:
+        raise MissingColumnsError.of("attach_answers", missing, question_schema)
     named = Contract("instances", tuple(Column(name) for name in keys), key=tuple(keys))
-    validate(asked.select(selectors.by_name(keys)), named)
-    asked = asked.select(*_as_in(present, known, keys), selectors.by_name(attached))
-    _refuse_unknown(answered, asked, keys)
-    return answered.join(asked, on=keys, how="left", maintain_order="left")
+    validate(questions.select(selectors.by_name(keys)), named)
+    questions = questions.select(
+        *_as_in(schema, question_schema, keys), selectors.by_name(attached)
+    )
+    _refuse_unknown(answered, questions, keys)
+    return answered.join(questions, on=keys, how="left", maintain_order="left")
 
 
 def _attached(
-    columns: Sequence[str] | None, keys: list[str], present: pl.Schema, known: pl.Schema
+    columns: Sequence[str] | None, keys: list[str], schema: pl.Schema, question_schema: pl.Schema
 ) -> list[str]:
     """The columns to attach."""
     if columns is None:
-        attached = [name for name in ATTACHED if name in known and name not in present]
+        attached = [name for name in ATTACHED if name in question_schema and name not in schema]
     else:
         attached = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
-        if twice := [name for name in attached if name in present and name not in keys]:
+        if twice := [name for name in attached if name in schema and name not in keys]:
             raise ParameterError(
                 f"the responses have a column {twice[0]!r} already; drop it, or leave it out of"
                 " columns"
@@ -94,23 +96,23 @@ def _attached(
     if not attached:
         raise ParameterError(
             "there is nothing to attach: the instances have none of the columns that the responses"
-            f" lack. Instances have {known.names()}; name some as columns=[...]"
+            f" lack. Instances have {question_schema.names()}; name some as columns=[...]"
         )
     return attached
 
 
-def _as_in(present: pl.Schema, known: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
+def _as_in(schema: pl.Schema, question_schema: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
     """The keys of the instances, cast to the types that they have in the responses."""
     for name in keys:
-        here, there = present[name], known[name]
-        integers = here.is_integer() and there.is_integer()
-        if not (here == there or integers or (_is_text(here) and _is_text(there))):
+        dtype, other = schema[name], question_schema[name]
+        integers = dtype.is_integer() and other.is_integer()
+        if not (dtype == other or integers or (_is_text(dtype) and _is_text(other))):
             raise ParameterError(
-                f"attach_answers compares {name!r}, which is {here} in the responses and {there} in"
-                f" the instances; cast one: frame.with_columns(pl.col({name!r}).cast(pl.{there}))"
+                f"attach_answers compares {name!r}, which is {dtype} in the responses and {other} "
+                f"in the instances; cast one: frame.with_columns(pl.col({name!r}).cast(pl.{other}))"
             )
     # A key that does not fit the type of the responses becomes null, which matches no response.
-    return [selectors.by_name(name).as_expr().cast(present[name], strict=False) for name in keys]
+    return [selectors.by_name(name).as_expr().cast(schema[name], strict=False) for name in keys]
 
 
 def _is_text(dtype: pl.DataType) -> bool:

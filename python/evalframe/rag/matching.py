@@ -88,9 +88,9 @@ def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
     """The texts, some of them replaced by others in the same order."""
     import numpy as np
 
-    place = np.arange(len(texts))
-    place[where] = len(texts) + np.arange(len(others))
-    return pl.concat([texts, others]).gather(place)
+    index = np.arange(len(texts))
+    index[where] = len(texts) + np.arange(len(others))
+    return pl.concat([texts, others]).gather(index)
 
 
 def expanded(values: pl.Series, where: Bools) -> pl.Series:

@@ -123,20 +123,20 @@ _READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.St
 """Optional columns; counts and rates that need a missing one are null."""
 
 
-def narrowed(rows: pl.LazyFrame, needed: Sequence[pl.Expr]) -> pl.LazyFrame:
+def narrowed(rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> pl.LazyFrame:
     """The columns that rates and these expressions read, in memory: labels are computed once."""
-    roots = columns_read(needed)
+    roots = columns_read(exprs)
     names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])
     return rows.select(*names).collect().lazy()
 
 
 def with_outcomes(
-    responses: pl.LazyFrame, dropped: Dropped, needed: list[pl.Expr], asker: str = "rates"
+    responses: pl.LazyFrame, dropped: Dropped, exprs: list[pl.Expr], asker: str = "rates"
 ) -> pl.LazyFrame:
     """The responses with all columns that rates read, null if the table lacks them."""
     check_choice("dropped", dropped, Dropped)
     schema = responses.collect_schema()
-    roots = columns_read(needed)
+    roots = columns_read(exprs)
     if missing := {"label", *roots} - {*schema}:
         raise MissingColumnsError.of(asker, missing, schema.names())
     for name, kind in _TYPES.items():

@@ -182,13 +182,13 @@ def table_of(
     elif resample is not None:
         table = _resampled(table, rows, keys, weight, metrics, resample)
     if intervals is not None or resample is not None:
-        shown = [*counters, *(name for rate in metrics for name in (rate, *ends[rate]))]
+        columns = [*counters, *(name for rate in metrics for name in (rate, *ends[rate]))]
     else:
-        shown = [*counters, *metrics]
+        columns = [*counters, *metrics]
     absent = {"factlabel", "evaluation"} - {*responses.collect_schema()}
     unknown = [name for name, flag in counters.items() if absent & {*flag.meta.root_names()}]
     table = table.with_columns(pl.when(pl.lit(value=False)).then(pl.col(name)) for name in unknown)
-    return table.sort(keys.inner).select(*keys.inner, *shown).rename(keys.restore())
+    return table.sort(keys.inner).select(*keys.inner, *columns).rename(keys.restore())
 
 
 def _wide(
@@ -233,8 +233,11 @@ def _wilson_bounds(metrics: Iterable[str], level: float) -> list[pl.Expr]:
     for rate in metrics:
         rows = pl.col(_ROWS + rate)
         lower, upper = wilson(pl.col(rate), rows, level)
-        some = pl.when(rows > 0)
-        bounds += [some.then(lower).alias(f"{rate}_lower"), some.then(upper).alias(f"{rate}_upper")]
+        defined = pl.when(rows > 0)
+        bounds += [
+            defined.then(lower).alias(f"{rate}_lower"),
+            defined.then(upper).alias(f"{rate}_upper"),
+        ]
     return bounds
 
 

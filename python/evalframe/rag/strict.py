@@ -34,13 +34,13 @@ def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
     is_searched = (~frame["rejected"] & frame["answers"].is_not_null()).fill_null(value=False)
     searched = frame.filter(is_searched)
     groups = Groups.of(searched["answers"])
-    found = _found(searched["response"], groups)
+    codes = _found(searched["response"], groups)
     places = np.flatnonzero(is_searched.to_numpy())
     lengths, valid = rejected.astype(np.int64), rejected.copy()
     lengths[places] = np.diff(groups.row_starts)
-    valid[places] = ~holds(found == UNKNOWN, groups.row_starts)
+    valid[places] = ~holds(codes == UNKNOWN, groups.row_starts)
     values = np.full(lengths.sum(), -1, dtype=np.int8)
-    values[np.repeat(~rejected, lengths)] = found
+    values[np.repeat(~rejected, lengths)] = codes
     columns = {"label": segments.listed(values, lengths, valid), "factlabel": frame["factlabel"]}
     if "fake_answers" in frame.columns:
         columns["fake_answer_hit"] = fake_answer_hits(frame, _found)
@@ -67,6 +67,6 @@ def _found(texts: pl.Series, groups: Groups) -> Codes:
 
     lower = texts.str.to_lowercase()
     hits = contains(lower.gather(groups.row), groups.aliases.str.to_lowercase())
-    found = holds(hits, groups.group_starts).astype(np.int8)
-    found[groups.unknown] = UNKNOWN
-    return found
+    codes = holds(hits, groups.group_starts).astype(np.int8)
+    codes[groups.unknown] = UNKNOWN
+    return codes

@@ -58,10 +58,10 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     rows = frame.select(*keys.select(), label, pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
     counts = rows.group_by(groups).agg(pl.col("label").count().cast(pl.Int64).alias("n_responses"))
-    place = pl.int_ranges(pl.col("label").list.len()).alias(_PLACE)
+    index = pl.int_ranges(pl.col("label").list.len()).alias(_PLACE)
     largest = (
         rows.filter(pl.col("label").is_not_null())
-        .with_columns(place)
+        .with_columns(index)
         .explode("label", _PLACE, empty_as_null=False)
         .group_by(*groups, _PLACE)
         .agg(pl.col("label").max())

@@ -122,17 +122,19 @@ def _arranged(
         groups = [[*range(*ends)] for ends in pairwise(accumulate(sizes, initial=0))]
         for group in groups:
             generator.shuffle(group)
-        sweep = [place for rank in zip_longest(*groups) for place in rank if place is not None]
-        documents = [(POSITIVE, place) for place in sweep[:n_pos]]
+        sweep = [
+            position for rank in zip_longest(*groups) for position in rank if position is not None
+        ]
+        documents = [(POSITIVE, position) for position in sweep[:n_pos]]
     elif counterfactual:
         passages = range(sum(sizes))
         wrong = generator.sample(passages, n_wrong)
         others = sorted({*passages} - {*wrong})
-        documents = [(WRONG, place) for place in wrong]
-        documents += [(POSITIVE, place) for place in generator.sample(others, n_correct)]
+        documents = [(WRONG, position) for position in wrong]
+        documents += [(POSITIVE, position) for position in generator.sample(others, n_correct)]
     else:
-        documents = [(POSITIVE, place) for place in range(n_pos)]
-    documents += [(NEGATIVE, place) for place in range(n_neg)]
+        documents = [(POSITIVE, position) for position in range(n_pos)]
+    documents += [(NEGATIVE, position) for position in range(n_neg)]
     generator.shuffle(documents)
     return documents
 

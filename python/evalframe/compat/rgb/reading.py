@@ -105,8 +105,8 @@ def read(
     """
     check_choice("duplicates", duplicates, Duplicates)
     check_choice("on_invalid", on_invalid, OnInvalid)
-    given = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
-    runs = runs_in(path, given, scores=False)
+    overrides = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
+    runs = runs_in(path, overrides, scores=False)
     if duplicates == "raise":
         _refuse_duplicates(runs)
     records = read_records(list(runs), PREDICTIONS, nullable=["ans"] * (on_invalid == "null"))
@@ -180,8 +180,8 @@ def read_scores(
         ...     rgb.read_scores(folder).select("model", "noise_rate", "all_rate", "nums").row(0)
         ('7b', 0.4, 0.5, 2)
     """
-    given = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
-    runs = runs_in(path, given, scores=True)
+    overrides = Settings(model, dataset, temperature, noise_rate, passage_num, correct_passage_rate)
+    runs = runs_in(path, overrides, scores=True)
     rows = [
         asdict(settings) | _stored(file, settings, checked=noise_rate is None) | {"file": str(file)}
         for file, settings in runs.items()
@@ -298,13 +298,13 @@ def _stored(file: Path, settings: Settings, *, checked: bool) -> dict[str, Any]:
         raise InputError(f"{file} holds no scores: no object with 'all_rate'; is it another file?")
     scores = {name: stored[name] for name in ("noise_rate", *SCORES) if name in stored}
     for name, value in scores.items():
-        whole = name in SCORES and SCORES[name].is_integer()
+        is_integer = name in SCORES and SCORES[name].is_integer()
         if type(value) is int:
-            fits = abs(value) <= (2**63 - 1 if whole else sys.float_info.max)
+            fits = abs(value) <= (2**63 - 1 if is_integer else sys.float_info.max)
         else:
-            fits = type(value) is float and not whole
+            fits = type(value) is float and not is_integer
         if not fits:
-            kind = "an integer of 64 bits" if whole else "a number of 64 bits"
+            kind = "an integer of 64 bits" if is_integer else "a number of 64 bits"
             raise InputError(f"{file}: {name!r} is {reprlib.repr(value)}, not {kind}")
     noise_rate = scores.pop("noise_rate", settings.noise_rate)
     if checked and noise_rate != settings.noise_rate:

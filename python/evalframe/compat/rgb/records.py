@@ -166,9 +166,9 @@ def _key(name: str) -> str:
 def _rewritten(paths: Sequence[Path], layout: Layout, nullable: Collection[str]) -> pl.LazyFrame:
     """Lines of all files, read by the standard library and written with the known keys only."""
     rows = [
-        (str(path), json.dumps(_checked(line, place, layout, nullable)))
+        (str(path), json.dumps(_checked(line, location, layout, nullable)))
         for path in paths
-        for line, place in _lines(path)
+        for line, location in _lines(path)
     ]
     schema = {FILE: pl.String(), _LINE: pl.String()}
     return pl.LazyFrame(rows, schema=schema, orient="row").with_row_index(_ROW)
@@ -185,17 +185,21 @@ def _lines(path: Path) -> Iterator[tuple[bytes, str]]:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from error
 
 
-def _checked(line: bytes, place: str, layout: Layout, nullable: Collection[str]) -> dict[str, Any]:
+def _checked(
+    line: bytes, location: str, layout: Layout, nullable: Collection[str]
+) -> dict[str, Any]:
     """Known keys of a line; raise InputError if it is no such record."""
     if b"\0" in line:
-        raise InputError(f"{place}: a NUL byte, which JSON never holds; is it UTF-8 text?")
+        raise InputError(f"{location}: a NUL byte, which JSON never holds; is it UTF-8 text?")
     if line.startswith(b"["):
         raise InputError(
-            f"{place}: a JSON array; write its records as JSON lines, an object on each line"
+            f"{location}: a JSON array; write its records as JSON lines, an object on each line"
         )
-    record = decoded(line, place)
+    record = decoded(line, location)
     if not isinstance(record, dict):
-        raise InputError(f"{place}: {_shown(record)} is no record; each line must be a JSON object")
+        raise InputError(
+            f"{location}: {_shown(record)} is no record; each line must be a JSON object"
+        )
     values = {}
     for key in layout:
         if key.name in record:
@@ -203,10 +207,12 @@ def _checked(line: bytes, place: str, layout: Layout, nullable: Collection[str])
             fits = re.fullmatch(key.shape, json.dumps(value))
             if not fits and key.name not in nullable:
                 hint = "; read such answers as null by on_invalid='null'" * (key.name == "ans")
-                raise InputError(f"{place}: {key.name!r} is {_shown(value)}, not {key.words}{hint}")
+                raise InputError(
+                    f"{location}: {key.name!r} is {_shown(value)}, not {key.words}{hint}"
+                )
             values[key.name] = value if fits else None
         elif key.required:
-            raise InputError(f"{place}: no {key.name!r}; the record has {sorted(record)}")
+            raise InputError(f"{location}: no {key.name!r}; the record has {sorted(record)}")
     return values
 
 

@@ -113,7 +113,7 @@ def is_named_as_run(path: Path) -> bool:
     return path.suffix in _SUFFIXES and _NAME.fullmatch(path.stem) is not None
 
 
-def runs_in(paths: Paths, given: Settings, *, scores: bool) -> dict[Path, Settings]:
+def runs_in(paths: Paths, overrides: Settings, *, scores: bool) -> dict[Path, Settings]:
     """Score or prediction files in these files, globs and folders, with the settings of each."""
     entries = [paths] if isinstance(paths, str | Path) else list(paths)
     try:
@@ -124,7 +124,7 @@ def runs_in(paths: Paths, given: Settings, *, scores: bool) -> dict[Path, Settin
         ) from error
     if not files:
         raise InputError("no file to read; name a file, a glob or a folder")
-    return {path: settings_of(path, given) for path in dict.fromkeys(files)}
+    return {path: settings_of(path, overrides) for path in dict.fromkeys(files)}
 
 
 def _files(entry: Path, *, scores: bool) -> list[Path]:

@@ -250,8 +250,8 @@ def score_object(
     return scores
 
 
-def _share(part: int, whole: int) -> Score:
-    return part / whole if whole else 0
+def _share(part: int, total: int) -> Score:
+    return part / total if total else 0
 
 
 def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:

@@ -70,27 +70,27 @@ def write_documents(
     spoken = language_of(language, Path())
     if paths:
         check_found(columns, "instances")
-        table = given = rgb.read_instances(paths).lazy()
+        table = source = rgb.read_instances(paths).lazy()
     else:
-        given, _ = open_files(files, texts=TEXTS, columns=columns)
-        check_found(columns, "instances", given.collect_schema())
+        source, _ = open_files(files, texts=TEXTS, columns=columns)
+        check_found(columns, "instances", source.collect_schema())
         named = {name for names in columns.values() for name in names} - {*columns}
-        given = given.drop(named, strict=False)  # prompts have the columns of their question
-        table = with_answers(given, answers, flat_answers)
+        source = source.drop(named, strict=False)  # prompts have the columns of their question
+        table = with_answers(source, answers, flat_answers)
     with naming_columns(columns, ROLES), reading(", ".join(instances)):
         select = rgb.select_documents if order == "original" else select_documents
         chosen = select(
             table, noise_rate=list(noise), passage_num=passages, correct_rate=correct, seed=seed
         )
-        asked = prompts(chosen, language=spoken).collect()
-        notes = [] if paths else answer_notes(given, answers, flat_answers)
-    return Written(write_prompts(asked, output), _counted(asked), notes)
+        table_of_prompts = prompts(chosen, language=spoken).collect()
+        notes = [] if paths else answer_notes(source, answers, flat_answers)
+    return Written(write_prompts(table_of_prompts, output), _counted(table_of_prompts), notes)
 
 
-def _counted(asked: pl.DataFrame) -> pl.DataFrame:
+def _counted(table: pl.DataFrame) -> pl.DataFrame:
     chosen = pl.col("status") == "ok"
     return (
-        asked.group_by(_KEYS)
+        table.group_by(_KEYS)
         .agg(
             chosen.sum().alias("questions"),
             pl.col("n_docs").mean().alias("documents"),
@@ -104,8 +104,8 @@ def _counted(asked: pl.DataFrame) -> pl.DataFrame:
 
 def summary(written: Written, output: str) -> str:
     """The written prompts as text."""
-    shown = {name: name for name in ("questions", "documents", "noise", "without", "because")}
-    heads = shown | {"noise": "share of noise", "documents": "documents each"}
+    columns = {name: name for name in ("questions", "documents", "noise", "without", "because")}
+    heads = columns | {"noise": "share of noise", "documents": "documents each"}
     if not written.table["without"].sum():
         heads = {name: head for name, head in heads.items() if name not in ("without", "because")}
     table = wide_table(written.table, _KEYS, heads, digits=2)

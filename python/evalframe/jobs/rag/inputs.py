@@ -92,8 +92,8 @@ def _answered(job: RagJob, responses: pl.LazyFrame, prompts: pl.LazyFrame) -> pl
     """The prompts with their responses, and all other columns of the responses."""
     columns = responses.collect_schema().names()
     id = "prompt_id" if "prompt_id" in columns else "id"
-    known = {id, "response", "model", *PROMPT_COLUMNS}
-    rest = [name for name in columns if name not in known]
+    reserved = {id, "response", "model", *PROMPT_COLUMNS}
+    rest = [name for name in columns if name not in reserved]
     by = [name for name in rest if name in (*(job.by or ()), *(job.key or ()))]
     return ef.rag.read_responses(
         responses,
@@ -142,17 +142,17 @@ def answer_notes(
     in_json = is_json(answers) if dtype == pl.String else pl.lit(None)
     lists = is_flat(answers, dtype) if text != "text" else pl.lit(value=False)
     counted = table.select(pl.len(), a=in_json.sum(), b=lists.sum(), c=answers.count()).collect()
-    total, json, several, there = counted.row(0)
+    total, json, several, non_null = counted.row(0)
     notes = []
-    if dtype == pl.String and text is None and 0 < json < there:
+    if dtype == pl.String and text is None and 0 < json < non_null:
         notes.append(
             f"Answers in text: {json:,} of {total:,} are read as JSON, the others as one alias each"
             " (--answers reads all alike)."
         )
     if several:
-        meant = "any of which suffices" if flat == "aliases" else "all of them required"
+        meaning = "any of which suffices" if flat == "aliases" else "all of them required"
         notes.append(
-            f"Answers: {several:,} of {total:,} are flat lists of several texts, {meant}"
+            f"Answers: {several:,} of {total:,} are flat lists of several texts, {meaning}"
             f" (--flat-answers {flat or 'parts'})."
         )
     elif flat is not None:
@@ -163,25 +163,25 @@ def answer_notes(
     return notes
 
 
-def language_of(said: str | Mapping[str, Any] | None, folder: Path) -> ef.rag.Language | None:
+def language_of(language: str | Mapping[str, Any] | None, folder: Path) -> ef.rag.Language | None:
     """The language of a job, from the entries of a table or of a TOML file."""
-    if said is None:
+    if language is None:
         return None
-    if isinstance(said, Mapping):
-        place, entries = "language", said
+    if isinstance(language, Mapping):
+        location, entries = "language", language
     else:
-        path, place = folder / said, said
-        with reading(said):
+        path, location = folder / language, language
+        with reading(language):
             text = path.read_bytes()
         try:
             entries = tomllib.loads(text.decode("utf-8-sig"))
         except ValueError as error:
-            raise InputError(f"{said} is not a TOML file of a language: {error}") from None
+            raise InputError(f"{language} is not a TOML file of a language: {error}") from None
     known = {field.name: field.default is MISSING for field in fields(ef.rag.Language)}
     for name in entries:
         if name not in known:
-            raise UnknownNameError.of(f"entry of {place}", name, known)
+            raise UnknownNameError.of(f"entry of {location}", name, known)
     for name, required in known.items():
         if required and name not in entries:
-            raise InputError(f"{place} lacks its entry {name!r}")
+            raise InputError(f"{location} lacks its entry {name!r}")
     return ef.rag.Language(**entries)

@@ -50,11 +50,13 @@ def rates_report(
 
     Without data set and noise rate among the keys, all responses share one table.
     """
-    told = rates.with_columns(ability() if {"dataset", "noise_rate"} <= {*keys} else _UNKNOWN)
+    rates_by_ability = rates.with_columns(
+        ability() if {"dataset", "noise_rate"} <= {*keys} else _UNKNOWN
+    )
     parts = []
     for name in (*ABILITIES, None):
-        rows = told.filter(pl.col("ability").eq_missing(pl.lit(name, pl.String)))
-        if len(rows) or (name is None and not len(told)):
+        rows = rates_by_ability.filter(pl.col("ability").eq_missing(pl.lit(name, pl.String)))
+        if len(rows) or (name is None and not len(rates_by_ability)):
             counts = {key: head for key, head in _COUNTS.items() if key == "n" or rows[key].sum()}
             constant = [key for key in _SETTINGS if key in keys and rows[key].n_unique() == 1]
             text = wide_table(

@@ -99,10 +99,10 @@ def _tables(
             dropped=job.dropped,
             resample=resample,
         ).collect()
-    needed = {"dataset", "noise_rate"}
+    required = {"dataset", "noise_rate"}
     for name in ABILITIES:
         more = {"passage_num"} if name == "counterfactual_robustness" else set()
-        if needed | more <= {*keys}:
+        if required | more <= {*keys}:
             tables[name] = ef.rag.published_table(rates, name)
     return tables
 
@@ -134,12 +134,12 @@ def _question(schema: pl.Schema) -> list[str]:
     return [name for name in ("dataset", "id") if name in schema]
 
 
-def _in_memory(labelled: pl.LazyFrame, needed: list[str], job: RagJob) -> pl.LazyFrame:
+def _in_memory(labelled: pl.LazyFrame, keys: list[str], job: RagJob) -> pl.LazyFrame:
     """The columns that tables read, in memory: responses are labelled once."""
     cluster = None if job.bootstrap is None else job.bootstrap.cluster
-    read = [*needed, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
+    names = [*keys, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
     schema = labelled.collect_schema()
-    columns = dict.fromkeys(name for name in read if name is not None and name in schema)
+    columns = dict.fromkeys(name for name in names if name is not None and name in schema)
     return labelled.select(*columns).collect().lazy()
 
 

@@ -85,19 +85,19 @@ def document_counts(
     """
     name = as_expr(dataset)
     noise, correct = _rate_expr("noise_rate", noise_rate), _rate_expr("correct_rate", correct_rate)
-    shown = pl.lit(checked_passage_num(passage_num), pl.Int64)
+    passages = pl.lit(checked_passage_num(passage_num), pl.Int64)
     positives, negatives, sizes = _lengths(n_positive, n_negative, group_sizes)
     if passage_num == 0:  # the lists are not read
         positives, negatives, sizes = pl.lit(0), pl.lit(0), pl.lit([], _SIZES)
 
     integration, counterfactual = is_integration(name), is_counterfactual(name)
     groups = sizes.list.len().cast(pl.Int64)
-    neg, right = _share(shown, noise), _share(shown, correct)
-    pos = shown - neg
+    neg, right = _share(passages, noise), _share(passages, correct)
+    pos = passages - neg
 
     first_positives, first_negatives = _padded(noise, neg, pos, positives, negatives)
     covering = pl.max_horizontal(groups, pl.min_horizontal(pos, sizes.list.sum()))
-    filling = pl.min_horizontal(negatives, pl.max_horizontal(0, shown - covering))
+    filling = pl.min_horizontal(negatives, pl.max_horizontal(0, passages - covering))
     n_wrong = pl.min_horizontal(positives, pos - right)
 
     n_pos = pl.when(integration).then(covering).when(~counterfactual).then(first_positives)
@@ -127,7 +127,7 @@ def document_counts(
         "noise_rate and correct_rate leave no room: {} of noise and {} correct of {} passages",
         neg,
         right,
-        shown,
+        passages,
     )
     status = first_of(
         (name.is_null(), "the data set is null"),
@@ -176,8 +176,8 @@ def checked_rate(name: str, rate: object) -> float:
 
 def checked_passage_num(passage_num: object) -> int:
     """The number of passages as an integer from 0."""
-    whole = isinstance(passage_num, SupportsIndex) and not isinstance(passage_num, bool)
-    number = index(passage_num) if whole else -1  # type: ignore[arg-type]
+    is_integer = isinstance(passage_num, SupportsIndex) and not isinstance(passage_num, bool)
+    number = index(passage_num) if is_integer else -1  # type: ignore[arg-type]
     if not 0 <= number <= _MOST:
         raise ParameterError(
             f"passage_num must be an integer from 0 to {_MOST:,}, got {passage_num!r}"
@@ -200,9 +200,9 @@ def _lengths(
     return positives, negatives, sizes.cast(_SIZES)
 
 
-def _share(shown: pl.Expr, rate: pl.Expr) -> pl.Expr:
+def _share(passages: pl.Expr, rate: pl.Expr) -> pl.Expr:
     """The share rounded up, after the product in double precision: 0.28 of 25 passages are 8."""
-    return (shown.cast(pl.Float64) * rate).ceil().cast(pl.Int64, strict=False)
+    return (passages.cast(pl.Float64) * rate).ceil().cast(pl.Int64, strict=False)
 
 
 def _outside(rate: pl.Expr) -> pl.Expr:
@@ -217,9 +217,9 @@ def _padded(
 
     At noise 1 there are negatives only.
     """
-    shown = neg + pos
+    total = neg + pos
     short_of_noise = (noise < 1) & (neg > negatives)
     short_of_positives = (noise < 1) & (neg <= negatives) & (pos > positives)
-    pos = pl.when(short_of_noise).then(shown - negatives).otherwise(pos)
-    neg = pl.when(short_of_positives).then(shown - positives).otherwise(neg)
+    pos = pl.when(short_of_noise).then(total - negatives).otherwise(pos)
+    neg = pl.when(short_of_positives).then(total - positives).otherwise(neg)
     return pl.min_horizontal(pos, positives), pl.min_horizontal(neg, negatives)

@@ -107,47 +107,47 @@ def _seeded(rows: pl.DataFrame, seed: int) -> Places:
     groups = rows["group_sizes"].list.len().fill_null(0).to_numpy().astype(np.int64)
     sizes = rows["group_sizes"].explode(empty_as_null=False, keep_nulls=False).to_numpy()
     starts = segments.starts_of(groups)
-    shown = n_pos + n_correct + n_wrong
-    counts = _in_turn(sizes, starts, shown)
+    n_first = n_pos + n_correct + n_wrong
+    counts = _in_turn(sizes, starts, n_first)
     owner = np.repeat(np.arange(len(rows)), groups)
-    drawn = _drawn(items[owner] + within(groups).astype(np.uint64), sizes, counts, seed=seed)
+    positions = _drawn(items[owner] + within(groups).astype(np.uint64), sizes, counts, seed=seed)
     before = segments.starts_of(sizes)
     before = before[:-1] - before[starts[owner]]  # passages of the row's groups before this one
-    positive = np.repeat(before, counts) + drawn
-    wrong = (within(shown) >= np.repeat(n_correct, shown)) & np.repeat(n_wrong > 0, shown)
+    positive = np.repeat(before, counts) + positions
+    wrong = (within(n_first) >= np.repeat(n_correct, n_first)) & np.repeat(n_wrong > 0, n_first)
 
     negative = _drawn(items - np.uint64(1), rows["n_negative"].to_numpy(), n_neg, seed=seed)
     source = np.concatenate([np.where(wrong, WRONG, POSITIVE), np.full(len(negative), NEGATIVE)])
     place = np.concatenate([positive, negative])
     row = np.arange(len(rows))
-    owner = np.concatenate([np.repeat(row, shown), np.repeat(row, n_neg)])
+    owner = np.concatenate([np.repeat(row, n_first), np.repeat(row, n_neg)])
     # A passage stands in the same order with others whether it is shown altered or not.
     which = (2 * place + (source == NEGATIVE)).astype(np.uint64)
     order = _ordered(owner, items[owner] + which, seed=seed)
     return Places(source=source[order], place=place[order])
 
 
-def _in_turn(sizes: Ints, starts: Ints, shown: Ints) -> Ints:
+def _in_turn(sizes: Ints, starts: Ints, n_first: Ints) -> Ints:
     """Passages to draw from each group: one of each in turn, until a row has enough.
 
     `starts` are those of the rows in the groups; a row shows no more passages than it has.
     """
     import numpy as np
 
-    taken = np.zeros(len(sizes), dtype=np.int64)
-    left = shown.copy()
+    counts = np.zeros(len(sizes), dtype=np.int64)
+    left = n_first.copy()
     groups = np.diff(starts)
     while left.any():
-        has_more = sizes > taken
+        has_more = sizes > counts
         before = segments.starts_of(has_more)
         turn = before[:-1] - np.repeat(before[starts[:-1]], groups)
         takes = has_more & (turn < np.repeat(left, groups))
-        taken += takes
+        counts += takes
         left -= np.diff(segments.starts_of(takes)[starts])
-    return taken
+    return counts
 
 
-def _drawn(keys: Keys, sizes: Ints, taken: Ints, *, seed: int) -> Ints:
+def _drawn(keys: Keys, sizes: Ints, counts: Ints, *, seed: int) -> Ints:
     """Positions drawn from lists without replacement, in the order drawn, list by list.
 
     These are the first steps of a Fisher-Yates shuffle of all lists at once, step by step: drawing
@@ -158,14 +158,14 @@ def _drawn(keys: Keys, sizes: Ints, taken: Ints, *, seed: int) -> Ints:
     from evalframe.resample.draws import uniform_draws
 
     places, starts = within(sizes), segments.starts_of(sizes)[:-1]
-    for step in range(taken.max(initial=0)):
-        lists = np.flatnonzero(taken > step)
+    for step in range(counts.max(initial=0)):
+        lists = np.flatnonzero(counts > step)
         uniform = uniform_draws(seed, step, 1, keys[lists])[0]
-        here = starts[lists] + step
-        there = here + (uniform * (sizes[lists] - step)).astype(np.int64)
-        places[here], places[there] = places[there], places[here]
-    drawn: Ints = places[np.repeat(starts, taken) + within(taken)]
-    return drawn
+        current = starts[lists] + step
+        other = current + (uniform * (sizes[lists] - step)).astype(np.int64)
+        places[current], places[other] = places[other], places[current]
+    result: Ints = places[np.repeat(starts, counts) + within(counts)]
+    return result
 
 
 def _ordered(owner: Ints, keys: Keys, *, seed: int) -> Ints:

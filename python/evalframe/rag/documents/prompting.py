@@ -180,14 +180,14 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
     lazy = selected.lazy().collect().lazy()  # read for the ids, then written
     if not PROMPTS.keys() <= lazy.collect_schema().keys():
         lazy = prompts(lazy)
-    asked = pl.col("prompt").is_not_null()
-    ids = lazy.filter(asked).select("prompt_id").collect().to_series()
+    has_prompt = pl.col("prompt").is_not_null()
+    ids = lazy.filter(has_prompt).select("prompt_id").collect().to_series()
     check_ids(ids, "write_prompts")
     with replacing(path) as partial:
         if path.suffix == ".parquet":
             lazy.select(pl.exclude(_LISTS)).sink_parquet(partial)
         else:
-            lazy.filter(asked).select(**_line(lazy.collect_schema())).sink_ndjson(partial)
+            lazy.filter(has_prompt).select(**_line(lazy.collect_schema())).sink_ndjson(partial)
     return len(ids)
 
 

@@ -82,12 +82,12 @@ def read_responses(
     """
     required = [*KEYS, "answers", "prompt_id"]
     lines, name = is_lines(prompts), "prompt_id"
-    asked = read_prompts(prompts, required if lines else [*required, "status"], id=name)
+    table = read_prompts(prompts, required if lines else [*required, "status"], id=name)
     if lines:
         typed = [pl.col(name).cast(dtype) for name, dtype in _WRITTEN.items()]
-        asked = asked.with_columns(*typed, status=pl.lit(OK))
+        table = table.with_columns(*typed, status=pl.lit(OK))
     joined = answered(
-        asked, responses, on=name, id=id, response=response, model=model, by=by, columns=columns
+        table, responses, on=name, id=id, response=response, model=model, by=by, columns=columns
     )
     run = pl.all().exclude(*PROMPT_COLUMNS, *columns)
     return joined.select(run, *PROMPT_COLUMNS, *columns)

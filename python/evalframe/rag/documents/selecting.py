@@ -273,12 +273,15 @@ def _status(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
 
 def _arranged() -> list[pl.Expr]:
     """Sizes and counts for an order; without documents all are 0 or null."""
-    shown = (pl.col("status") == OK) & (pl.col("n_docs") > 0)
+    has_documents = (pl.col("status") == OK) & (pl.col("n_docs") > 0)
     return [
-        pl.when(shown & is_integration(pl.col("dataset")))
+        pl.when(has_documents & is_integration(pl.col("dataset")))
         .then("group_sizes")
-        .when(shown)
+        .when(has_documents)
         .then(pl.concat_list("n_positive"))
         .alias("group_sizes"),
-        *(pl.when(shown).then(pl.col(n).fill_null(0)).otherwise(0).alias(n) for n in _ARRANGED),
+        *(
+            pl.when(has_documents).then(pl.col(n).fill_null(0)).otherwise(0).alias(n)
+            for n in _ARRANGED
+        ),
     ]

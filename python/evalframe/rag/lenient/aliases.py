@@ -113,8 +113,13 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
         group, row = group[open_], row[open_]
         aliases = as_tokens(aliases.filter(open_))
         eastern = _is_eastern(aliases)
-        kept = possible(texts["plain"], row, aliases, eastern, leniency.share)
-        group, row, aliases, eastern = group[kept], row[kept], aliases.filter(kept), eastern[kept]
+        selected = possible(texts["plain"], row, aliases, eastern, leniency.share)
+        group, row, aliases, eastern = (
+            group[selected],
+            row[selected],
+            aliases.filter(selected),
+            eastern[selected],
+        )
         tokens = once_each(texts["plain"], row, normalised)
         if "normalized" in leniency.answer_rules:
             _close(codes, group[_tokens_in_order(tokens, aliases, eastern, leniency)], 2)
@@ -145,11 +150,11 @@ def possible(
         np.repeat(np.flatnonzero(eastern), characters.list.len().to_numpy()),
     )
     texts = once_each(plain, row, run_together)
-    there = np.bincount(pair, contains(texts.gather(pair), parts), minlength=len(aliases))
+    hits = np.bincount(pair, contains(texts.gather(pair), parts), minlength=len(aliases))
     size = np.bincount(pair, minlength=len(aliases))
-    enough = there >= np.where(eastern, size, _least(size, threshold))
-    kept: Bools = enough & (aliases != " ").to_numpy()
-    return kept
+    enough = hits >= np.where(eastern, size, _least(size, threshold))
+    selected: Bools = enough & (aliases != " ").to_numpy()
+    return selected
 
 
 def _close(codes: Codes, groups: Ints, rule: int) -> None:
@@ -197,25 +202,25 @@ def _stands_free(texts: pl.Series, parts: pl.Series) -> Bools:
 
     pairs = pl.DataFrame({"text": texts, "part": parts})
     first = pairs.select(pl.col("text").str.find(pl.col("part"), literal=True)).to_series()
-    found = _free(texts, parts, first.to_numpy())
+    result = _free(texts, parts, first.to_numpy())
     # Few parts are glued where they occur first: only for these are all occurrences looked up.
-    glued = np.flatnonzero(~found)
+    glued = np.flatnonzero(~result)
     texts, parts = texts.gather(glued), parts.gather(glued)
     places = pl.select(texts.str.find_many(pl.concat_list(parts), overlapping=True)).to_series()
     owner = np.repeat(np.arange(len(glued)), places.list.len().to_numpy())
     free = _free(
         texts.gather(owner), parts.gather(owner), places.explode(empty_as_null=False).to_numpy()
     )
-    found[glued[owner[free]]] = True
-    return found
+    result[glued[owner[free]]] = True
+    return result
 
 
-def _free(texts: pl.Series, parts: pl.Series, places: Ints) -> Bools:
+def _free(texts: pl.Series, parts: pl.Series, starts: Ints) -> Bools:
     """True if the occurrence of a part at this position is not glued to a neighbour."""
     import numpy as np
 
     frame = pl.DataFrame(
-        {"text": texts.cast(pl.Binary), "start": pl.Series(places), "size": parts.str.len_bytes()}
+        {"text": texts.cast(pl.Binary), "start": pl.Series(starts), "size": parts.str.len_bytes()}
     ).cast({"start": pl.Int64, "size": pl.Int64})
     before = pl.min_horizontal("start", 2)
     around = pl.col("text").bin.slice(pl.col("start") - before, before + pl.col("size") + 2)
@@ -230,9 +235,9 @@ def _free(texts: pl.Series, parts: pl.Series, places: Ints) -> Bools:
     return ~_glued(text, first, -1) & ~_glued(text, first + size.to_numpy() - 1, 1)
 
 
-def _glued(text: Any, place: Ints, step: int) -> Bools:
+def _glued(text: Any, position: Ints, step: int) -> Bools:
     """True if the character at a position belongs with the next one or two in this direction."""
-    here, near, far = text[place], text[place + step], text[place + 2 * step]
+    here, near, far = text[position], text[position + step], text[position + 2 * step]
     point = (near == ord(".")) | (near == ord(","))
     numbers = digit(here) & (digit(near) | (point & digit(far)))
     words = _letter(here) & _letter(near)
@@ -254,22 +259,22 @@ def _overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int)
     """
     import numpy as np
 
-    asked, pair = _content(aliases)
+    alias_tokens, pair = _content(aliases)
     size = np.bincount(pair, minlength=len(aliases))
-    needed = _least(size, threshold)
-    digit = asked.str.contains("[0-9]").to_numpy()
-    found: Bools = size >= 2
-    chosen = np.flatnonzero(found)
+    required = _least(size, threshold)
+    digit = alias_tokens.str.contains("[0-9]").to_numpy()
+    result: Bools = size >= 2
+    chosen = np.flatnonzero(result)
     if not len(chosen):
-        return found
-    rank = np.cumsum(found) - 1
-    kept = found[pair]
-    tokens = pl.DataFrame({"pair": rank[pair[kept]], "token": asked.filter(kept)})
-    tokens = tokens.with_columns(digit=digit[kept])
-    found[chosen] = _within_a_window(
-        texts.gather(chosen), tokens, size[chosen] + slack, needed[chosen]
+        return result
+    rank = np.cumsum(result) - 1
+    selected = result[pair]
+    tokens = pl.DataFrame({"pair": rank[pair[selected]], "token": alias_tokens.filter(selected)})
+    tokens = tokens.with_columns(digit=digit[selected])
+    result[chosen] = _within_a_window(
+        texts.gather(chosen), tokens, size[chosen] + slack, required[chosen]
     )
-    return found
+    return result
 
 
 def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
@@ -279,8 +284,8 @@ def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
     split = texts.str.split(" ")
     tokens = split.explode(empty_as_null=False)
     owner = np.repeat(np.arange(len(texts)), split.list.len().to_numpy())
-    kept = ~tokens.is_in(_NO_TOKENS.implode())
-    return tokens.filter(kept), owner[kept.to_numpy()]
+    is_content = ~tokens.is_in(_NO_TOKENS.implode())
+    return tokens.filter(is_content), owner[is_content.to_numpy()]
 
 
 def _least(size: Ints, threshold: float) -> Ints:
@@ -291,7 +296,9 @@ def _least(size: Ints, threshold: float) -> Ints:
     return needed
 
 
-def _within_a_window(texts: pl.Series, asked: pl.DataFrame, width: Ints, needed: Ints) -> Bools:
+def _within_a_window(
+    texts: pl.Series, alias_tokens: pl.DataFrame, width: Ints, least: Ints
+) -> Bools:
     """True if a window of each text contains enough of the tokens of its alias."""
     # A token that the alias has c times counts at most c times: of its occurrences in a window, the
     # last c. So an occurrence counts in the windows that reach it but not the c-th occurrence after
@@ -300,29 +307,33 @@ def _within_a_window(texts: pl.Series, asked: pl.DataFrame, width: Ints, needed:
     import numpy as np
 
     tokens, owner = _content(texts)
-    place = np.arange(len(tokens)) - np.searchsorted(owner, owner)
-    required = asked.group_by("pair", "token").agg(pl.len().alias("count"), pl.col("digit").first())
+    position = np.arange(len(tokens)) - np.searchsorted(owner, owner)
+    required = alias_tokens.group_by("pair", "token").agg(
+        pl.len().alias("count"), pl.col("digit").first()
+    )
     events = (
-        pl.DataFrame({"pair": owner, "place": place, "token": tokens})
+        pl.DataFrame({"pair": owner, "place": position, "token": tokens})
         .join(required, on=["pair", "token"])
         .sort("pair", "token", "place")
     )
-    pair, place, count, digit = (
+    pair, position, count, digit = (
         events[name].to_numpy().astype(np.int64) for name in ("pair", "place", "count", "digit")
     )
     token = events.select(pl.struct("pair", "token").rle_id()).to_series().to_numpy()
     after = np.minimum(np.arange(len(events)) + count, len(events) - 1)
     followed = (token[after] == token) & (np.arange(len(events)) + count < len(events))
-    first = np.maximum(place - width[pair] + 1, 0)
-    last = np.where(followed, np.minimum(place, place[after] - width[pair]), place)
+    first = np.maximum(position - width[pair] + 1, 0)
+    last = np.where(followed, np.minimum(position, position[after] - width[pair]), position)
     counts = last >= first
     sign = np.repeat([1, -1], counts.sum())
     pair, digit = np.tile(pair[counts], 2), np.tile(digit[counts], 2) * sign
     # At the same place those that end come first, so that no sum is ever too high.
     order = np.lexsort((sign, np.append(first[counts], last[counts] + 1), pair))
     pair, matched = pair[order], np.cumsum(sign[order])
-    digits = np.bincount(asked["pair"], asked["digit"].to_numpy(), minlength=len(texts))
-    enough = (matched >= needed[pair]) & (np.cumsum(digit[order]) >= digits[pair])
-    found = np.zeros(len(texts), dtype=np.bool_)
-    found[pair[enough]] = True
-    return found
+    digits = np.bincount(
+        alias_tokens["pair"], alias_tokens["digit"].to_numpy(), minlength=len(texts)
+    )
+    enough = (matched >= least[pair]) & (np.cumsum(digit[order]) >= digits[pair])
+    result = np.zeros(len(texts), dtype=np.bool_)
+    result[pair[enough]] = True
+    return result

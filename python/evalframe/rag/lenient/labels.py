@@ -48,11 +48,11 @@ def _labelled(rows: pl.Series, phrases: Phrases, leniency: Leniency) -> pl.Serie
     frame = rows.struct.unnest()
     frame = frame.with_columns(strict=without_spaces(frame))
     readable = frame["strict"].is_not_null().to_numpy()
-    made = _decided(frame.filter(readable), phrases, leniency)
+    columns = _decided(frame.filter(readable), phrases, leniency)
     if "fake_answers" in frame.columns:
-        made = made.with_columns(fake_answer_hit=_fake_hits(frame.filter(readable), leniency))
-    place = pl.Series(np.cumsum(readable) - 1).set(pl.Series(~readable), None)
-    return made.select(pl.all().gather(place)).to_struct("label")
+        columns = columns.with_columns(fake_answer_hit=_fake_hits(frame.filter(readable), leniency))
+    index = pl.Series(np.cumsum(readable) - 1).set(pl.Series(~readable), None)
+    return columns.select(pl.all().gather(index)).to_struct("label")
 
 
 def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.DataFrame:
@@ -60,18 +60,18 @@ def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.Da
     texts = _texts(frame)
     said = phrases_said(texts["plain"], texts["strict"], texts["dataset"], phrases)
     strictly = texts.select(holds_any(phrases.rejections[0], "strict")).to_series()
-    asked = (~strictly & texts["answers"].is_not_null()).to_numpy()
-    searched = texts.filter(asked)
+    is_searched = (~strictly & texts["answers"].is_not_null()).to_numpy()
+    searched = texts.filter(is_searched)
     groups = Groups.of(searched["answers"])
     codes = fired(searched.select("lower", "plain"), groups, leniency)
-    good = expanded(_all_found(codes, groups), asked)
-    made = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
-    rejected = (made["rejection_tier"] > 0).fill_null(value=False).to_numpy()
-    return made.select(
-        label=_labels(codes, groups, asked, rejected),
+    good = expanded(_all_found(codes, groups), is_searched)
+    reasons = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
+    rejected = (reasons["rejection_tier"] > 0).fill_null(value=False).to_numpy()
+    return reasons.select(
+        label=_labels(codes, groups, is_searched, rejected),
         factlabel=(pl.col("error_tier") > 0).cast(pl.Int8),
-        answer_rule=_rules(codes, groups, asked),
-    ).with_columns(made)
+        answer_rule=_rules(codes, groups, is_searched),
+    ).with_columns(reasons)
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
@@ -96,9 +96,9 @@ def _rejection(possible: pl.Series, max_tier: int) -> list[pl.Expr]:
     names = [f"{REJECTION}_{tier}" for tier in range(1, max_tier + 1)]
     tier = _first_tier(names)
     counts = pl.when(tier == 0).then(pl.lit(value=True)).otherwise(pl.lit(possible))
-    made = pl.when(counts).then(tier).when(~counts).then(pl.lit(0, pl.Int8))
+    counted = pl.when(counts).then(tier).when(~counts).then(pl.lit(0, pl.Int8))
     rule = pl.when(counts).then(pl.coalesce(names))
-    return [made.alias("rejection_tier"), rule.alias("rejection_rule")]
+    return [counted.alias("rejection_tier"), rule.alias("rejection_rule")]
 
 
 def _error() -> list[pl.Expr]:
@@ -108,34 +108,34 @@ def _error() -> list[pl.Expr]:
 
 def _first_tier(names: list[str]) -> pl.Expr:
     """The number of the first tier with a phrase, 0 if there is none."""
-    found = (
+    tiers = (
         pl.when(pl.col(name).is_not_null()).then(pl.lit(tier, pl.Int8))
         for tier, name in enumerate(names, 1)
     )
-    return pl.coalesce(*found, pl.lit(0, pl.Int8))
+    return pl.coalesce(*tiers, pl.lit(0, pl.Int8))
 
 
-def _labels(codes: Codes, groups: Groups, asked: Bools, rejected: Bools) -> pl.Series:
+def _labels(codes: Codes, groups: Groups, is_searched: Bools, rejected: Bools) -> pl.Series:
     """1 or 0 for each group, [-1] for a rejection, null if a group is unknown."""
     import numpy as np
 
     sizes = np.diff(groups.row_starts)
-    kept = ~rejected[asked]
-    lengths, known = rejected.astype(np.int64), rejected.copy()
-    lengths[asked & ~rejected] = sizes[kept]
-    known[asked & ~rejected] = ~holds(codes == UNKNOWN, groups.row_starts)[kept]
+    answered = ~rejected[is_searched]
+    lengths, valid = rejected.astype(np.int64), rejected.copy()
+    lengths[is_searched & ~rejected] = sizes[answered]
+    valid[is_searched & ~rejected] = ~holds(codes == UNKNOWN, groups.row_starts)[answered]
     values = np.full(lengths.sum(), -1, dtype=np.int8)
-    values[np.repeat(~rejected, lengths)] = codes[np.repeat(kept, sizes)] > 0
-    return segments.listed(values, lengths, known)
+    values[np.repeat(~rejected, lengths)] = codes[np.repeat(answered, sizes)] > 0
+    return segments.listed(values, lengths, valid)
 
 
-def _rules(codes: Codes, groups: Groups, asked: Bools) -> pl.Series:
+def _rules(codes: Codes, groups: Groups, is_searched: Bools) -> pl.Series:
     """The rule that found each group, null if none did; a null list if none was tried."""
     import numpy as np
 
     names = pl.Series([None, *ANSWER_RULES]).gather(np.maximum(codes, 0))
-    known = ~holds(codes == UNKNOWN, groups.row_starts)
-    return expanded(segments.listed(names, np.diff(groups.row_starts), known), asked)
+    valid = ~holds(codes == UNKNOWN, groups.row_starts)
+    return expanded(segments.listed(names, np.diff(groups.row_starts), valid), is_searched)
 
 
 def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:

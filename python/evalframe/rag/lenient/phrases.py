@@ -98,7 +98,7 @@ def phrases_said(
     hit |= frame.select(either).to_series().to_numpy()
     hits = frame.filter(hit).with_row_index("row")
     hits = hits.with_columns(_straight(hits["text"]).str.replace_all(_MORE_THAN_A_SPACE, " "))
-    said = hits.select(
+    first = hits.select(
         "row",
         **{
             name: pl.coalesce(
@@ -108,11 +108,11 @@ def phrases_said(
             for name, tier in search.tiers.items()
         },
     )
-    flagged = hits.filter(said[f"{ERROR}_2"].is_not_null())
+    flagged = hits.filter(first[f"{ERROR}_2"].is_not_null())
     closed_ones = flagged.filter(pl.col("closed").is_not_null()).select("row", text="closed")
-    meant = _not_taken_back(pl.concat([flagged.select("row", "text"), closed_ones]), search)
-    said = said.drop(f"{ERROR}_2").join(meant, on="row", how="left", maintain_order="left")
-    return pl.DataFrame([expanded(column, hit) for column in said.drop("row")])
+    errors = _not_taken_back(pl.concat([flagged.select("row", "text"), closed_ones]), search)
+    first = first.drop(f"{ERROR}_2").join(errors, on="row", how="left", maintain_order="left")
+    return pl.DataFrame([expanded(column, hit) for column in first.drop("row")])
 
 
 def _straight(texts: pl.Series) -> pl.Series:
@@ -127,13 +127,13 @@ def _closed_up(texts: pl.Series) -> pl.Series:
 
 def _first(columns: Sequence[str], phrases: Mapping[str, str]) -> pl.Expr:
     """The first of the phrases, in their order, that one of the texts contains."""
-    found = (
+    matches = (
         pl.when(pl.any_horizontal(pl.col(columns).str.contains(compared, literal=True))).then(
             pl.lit(written)
         )
         for compared, written in phrases.items()
     )
-    return pl.coalesce(*found, pl.lit(None, pl.String))
+    return pl.coalesce(*matches, pl.lit(None, pl.String))
 
 
 def _not_taken_back(texts: pl.DataFrame, search: _Search) -> pl.DataFrame:

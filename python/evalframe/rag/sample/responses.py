@@ -182,17 +182,17 @@ _ROWS = {
 
 
 def _rows(count: int, seed: int) -> Iterator[tuple[object, ...]]:
-    asked = {dataset: ask(dataset, count, seed) for dataset in DATASETS}
-    outcomes = {dataset: _outcomes(dataset, len(asked[dataset]), seed) for dataset in DATASETS}
+    questions = {dataset: ask(dataset, count, seed) for dataset in DATASETS}
+    outcomes = {dataset: _outcomes(dataset, len(questions[dataset]), seed) for dataset in DATASETS}
     for (m, model), (d, dataset) in product(enumerate(MODELS), enumerate(DATASETS)):
-        for (s, setting), q in product(enumerate(_settings(dataset)), asked[dataset]):
+        for (s, setting), q in product(enumerate(_settings(dataset)), questions[dataset]):
             outcome = Outcome(*outcomes[dataset][:, q.id, m, s].tolist())
             # Draws are shared by the settings of a question and model: only outcomes differ.
             words = Choices(seed, _WORDS, d, q.id, m)
-            said = (_reply(q, setting, outcome, words), _verdict(q, setting, outcome, words))
+            texts = (_reply(q, setting, outcome, words), _verdict(q, setting, outcome, words))
             failed = Choices(seed, _FAILURES, d, q.id, m, s).chance(_FAILED)
             asked_for = (q.id, q.query, q.answers, q.fake_answers)
-            yield (model, dataset, *setting, *asked_for, *((None, None) if failed else said))
+            yield (model, dataset, *setting, *asked_for, *((None, None) if failed else texts))
 
 
 def _outcomes(dataset: str, count: int, seed: int) -> Bools:
@@ -201,14 +201,16 @@ def _outcomes(dataset: str, count: int, seed: int) -> Bools:
 
     settings = _settings(dataset)
     shape = (4, len(MODELS), len(settings))
-    ease, own, slip, mood = unit_draws(count, [seed, _OUTCOMES, DATASETS.index(dataset)], shape)
-    ease, own = ease[:, :1, :1], own[:, :, :1]
+    ease, affinity, slip, mood = unit_draws(
+        count, [seed, _OUTCOMES, DATASETS.index(dataset)], shape
+    )
+    ease, affinity = ease[:, :1, :1], affinity[:, :, :1]
     ability = np.array([[_ability(m, dataset, s) for s in settings] for m in MODELS.values()])
     caution, alertness = (
         np.array([[getattr(model, trait)] for model in MODELS.values()])
         for trait in ("caution", "alertness")
     )
-    right = ability + 0.8 * ease + 0.5 * own + 0.2 * slip > 0
+    right = ability + 0.8 * ease + 0.5 * affinity + 0.2 * slip > 0
     careful = caution - 0.6 * ease + 0.8 * mood > 0
     return np.stack([right, careful, alertness + 0.6 * ease + 0.8 * mood > 0])
 
