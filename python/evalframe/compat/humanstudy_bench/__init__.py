@@ -22,17 +22,17 @@ from evalframe.compat.humanstudy_bench.p_values import (
     p_value,
     repaired_posterior,
 )
+from evalframe.compat.humanstudy_bench.rates import (
+    inverse_variance_pas,
+    replicated,
+    replication_rates,
+)
 from evalframe.compat.humanstudy_bench.replication_fields import (
     replication_fields,
 )
 from evalframe.compat.humanstudy_bench.reports import (
     reported_p_value,
     reported_statistic,
-)
-from evalframe.compat.humanstudy_bench.scores import (
-    inverse_variance_pas,
-    replicated,
-    replication_rates,
 )
 from evalframe.compat.humanstudy_bench.strict_ecs import (
     consistency,

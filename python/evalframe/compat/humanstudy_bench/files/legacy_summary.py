@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe import replication
-from evalframe.compat.humanstudy_bench import scores
+from evalframe.compat.humanstudy_bench import rates
 from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
 from evalframe.compat.humanstudy_bench.files.given import STUDY
@@ -86,7 +86,7 @@ def legacy_models(results: Results) -> dict[str, Row]:
 
 def _scores(pooling: Pooling) -> Any:
     """The room of the scores: sound, or those of the program."""
-    return scores if pooling.rules == "reference" else replication
+    return rates if pooling.rules == "reference" else replication
 
 
 def _strict_ecs(tests: pl.DataFrame, level: StrictLevel, pooling: Pooling) -> pl.LazyFrame:
