@@ -141,7 +141,8 @@ def open_tables(
 def _by_reader(job: TableJob, reader: Reader, folder: Path, targets: Sequence[Path]) -> Opened:
     options = {name: getattr(job, name) for name in reader.fields if hasattr(job, name)}
     read = reader.open.value([folder / item for item in job.items], **options)
-    files = [File.at(path, rows) for path, rows in read.files]
+    columns = tuple(read.table.collect_schema())
+    files = [File.at(path, rows, columns) for path, rows in read.files]
     _refuse_repeats(files, reader.what)
     names = [item for item in job.items if not (folder / item).is_dir()]
     for path in targets:
@@ -153,7 +154,7 @@ def _by_reader(job: TableJob, reader: Reader, folder: Path, targets: Sequence[Pa
     if not any(rows for _, rows in read.files):
         told = f". {notes[0]}" if notes else ""
         raise InputError(f"no record in these {len(files):,} {reader.what}{told}")
-    return Opened(read.table, files, notes, read.beside)
+    return Opened(with_roles(read.table, job.columns), files, notes, read.beside)
 
 
 def _refuse_repeats(files: Sequence[File], what: str) -> None:

@@ -41,9 +41,9 @@ class File:
     columns: tuple[str, ...] | None = None
 
     @classmethod
-    def at(cls, path: str | Path, rows: int = 0) -> File:
+    def at(cls, path: str | Path, rows: int, columns: tuple[str, ...]) -> File:
         """A file that is called by its name only."""
-        return cls(Path(path).name, Path(path), rows=rows)
+        return cls(Path(path).name, Path(path), (), rows, columns)
 
     def describe(self, *, digest: bool = False) -> dict[str, Any]:
         """Name, size and rows of the file, and its SHA-256 sum if asked for."""
