@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError
+from evalframe.jobs.outputs import target_of
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.run import run
 from evalframe.jobs.samples import write_samples
-from evalframe.jobs.targets import target_of
 
 FAMILIES = {
     "selective": {"items": ["items.parquet"], "by": ["mode"], "loss": {"name": "abs"}},

@@ -1,10 +1,9 @@
-"""Metrics of the user's own, named in a job by import path: `my_metrics:gini`.
+"""Metrics of users, named in a job by import path: `my_metrics:gini`.
 
 Importing a module runs it. So a job can name a metric and nothing else: the path is a dotted module
-and a name in it; the module lies in the folder of the job or is installed, is not one of Python's
-own, and its text imports evalframe. All this is looked at before anything is run, and what the name
-then stands for must be a metric. Other files of the job's folder cannot come in place of installed
-modules, since the folder is not put on the path.
+and a name in it; the module is in the folder of the job or installed, is not one of Python's own,
+and its text imports evalframe. All this is checked before anything runs, and the name must be that
+of a metric. The folder is not put on the path, so that its other files replace no installed module.
 """
 
 from __future__ import annotations
@@ -31,39 +30,36 @@ _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*:[A-Za-z]\w*", re.ASCII)
 
 
 def is_import_path(name: str) -> bool:
-    """Whether a metric is named by import path; names of metrics hold no colon.
-
-    >>> is_import_path("my_metrics:gini"), is_import_path("aurc")
-    (True, False)
-    """
+    """Return True for an import path; names of metrics hold no colon."""
     return ":" in name
 
 
 def metric_at(path: str, folder: Path) -> MetricFunction[Any]:
-    """The metric that an import path names. Runs its module, unless that was imported before.
-
-    Args:
-        path: A dotted module, a colon and the name of a metric in it.
-        folder: Where modules lie that are not installed.
+    """The metric that an import path names; runs its module if it was not imported before.
 
     Raises:
-        ParameterError: The path is none, names a module that a job must not, or no metric.
-        InputError: There is no such module, or it cannot be imported.
+        ParameterError: The path is not valid, or names a module that a job must not, or no metric.
+        InputError: The module does not exist or cannot be imported.
     """
     if not _PATH.fullmatch(path):
         raise ParameterError(
             f"metric {path!r} is no import path; write module:name, such as my_metrics:gini, "
             "without folders, blanks, calls or names that begin with an underscore"
         )
-    module, _, name = path.partition(":")
-    found = getattr(_imported(module, folder), name, None)
-    if isinstance(getattr(found, "metric", None), Metric) and callable(found):
-        return cast("MetricFunction[Any]", found)
-    declared = _metrics_of(sys.modules[module])
+    name, _, metric = path.partition(":")
+    module = _imported(name, folder)
+    value = getattr(module, metric, None)
+    if _is_metric(value) and callable(value):
+        return cast("MetricFunction[Any]", value)
+    declared = [key for key, each in vars(module).items() if _is_metric(each)]
     raise ParameterError(
-        f"{path} is no metric, which @ef.metric or ef.variant makes.{did_you_mean(name, declared)} "
-        f"Metrics of {module}: {', '.join(declared) or 'none'}"
+        f"{path} is no metric, which @ef.metric or ef.variant makes."
+        f"{did_you_mean(metric, declared)} Metrics of {name}: {', '.join(declared) or 'none'}"
     )
+
+
+def _is_metric(value: object) -> bool:
+    return isinstance(getattr(value, "metric", None), Metric)
 
 
 def _imported(module: str, folder: Path) -> ModuleType:
@@ -72,7 +68,7 @@ def _imported(module: str, folder: Path) -> ModuleType:
             f"{module} belongs to Python itself and holds no metric; it was not imported"
         )
     specs = _specs(module, folder)
-    _check_text(module, specs[-1])
+    _check_text(module, specs[-1].origin)
     try:
         _load(specs[0])
         return importlib.import_module(module)
@@ -85,76 +81,72 @@ def _imported(module: str, folder: Path) -> ModuleType:
 
 
 def _specs(module: str, folder: Path) -> list[ModuleSpec]:
-    """Where the module and the packages around it lie, found without running any of them.
-
-    Raises:
-        InputError: It is neither in the folder nor installed, or both.
-    """
+    """Specs of the packages around a module and of itself; none of them is run."""
     top, *inner = module.split(".")
-    beside = PathFinder.find_spec(top, [str(folder.absolute())])
-    installed = importlib.util.find_spec(top)
-    if beside is not None and installed is not None and None in (beside.origin, installed.origin):
-        # A mere folder, such as one of results, is no package beside a real one.
-        beside = None if beside.origin is None else beside
-        installed = None if beside is not None else installed
-    if beside is not None and installed is not None and not _same(beside, installed):
-        raise InputError(
-            f"module {top} lies beside the job ({beside.origin}) and elsewhere "
-            f"({installed.origin}); rename the first"
-        )
-    specs = [beside or installed]
+    spec = _top_spec(top, folder)
+    specs = [] if spec is None else [spec]
     for part in inner:
-        package = specs[-1]
-        places = None if package is None else package.submodule_search_locations
-        if package is None or places is None:
-            break
-        specs.append(PathFinder.find_spec(f"{package.name}.{part}", places))
-    whole = [spec for spec in specs if spec is not None]
-    if len(whole) <= len(inner):
+        places = spec.submodule_search_locations if spec else None
+        spec = PathFinder.find_spec(f"{spec.name}.{part}", places) if spec and places else None
+        specs += [] if spec is None else [spec]
+    if len(specs) <= len(inner):
         raise InputError(
             f"no module {module}, neither in {str(folder)!r} nor installed; put "
             f"{module.replace('.', '/')}.py beside the job file"
         )
-    return whole
+    return specs
 
 
-def _same(one: ModuleSpec, other: ModuleSpec) -> bool:
-    return Path(str(one.origin)).resolve() == Path(str(other.origin)).resolve()
+def _top_spec(name: str, folder: Path) -> ModuleSpec | None:
+    """Spec of a module in the folder, or else installed.
+
+    Raises:
+        InputError: There are two such modules.
+    """
+    local = PathFinder.find_spec(name, [str(folder.absolute())])
+    installed = importlib.util.find_spec(name)
+    if local is None or installed is None:
+        return local or installed
+    if local.origin is None or installed.origin is None:
+        # A mere folder, such as one of results, is no package beside a real one.
+        return installed if local.origin is None else local
+    if Path(local.origin).resolve() != Path(installed.origin).resolve():
+        raise InputError(
+            f"module {name} lies beside the job ({local.origin}) and elsewhere "
+            f"({installed.origin}); rename the first"
+        )
+    return local
 
 
-def _check_text(module: str, spec: ModuleSpec) -> None:
-    """Raise where a module was not written with evalframe, and so declares no metric."""
-    if not spec.origin or Path(spec.origin).suffix != ".py":
+def _check_text(module: str, origin: str | None) -> None:
+    """Raise ParameterError if a module does not import evalframe, and so declares no metric."""
+    if not origin or Path(origin).suffix != ".py":
         raise ParameterError(f"{module} is no Python file, so it was not imported")
     try:
-        tree = ast.parse(Path(spec.origin).read_bytes(), spec.origin)
+        tree = ast.parse(Path(origin).read_bytes(), origin)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InputError(f"{module} is not Python: {error}") from None
-    names = [
-        [str(node.module)] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level)
-    ]
-    if "evalframe" not in {name.partition(".")[0] for each in names for name in each}:
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.append(str(node.module))
+    if "evalframe" not in {name.partition(".")[0] for name in names}:
         raise ParameterError(
-            f"{module} ({spec.origin}) does not import evalframe, so it declares no metric; it was "
+            f"{module} ({origin}) does not import evalframe, so it declares no metric; it was "
             "not imported. Name the module that does"
         )
 
 
 def _load(spec: ModuleSpec) -> None:
-    """Run a module once, as `import` does, wherever it lies."""
+    """Run a module once, as `import` does, wherever it is."""
     if spec.name in sys.modules:
         return
-    made = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
         if spec.loader is not None:
-            spec.loader.exec_module(made)
+            spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[spec.name]
         raise
-
-
-def _metrics_of(module: ModuleType) -> list[str]:
-    made = vars(module).items()
-    return [name for name, value in made if isinstance(getattr(value, "metric", None), Metric)]

@@ -1,36 +1,127 @@
-"""Write a result whole or not at all."""
+"""Where a job writes, and its result written completely or not at all."""
 
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import polars as pl
 
-from evalframe.core.errors import OutputError
-from evalframe.core.files import check_replaceable, replacing, replacing_all
+from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from evalframe.core.metric import MetricExpr
+    from evalframe.jobs.settings import OnInvalid, TableJob
 
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".md")
 METADATA_KEY = "evalframe"
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the result of a job is written: a file for one table, or a folder for all."""
+
+    path: Path
+    is_folder: bool
+
+    def files(self, tables: Sequence[str]) -> list[Path]:
+        """The files that are written."""
+        if not self.is_folder:
+            return [self.path]
+        return [self.path / f"{name}.parquet" for name in tables]
+
+
+def target_of(output: str | None, folder: Path) -> Target | None:
+    """The file or folder that the output of a job names, relative to `folder`.
+
+    It is a folder if it is there as one, ends in a slash or has no extension.
+
+    >>> [target_of(name, Path("absent")).is_folder for name in ("a.csv", "a", "a.csv/")]
+    [False, True, True]
+    """
+    if output is None:
+        return None
+    path = path_of("output", output, folder)
+    is_there = os.path.isdir(path)  # noqa: PTH112 (Path raises if the name is too long)
+    return Target(path, output.endswith(("/", os.sep)) or not path.suffix or is_there)
+
+
+def path_of(entry: str, name: str, folder: Path) -> Path:
+    """The path that an entry of a job names, if a file can have this name.
+
+    Raises:
+        ParameterError: Its name is blank, or none that a file can have.
+    """
+    if not name.strip():
+        raise ParameterError(f"the {entry} has no name; name a file or a folder")
+    if "\0" in name:
+        raise ParameterError(f"the {entry} cannot be named {name!r}; leave out the zero character")
+    path = folder / name
+    if not path.name.strip("."):  # `.` and `..` have names of their own
+        path = Path(os.path.abspath(path))  # noqa: PTH100 (as given, links and all)
+    if not path.name:
+        raise ParameterError(f"the {entry} cannot be {name!r}; name a folder in it")
+    return path
+
+
+def check_targets(
+    target: Target | None, tables: Sequence[str], on_invalid: OnInvalid
+) -> Path | None:
+    """Raise now if the outputs cannot be written later; return the file for rejected rows.
+
+    Raises:
+        OutputError: Unknown format, no such folder, no right to write, or a file in the way.
+        ParameterError: There is no place for rejected rows.
+    """
+    if target is not None:
+        check_within(target.path)
+        _check_target(target, tables)
+    if on_invalid != "quarantine":
+        return None
+    if target is None:
+        raise ParameterError(
+            "on_invalid = 'quarantine' writes rejected rows beside the output; name an output "
+            "(-o OUT)"
+        )
+    name = target.path.name if target.is_folder else target.path.stem
+    rejects = target.path.with_name(f"{name}.rejected.parquet")
+    check_output(rejects)
+    return rejects
+
+
+def _check_target(target: Target, tables: Sequence[str]) -> None:
+    path, is_there = target.path, os.path.lexists(target.path)
+    if target.is_folder and is_there and not path.is_dir():
+        what = "a file, not a folder" if path.suffix else "a file without an extension"
+        raise OutputError(
+            f"{path.name} is {what}; name a folder, or a file with one of {', '.join(SUFFIXES)}"
+        )
+    if target.is_folder and not is_there:  # a file beside it can be written if it can be made
+        check_output(path.with_name(f"{path.name}.parquet"))
+        return
+    for file in target.files(tables):
+        check_output(file)
+
+
 def check_output(path: Path) -> None:
-    """Raise now if `write_result` could not write here later: nothing is computed in vain.
+    """Raise now if `write_result` could not write here later.
 
     Raises:
         OutputError: Unknown extension, no such folder, no right to write, or a folder in the way.
 
-    Example:
-        >>> from pathlib import Path
-        >>> check_output(Path("absent/a.csv"))
-        Traceback (most recent call last):
-        evalframe.core.errors.OutputError: cannot write a.csv: no folder 'absent'; create it first
+    >>> check_output(Path("absent/a.csv"))
+    Traceback (most recent call last):
+    evalframe.core.errors.OutputError: cannot write a.csv: no folder 'absent'; create it first
     """
     if path.suffix.lower() not in SUFFIXES:
         known = ", ".join(SUFFIXES)
@@ -41,18 +132,7 @@ def check_output(path: Path) -> None:
 
 
 def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
-    """Raise if the format of this extension cannot hold these columns.
-
-    Raises:
-        OutputError: Nested values or durations in CSV, or bytes in anything but Parquet.
-
-    Example:
-        >>> from pathlib import Path
-        >>> check_holds(Path("a.csv"), {"tags": pl.List(pl.String())})
-        Traceback (most recent call last):
-        evalframe.core.errors.OutputError: a.csv cannot hold column 'tags' (List(String)); write
-        .parquet instead
-    """
+    """Raise OutputError if the format of this extension cannot hold these columns."""
     suffix = path.suffix.lower()
     for name, dtype in schema.items():
         no_text = suffix == ".csv" and (dtype.is_nested() or dtype == pl.Duration)
@@ -60,17 +140,6 @@ def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
             raise OutputError(
                 f"{path.name} cannot hold column {name!r} ({dtype}); write .parquet instead"
             )
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
-        raise OutputError(
-            f"cannot write {path.name} ({reason}); what was there is whole"
-        ) from error
 
 
 def write_result(
@@ -86,21 +155,12 @@ def write_result(
 
     Args:
         frame: The table.
-        path: Where to.
-        provenance: How it came about.
-        readable: Writes the Markdown of an .md file; by default one line for each row.
+        path: File to write.
+        provenance: From `provenance`.
+        readable: Renders the Markdown of an .md file; by default one line for each row.
 
     Raises:
         OutputError: The folder is missing, cannot be written to, or is full.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "out.parquet")
-        ...     write_result(pl.DataFrame({"metric": ["aurc"]}), path, {"seed": 42})
-        ...     read_provenance(path)
-        {'seed': 42}
     """
     with _writing(path), replacing(path) as temporary:
         match path.suffix.lower():
@@ -120,12 +180,7 @@ def write_result(
 def write_tables(
     tables: Mapping[str, pl.DataFrame], folder: Path, provenance: Mapping[str, Any]
 ) -> None:
-    """Write tables as Parquet files of their names, all of them or none.
-
-    Args:
-        tables: The tables by name.
-        folder: Where to; made if need be, with the tables in it.
-        provenance: How they came about.
+    """Write tables as Parquet files of their names into a folder, all of them or none.
 
     Raises:
         OutputError: The folder cannot be made or written.
@@ -136,12 +191,23 @@ def write_tables(
             _write_parquet(frame, temporary, provenance)
 
 
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(
+            f"cannot write {path.name} ({reason}); the old file is unchanged"
+        ) from error
+
+
 def _write_parquet(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
     frame.write_parquet(path, metadata={METADATA_KEY: json.dumps(provenance)})
 
 
 def read_provenance(path: Path | str) -> dict[str, Any]:
-    """How a Parquet result came about.
+    """The provenance of a Parquet result.
 
     Raises:
         OutputError: The file was not written by a job.
@@ -149,5 +215,33 @@ def read_provenance(path: Path | str) -> dict[str, Any]:
     metadata = pl.read_parquet_metadata(path)
     if METADATA_KEY not in metadata:
         raise OutputError(f"{path} carries no provenance; was it written by evalframe?")
-    found: dict[str, Any] = json.loads(metadata[METADATA_KEY])
-    return found
+    record: dict[str, Any] = json.loads(metadata[METADATA_KEY])
+    return record
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes a result."""
+    return {name: version(name) for name in ("evalframe", "polars")}
+
+
+def provenance(
+    job: TableJob,
+    metrics: Sequence[MetricExpr],
+    inputs: Sequence[dict[str, Any]],
+    records: dict[str, Any],
+) -> dict[str, Any]:
+    """Versions, the job, its metrics with their arguments, the inputs and their rejected rows.
+
+    Names of files are as the job gives them: nothing of the machine is in a result, and the same
+    job on the same data leaves the same record. `evalframe run` takes `job` again.
+    """
+    return {
+        **versions(),
+        "job": msgspec.to_builtins(job),
+        "metrics": [
+            {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}
+            for m in metrics
+        ],
+        "records": records,
+        "inputs": list(inputs),
+    }

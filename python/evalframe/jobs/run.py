@@ -12,16 +12,22 @@ from evalframe.core.files import check_within, together
 from evalframe.jobs.columns import check_columns, naming_columns
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Place, family_of
-from evalframe.jobs.outputs import check_holds, write_result, write_tables
+from evalframe.jobs.outputs import (
+    check_holds,
+    check_targets,
+    path_of,
+    target_of,
+    write_result,
+    write_tables,
+)
 from evalframe.jobs.readers import reader_of
-from evalframe.jobs.targets import check_targets, path_of, target_of, targets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evalframe.jobs.family import Family, Outcome
+    from evalframe.jobs.outputs import Target
     from evalframe.jobs.settings import TableJob
-    from evalframe.jobs.targets import Target
     from evalframe.resample.methods import Progress
 
 
@@ -90,7 +96,8 @@ def run(
         all_tables = target is not None and target.is_folder
         tables = family.tables.value
         rejects = check_targets(target, tables, job.on_invalid)
-        targets = [*targets_of(target, tables), *([] if rejects is None else [rejects])]
+        targets = [] if target is None else target.files(tables)
+        targets += [] if rejects is None else [rejects]
         place = Place(folder, targets, rejects, all_tables, _summary(job, into or folder))
         outcome = family.compute.value(job, place, progress)
         if outcome.beside is not None:

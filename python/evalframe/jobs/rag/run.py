@@ -14,8 +14,8 @@ from evalframe.compat.rgb.rates import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.provenance import provenance
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
 from evalframe.jobs.rag.job import KEYS, LEVEL
 from evalframe.jobs.rag.report import rates_report

@@ -10,8 +10,8 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.contract import Report, validate
 from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.provenance import provenance
 from evalframe.jobs.replication.evidence import as_original, with_evidence
 from evalframe.jobs.replication.inputs import groups_of, open_tests
 from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT

@@ -14,9 +14,8 @@ from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import FORMATS, open_items
-from evalframe.jobs.outputs import check_output, write_result
+from evalframe.jobs.outputs import check_output, versions, write_result
 from evalframe.jobs.paths import File, reading, refuse_inputs
-from evalframe.jobs.provenance import versions
 from evalframe.jobs.selective.job import RUN_FLAGS
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.report.table import render

@@ -10,8 +10,8 @@ import evalframe as ef
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, open_records
+from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading, refuse_inputs
-from evalframe.jobs.provenance import provenance
 from evalframe.jobs.selective.calibrated import with_calibration
 from evalframe.jobs.selective.choosing import LOSS, choose
 from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob

@@ -11,9 +11,8 @@ import polars as pl
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.outputs import check_holds, check_output, write_result
+from evalframe.jobs.outputs import check_holds, check_output, versions, write_result
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
-from evalframe.jobs.provenance import versions
 from evalframe.jobs.survey.surveys import (
     files_of,
     open_survey_alone,

@@ -10,9 +10,8 @@ from evalframe.compat import dtef
 from evalframe.core.contract import validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.outputs import check_output
+from evalframe.jobs.outputs import check_output, provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.provenance import provenance
 from evalframe.jobs.survey.inputs import open_predictions
 from evalframe.jobs.survey.job import METRIC, RUNS
 from evalframe.jobs.survey.outputs import group_names, overall, tables_of
