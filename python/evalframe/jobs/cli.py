@@ -97,11 +97,7 @@ def _reader_options(family: Family) -> list[click.Parameter]:
 
 
 def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags with `reader`, and with its files before other items.
-
-    Raises:
-        click.UsageError: Two readers.
-    """
+    """The flags with `reader`, and with its files before other items."""
     sources = [(family.reader, path) for path in flags.pop(str(family.reader), ())]
     sources += flags.pop("sources", ())
     kinds = {kind for kind, _ in sources}
@@ -139,11 +135,7 @@ def _check_flags(family: Family, **flags: Any) -> None:
 
 
 def job_of(family: Family, flags: dict[str, Any]) -> TableJob:
-    """The job of the flags that are set.
-
-    Raises:
-        click.UsageError: No items.
-    """
+    """The job of the flags that are set."""
     document = {"family": family.name, **document_of(family.job.value, flags)}
     if "items" not in document:
         raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")

@@ -31,9 +31,6 @@ Columns: TypeAlias = "Mapping[str, Sequence[str]]"
 def check_columns(columns: Columns, roles: Collection[str]) -> None:
     """Raise unless all are roles of the family.
 
-    Raises:
-        UnknownNameError: A name is not a role.
-
     >>> check_columns({"lable": ["truth"]}, ["label", "prediction"])
     Traceback (most recent call last):
     evalframe.core.errors.UnknownNameError: unknown column 'lable'. Did you mean 'label'? Known:
@@ -46,9 +43,6 @@ def check_columns(columns: Columns, roles: Collection[str]) -> None:
 
 def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     """Add copies of the named columns under the names of their roles.
-
-    Raises:
-        ParameterError: The table has two columns for one role.
 
     >>> import polars as pl
     >>> table = pl.LazyFrame({"truth": [1], "label": ["one"]})
@@ -79,17 +73,7 @@ def texts_of(roles: Collection[str], columns: Columns) -> list[str]:
 
 
 def check_found(columns: Columns, what: str, *present: Collection[str]) -> None:
-    """Raise if a named column is in no table.
-
-    Args:
-        columns: The columns named for roles.
-        what: Name of the tables, for messages.
-        present: The columns of each table; empty if all files have fixed columns.
-
-    Raises:
-        MissingColumnsError: A named column is in no table.
-        ParameterError: There are no tables, but files of the original program.
-    """
+    """Raise if a named column is in no table."""
     if columns and not present:
         raise ParameterError(
             f"{what}: columns can be named for tables only, and files of the original have fixed "

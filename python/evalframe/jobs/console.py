@@ -58,11 +58,7 @@ def prepare() -> None:
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print a line; who has stopped listening is no error.
-
-    Raises:
-        OutputError: Standard output is full or broken.
-    """
+    """Print a line; who has stopped listening is no error."""
     stream = sys.stderr if err else sys.stdout
     try:
         click.echo(text, err=err)

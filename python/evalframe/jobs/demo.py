@@ -25,12 +25,7 @@ _WIDTH = 100
 
 
 def show(samples: Path, output: Path, program: click.Command) -> None:
-    """Run and explain the main command of each family.
-
-    Raises:
-        InputError: A sample is missing.
-        OutputError: The folder cannot be made.
-    """
+    """Run and explain the main command of each family."""
     words = {name: _words(family(name), samples, output) for name in FAMILIES}
     try:
         output.mkdir(parents=True, exist_ok=True)

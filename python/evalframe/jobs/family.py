@@ -167,11 +167,7 @@ class Outcome:
 
 @cache
 def family(name: str) -> Family:
-    """Return the family of this name.
-
-    Raises:
-        UnknownNameError: No such family.
-    """
+    """Return the family of this name."""
     if name not in FAMILIES:
         raise UnknownNameError.of("family", name, FAMILIES)
     found: Family = import_module(f"evalframe.jobs.{name}").FAMILY

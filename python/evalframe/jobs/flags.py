@@ -189,11 +189,7 @@ def _is_unset(value: Any) -> bool:
 
 
 def document_of(struct: type, flags: dict[str, Any]) -> dict[str, Any]:
-    """The flags that were set as entries of a job file, nested as these have them.
-
-    Raises:
-        click.UsageError: A flag of resampling without `--bootstrap`.
-    """
+    """The flags that were set as entries of a job file, nested as these have them."""
     document = dict(flags)
     roles = getattr(struct, "column_flags", {})
     if named := {role: [document.pop(role)] for role in roles if role in document}:
@@ -224,14 +220,7 @@ def command(
     *,
     texts: Mapping[str, str],
 ) -> click.Command:
-    """A command whose argument and options are the fields of a struct.
-
-    Args:
-        name: Its name.
-        struct: Its fields; the first is the argument.
-        run: Called with the values that are set, and `quiet`.
-        texts: Help of the commands of its family.
-    """
+    """A command whose argument and options are the fields of a struct."""
     first = next(each for each in fields_of(struct) if each.flag is None)
     argument = click.Argument([first.name], nargs=-1, required=first.default is NODEFAULT)
 

@@ -35,12 +35,7 @@ def is_import_path(name: str) -> bool:
 
 
 def metric_at(path: str, folder: Path) -> MetricFunction[Any]:
-    """The metric that an import path names; runs its module if it was not imported before.
-
-    Raises:
-        ParameterError: The path is not valid, or names a module that a job must not, or no metric.
-        InputError: The module does not exist or cannot be imported.
-    """
+    """The metric that an import path names; runs its module if it was not imported before."""
     if not _PATH.fullmatch(path):
         raise ParameterError(
             f"metric {path!r} is no import path; write module:name, such as my_metrics:gini, "
@@ -98,11 +93,7 @@ def _specs(module: str, folder: Path) -> list[ModuleSpec]:
 
 
 def _top_spec(name: str, folder: Path) -> ModuleSpec | None:
-    """Spec of a module in the folder, or else installed.
-
-    Raises:
-        InputError: There are two such modules.
-    """
+    """Spec of a module in the folder, or else installed."""
     local = PathFinder.find_spec(name, [str(folder.absolute())])
     installed = importlib.util.find_spec(name)
     if local is None or installed is None:

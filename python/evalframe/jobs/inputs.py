@@ -98,19 +98,7 @@ class Opened:
 def open_records(
     job: TableJob, folder: Path, targets: Sequence[Path], *, texts: Collection[str] = ()
 ) -> Opened:
-    """The records of a job, from tables or by its reader.
-
-    Args:
-        job: The job.
-        folder: Folder that relative names are relative to.
-        targets: Files that will be written, which must not be among the inputs.
-        texts: Columns that are read as text from formats without types.
-
-    Raises:
-        InputError: A file cannot be read, or is named twice, or no file has a record.
-        OutputError: A target is one of the inputs.
-        ParameterError: JSON among the tables.
-    """
+    """The records of a job, from tables or by its reader."""
     if job.reader is not None:
         return _by_reader(job, READERS[job.reader], folder, targets)
     for item in job.items:
@@ -214,20 +202,6 @@ def open_items(
 ) -> tuple[pl.LazyFrame, list[File]]:
     """The records of all files as one lazy table, and the files.
 
-    Args:
-        names: Files, globs (`shards/*.parquet`; `**` descends) or folders of Parquet files; folders
-            named `key=value` on the way down become columns of text.
-        folder: Folder that relative names are relative to.
-        columns: As for `open_files`.
-
-    Returns:
-        The table, with the columns in the order of the first file, and the files in the order
-        given (those of a glob or folder by name).
-
-    Raises:
-        InputError: A file is missing, empty, damaged or of an unknown format, a glob matches
-            nothing, or the columns of two files differ.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -242,17 +216,7 @@ def open_items(
 def open_files(
     files: Sequence[File], *, texts: Collection[str] = (), columns: Columns | None = None
 ) -> tuple[pl.LazyFrame, list[File]]:
-    """The same of files that were found: these are read, and no others.
-
-    Args:
-        files: The files.
-        texts: Columns that are read as text from formats without types; lists become JSON.
-        columns: Columns by other names, which the table also has under their roles' names.
-
-    Raises:
-        InputError: As `open_items`.
-        ParameterError: Two columns for one role.
-    """
+    """The same of files that were found: these are read, and no others."""
     columns = columns or {}
     texts = texts_of(texts, columns)
     sources = [_open(file, texts) for file in files]

@@ -57,11 +57,7 @@ def target_of(output: str | None, folder: Path) -> Target | None:
 
 
 def path_of(entry: str, name: str, folder: Path) -> Path:
-    """The path that an entry of a job names, if a file can have this name.
-
-    Raises:
-        ParameterError: Its name is blank, or none that a file can have.
-    """
+    """The path that an entry of a job names, if a file can have this name."""
     if not name.strip():
         raise ParameterError(f"the {entry} has no name; name a file or a folder")
     if "\0" in name:
@@ -77,12 +73,7 @@ def path_of(entry: str, name: str, folder: Path) -> Path:
 def check_targets(
     target: Target | None, tables: Sequence[str], on_invalid: OnInvalid
 ) -> Path | None:
-    """Raise now if the outputs cannot be written later; return the file for rejected rows.
-
-    Raises:
-        OutputError: Unknown format, no such folder, no right to write, or a file in the way.
-        ParameterError: There is no place for rejected rows.
-    """
+    """Raise now if the outputs cannot be written later; return the file for rejected rows."""
     if target is not None:
         check_within(target.path)
         _check_target(target, tables)
@@ -115,9 +106,6 @@ def _check_target(target: Target, tables: Sequence[str]) -> None:
 
 def check_output(path: Path) -> None:
     """Raise now if `write_result` could not write here later.
-
-    Raises:
-        OutputError: Unknown extension, no such folder, no right to write, or a folder in the way.
 
     >>> check_output(Path("absent/a.csv"))
     Traceback (most recent call last):
@@ -152,15 +140,6 @@ def write_result(
     """Write a table in the format of its extension; Parquet carries the provenance.
 
     `path` is the old file or the new one at every moment.
-
-    Args:
-        frame: The table.
-        path: File to write.
-        provenance: From `provenance`.
-        readable: Renders the Markdown of an .md file; by default one line for each row.
-
-    Raises:
-        OutputError: The folder is missing, cannot be written to, or is full.
     """
     with _writing(path), replacing(path) as temporary:
         match path.suffix.lower():
@@ -180,11 +159,7 @@ def write_result(
 def write_tables(
     tables: Mapping[str, pl.DataFrame], folder: Path, provenance: Mapping[str, Any]
 ) -> None:
-    """Write tables as Parquet files of their names into a folder, all of them or none.
-
-    Raises:
-        OutputError: The folder cannot be made or written.
-    """
+    """Write tables as Parquet files of their names into a folder, all of them or none."""
     paths = [folder / f"{name}.parquet" for name in tables]
     with _writing(folder), replacing_all(paths, make_folder=True) as temporaries:
         for frame, temporary in zip(tables.values(), temporaries, strict=True):
@@ -207,11 +182,7 @@ def _write_parquet(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any
 
 
 def read_provenance(path: Path | str) -> dict[str, Any]:
-    """The provenance of a Parquet result.
-
-    Raises:
-        OutputError: The file was not written by a job.
-    """
+    """The provenance of a Parquet result."""
     metadata = pl.read_parquet_metadata(path)
     if METADATA_KEY not in metadata:
         raise OutputError(f"{path} carries no provenance; was it written by evalframe?")

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def load(path: Path) -> TableJob:
-    """Read the job of a TOML file.
-
-    Raises:
-        InputError: The file is missing, not TOML, or has an entry or value that is not valid.
-    """
+    """Read the job of a TOML file."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -40,10 +36,6 @@ def parse(document: Mapping[str, Any]) -> TableJob:
     """Make a job of the entries of a TOML file, or of the flags of a command.
 
     `bootstrap = 200` is short for `bootstrap = { n = 200 }`.
-
-    Raises:
-        InputError: A value has the wrong type, or an entry is missing.
-        UnknownNameError: An entry or a choice does not exist.
 
     Example:
         >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})

@@ -59,14 +59,6 @@ class File:
 def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
     """The files that a job reads, without looking into them.
 
-    Args:
-        given: Files, globs (`**` descends) or folders. Of a folder these are all `.parquet` files,
-            also behind links, except what is hidden by a dot.
-        folder: What relative names are relative to.
-
-    Raises:
-        InputError: Nothing is there, or it must not be looked at.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -87,11 +79,7 @@ def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
 
 
 def refuse_inputs(output: Path, files: Sequence[File], given: Sequence[str], folder: Path) -> None:
-    """Raise if a file to be written is an input, or would be one in the next run.
-
-    Raises:
-        OutputError: It is among `files`, in a folder that is read, or matches a glob.
-    """
+    """Raise if a file to be written is an input, or would be one in the next run."""
     with reading(output.name):
         if any(_is_same(output, file.path) for file in files):
             raise OutputError(f"{output.name} is one of the inputs; write the result elsewhere")

@@ -99,11 +99,7 @@ _HEAD = 4096
 
 
 def reader_of(items: Sequence[str], folder: Path) -> str | None:
-    """The kind of reader of JSON files that were named without one; None if it is not clear.
-
-    Raises:
-        InputError: Two readers recognise the files.
-    """
+    """The kind of reader of JSON files that were named without one; None if it is not clear."""
     paths = [folder / item for item in items]
     if not paths or not all(path.suffix.lower() == ".json" and path.is_file() for path in paths):
         return None

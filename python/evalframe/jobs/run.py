@@ -32,17 +32,7 @@ if TYPE_CHECKING:
 
 
 def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> None:
-    """Run a job and print its result.
-
-    Args:
-        job: The job.
-        folder: Folder that relative names in it are relative to.
-        into: The only folder that the job may write to.
-        quiet: Print nothing.
-
-    Raises:
-        click.UsageError: Quiet, and without an output.
-    """
+    """Run a job and print its result."""
     refuse_silence(quiet, job.output, getattr(job, "summary", None))
     outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
     for warning in outcome.warnings:
@@ -65,19 +55,6 @@ def run(
     progress: Progress | None = None,
 ) -> Outcome:
     """Run a job; with an output, write it whole or leave what was there.
-
-    Args:
-        job: What to run.
-        folder: Folder that relative names in the job are relative to.
-        into: The only folder that the job may write to; names of outputs are relative to it.
-        progress: Called as replicates are done; by default long runs report on a terminal.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: The output cannot be written; said before anything is computed.
-        ContractError: The records break their contract.
-        MissingColumnsError: A table lacks a column that the job needs.
-        UnknownNameError: The job names a metric or argument that does not exist.
 
     Example:
         >>> import tempfile
@@ -108,11 +85,7 @@ def run(
 
 
 def check(job: TableJob) -> str:
-    """Validate the records of a job and return a report.
-
-    Raises:
-        EvalframeError: They break their contract, or cannot be read.
-    """
+    """Validate the records of a job and return a report."""
     family, job = family_of(job), with_reader(job, Path())
     with _columns(job, family, Path()):
         return family.check.value(job, Place())

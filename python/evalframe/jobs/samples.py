@@ -19,19 +19,6 @@ def write_samples(
 
     The same seed gives the same content on every machine. All files are written whole, or none.
 
-    Args:
-        folder: Where to; made if absent.
-        participants: How many participants the samples of selective prediction have.
-        seed: Non-negative integer.
-        overwrite: Replace files of these names that hold something else.
-
-    Returns:
-        The paths written.
-
-    Raises:
-        OutputError: The folder cannot be made or written, or holds other files of these names.
-        ParameterError: No participant or a negative seed.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
