@@ -70,16 +70,6 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A job of any family.
 
     The fields with a `Flag` are also the options of its command.
-
-    Attributes:
-        items: Files, globs or folders.
-        reader: The format of the files, one of `READERS`, if they are not tables.
-        output: A file for the main table, whose extension sets the format, or a folder for all.
-        key: Columns that identify a row; by default those of the family.
-        bootstrap: Resampling.
-        columns: Columns that are not called as their role.
-        on_invalid: Raise an error for rows that break the contract, or write them to a file.
-        hash_inputs: Write SHA-256 sums of the inputs into the provenance.
     """
 
     column_flags: ClassVar[Mapping[str, str]] = {}

@@ -43,26 +43,7 @@ LANGUAGE = Flag(
 
 
 class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag"):
-    """A job of the rag family.
-
-    Attributes:
-        items: Tables of responses, as files, globs or folders; with `reader` files of another
-            program.
-        instances: A table of instances, to take the answers from.
-        prompts: The prompts that the responses answer, written by `evalframe rag documents`; all
-            but the response and its author is taken from them.
-        by: Columns to group by; by default those of `KEYS` that the table has.
-        answers: What answers in text are: `text`, each the one alias of one group, or `json`; by
-            default JSON where a whole value is an answer in JSON, else text.
-        flat_answers: What a flat list of texts as answer is: `parts`, all of them required, or
-            `aliases`, any of which suffices; by default parts, as in RGB.
-        language: The phrases of a language other than English and Chinese: the entries of
-            `evalframe.rag.Language` as a table, or the TOML file that holds them.
-        mode: How responses are labelled; by default strictly, if the table has no labels.
-        dropped: What responses without a label are.
-        intervals: Intervals of rates without resampling; by default `wilson`.
-        level: Confidence level of these intervals, by default 0.95.
-    """
+    """A job of the rag family; `language` can be a table, with the entries of `Language`."""
 
     column_flags: ClassVar = {"weight": "Of each row.  [default: 1]"}
     defaults: ClassVar = {"cluster": "the question: dataset and id", "key": "--by and id"}

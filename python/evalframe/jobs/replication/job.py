@@ -23,24 +23,7 @@ CLUSTERS = {"study": "study_id", "finding": "finding_id", PARTICIPANT: "particip
 
 
 class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="replication"):
-    """A job of the replication family.
-
-    Attributes:
-        items: Tables of tests, as files, globs or folders; with `reader` files of another program.
-        participants: Responses, from which the statistics of the agents are computed.
-        design: How these become statistics: a table with a row per test.
-        rules: `documented`, or `reference` for the original's numbers.
-        finding_rule: How tests become findings; by default that of the rules.
-        study_rule: How findings become studies; by default that of the rules.
-        finding_key: What identifies a finding: also its sub-study, or its id alone.
-        missing: Findings and studies without a usable test: left out, or 0.5; by default that of
-            the rules.
-        human_prior_odds: Prior odds of an effect in humans, for tests without theirs.
-        agent_prior_odds: The same of agents.
-        missing_agent: Replaces the statistic of an agent that has no Bayes factor.
-        by: Columns to group by; by default `model`, if the table has it.
-        summary: A folder for the files that the original would write.
-    """
+    """A job of the replication family."""
 
     defaults: ClassVar = {
         "cluster": "study; or finding (within its study), or participant",

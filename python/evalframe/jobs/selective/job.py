@@ -80,21 +80,7 @@ def loss_entry(text: str | None) -> dict[str, str]:
 
 
 class SelectiveJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="selective"):
-    """A job of the selective family.
-
-    Attributes:
-        by: Columns to group by.
-        confidence: Confidence columns; the result has rows for each.
-        loss: Named loss or column; by default `choosing` infers it from the table.
-        calibration: A calibration artifact, whose confidence is evaluated as `calibrated`.
-        metrics: Names, or tables with `name`, optional `alias` and the metric's arguments; by
-            default those of `METRICS` that the convention defines.
-        coverage_grid: Coverages of a `risk_at` that names none.
-        area_coverage: Coverage of an `aurc_at` or `augrc_at` that names none.
-        convention: Convention of the metrics that have one and do not name theirs.
-        columns: Columns by role; `participant` stands for `participant_id`.
-        key: Columns that identify a row; by default `by`, participant and item, as present.
-    """
+    """A job of the selective family."""
 
     column_flags: ClassVar = {
         "prediction": "Null abstains.  [default: prediction]",

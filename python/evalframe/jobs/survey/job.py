@@ -50,28 +50,7 @@ ANSWERS: TypeAlias = Annotated[
 
 
 class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="survey"):
-    """A job of the survey family.
-
-    Attributes:
-        items: Tables of predictions, as files, globs or folders; with `reader` files of another
-            program.
-        truth: The survey: a file, glob or folder of tables or of the original's JSON documents.
-            Not needed for run results, tables of scores, or predictions with `actual`.
-        answers: Columns of the tables that hold answers: one for each option if there is
-            `question_id`, else one for each question that a respondent was asked.
-        prompts: The prompts that the items answer, written by `evalframe survey prompts`; all but
-            the response and its author is taken from them.
-        metric: How answers are scored; by default the scores that the table has, else `METRIC`.
-        rules: `documented`, or `reference` for the original's numbers.
-        weighting: What has equal weight in the overall and the category leaderboards.
-        context: Amount of context whose items count, if segments were asked with several:
-            `highest`, `lowest`, a number of answers shown, or `all` of them, pooled.
-        by: Columns to group by; each group has separate leaderboards.
-        baselines: Scored beside the models, if there is a survey; by default `USUAL`.
-        versions: Of run results, `all` or the `latest` of each config.
-        experiments: Count run results of experiments.
-        summary: A file for the summary of run results that the original would write, in JSON.
-    """
+    """A job of the survey family."""
 
     defaults: ClassVar = {
         "cluster": "segment_id",
