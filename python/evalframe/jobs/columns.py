@@ -29,26 +29,14 @@ Columns: TypeAlias = "Mapping[str, Sequence[str]]"
 
 
 def check_columns(columns: Columns, roles: Collection[str]) -> None:
-    """Raise unless all are roles of the family.
-
-    >>> check_columns({"lable": ["truth"]}, ["label", "prediction"])
-    Traceback (most recent call last):
-    evalframe.core.errors.UnknownNameError: unknown column 'lable'. Did you mean 'label'? Known:
-    label, prediction
-    """
+    """Raise unless all are roles of the family."""
     for role in columns:
         if role not in roles:
             raise UnknownNameError.of("column", role, roles)
 
 
 def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
-    """Add copies of the named columns under the names of their roles.
-
-    >>> import polars as pl
-    >>> table = pl.LazyFrame({"truth": [1], "label": ["one"]})
-    >>> with_roles(table, {"label": ["truth"], "item": ["question"]}).collect().rows()
-    [(1, 1)]
-    """
+    """Add copies of the named columns under the names of their roles."""
     import polars as pl
 
     present = table.collect_schema()
@@ -64,11 +52,7 @@ def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
 
 
 def texts_of(roles: Collection[str], columns: Columns) -> list[str]:
-    """Return the roles, followed by the columns named for them.
-
-    >>> texts_of(["response"], {"response": ["answer"], "score": ["points"]})
-    ['response', 'answer']
-    """
+    """Return the roles, followed by the columns named for them."""
     return [*roles, *(name for role in roles for name in columns.get(role, ()))]
 
 
@@ -95,20 +79,7 @@ _FLAGS = 3
 
 @contextmanager
 def naming_columns(columns: Columns, roles: Collection[str]) -> Iterator[None]:
-    """Add to errors the flag that names a missing column, and the column named for a role.
-
-    >>> with naming_columns({"label": ["truth"]}, ["label", "correct"]):
-    ...     raise MissingColumnsError.of("items", ["correct"], ["truth", "right"])
-    Traceback (most recent call last):
-    evalframe.core.errors.MissingColumnsError: items needs column 'correct'; the table has ['truth',
-    'right']. Name the column to use (--column correct=NAME, or columns = { correct = "NAME" } in a
-    job file), or rename it.
-    >>> with naming_columns({"label": ["truth"]}, ["label", "correct"]):
-    ...     raise ContractError("items: label is present: not so in 1 of 2 rows")
-    Traceback (most recent call last):
-    evalframe.core.errors.ContractError: items: label is present: not so in 1 of 2 rows
-    Column label is 'truth' in the file.
-    """
+    """Add to errors the flag that names a missing column, and the column named for a role."""
     try:
         yield
     except MissingColumnsError as error:

@@ -200,16 +200,7 @@ def _count(table: pl.LazyFrame) -> int:
 def open_items(
     names: Sequence[str], folder: Path = Path(), *, columns: Columns | None = None
 ) -> tuple[pl.LazyFrame, list[File]]:
-    """The records of all files as one lazy table, and the files.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     pl.DataFrame({"a": [1, 2]}).write_csv(f"{folder}/one.csv")
-        ...     table, files = open_items(["*.csv"], Path(folder))
-        ...     [file.name for file in files], table.collect()["a"].to_list()
-        (['one.csv'], [1, 2])
-    """
+    """The records of all files as one lazy table, and the files."""
     return open_files(find(names, folder), columns=columns)
 
 

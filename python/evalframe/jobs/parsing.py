@@ -36,14 +36,6 @@ def parse(document: Mapping[str, Any]) -> TableJob:
     """Make a job of the entries of a TOML file, or of the flags of a command.
 
     `bootstrap = 200` is short for `bootstrap = { n = 200 }`.
-
-    Example:
-        >>> job = parse({"family": "selective", "items": ["items.parquet"], "by": ["model"]})
-        >>> job.by, job.loss, job.bootstrap
-        (('model',), None, None)
-        >>> parse({"family": "selective", "items": ["items.parquet"], "bootstrap": {"n": "10"}})
-        Traceback (most recent call last):
-        evalframe.core.errors.InputError: bootstrap.n must be a whole number, got a text
     """
     entries = dict(document)
     if "family" not in entries:

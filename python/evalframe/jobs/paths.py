@@ -57,17 +57,7 @@ class File:
 
 
 def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
-    """The files that a job reads, without looking into them.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "items/mode=a/0.parquet")
-        ...     path.parent.mkdir(parents=True)
-        ...     path.touch()
-        ...     [(file.name, file.keys) for file in find(["items"], Path(folder))]
-        [('items/mode=a/0.parquet', (('mode', 'a'),))]
-    """
+    """The files that a job reads, without looking into them."""
     files: list[File] = []
     for name in given:
         with reading(name):

@@ -54,19 +54,7 @@ def run(
     into: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run a job; with an output, write it whole or leave what was there.
-
-    Example:
-        >>> import tempfile
-        >>> from evalframe.jobs.parsing import parse
-        >>> from evalframe.rag.sample import sample_responses
-        >>> job = parse({"family": "rag", "items": ["responses.parquet"], "by": ["model"]})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sample_responses(questions=3).write_parquet(f"{folder}/responses.parquet")
-        ...     outcome = run(job, folder=Path(folder))
-        >>> outcome.result["model"].to_list(), outcome.report.rejected
-        (['harbor-7b', 'lantern-13b', 'quill-70b'], 0)
-    """
+    """Run a job; with an output, write it whole or leave what was there."""
     family, job = family_of(job), with_reader(job, folder)
     with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)

@@ -18,12 +18,6 @@ def write_samples(
     """Write the samples of all families, and `manifest.json`, which describes them.
 
     The same seed gives the same content on every machine. All files are written whole, or none.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [path.name for path in write_samples(folder, participants=2)][:3]
-        ['items.parquet', 'participants.parquet', 'run.json']
     """
     folder = Path(folder)
     sizes = {"selective": {"participants": participants}}
