@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import evalframe
+from evalframe.jobs.family import FAMILIES
 
 PACKAGE = Path(evalframe.__file__).parent
 
@@ -21,14 +22,11 @@ MAY_IMPORT = {
     "resample": {"core"},
     "evaluation": {"core", "resample"},
     "comparison": {"core", "resample", "evaluation"},
-    "selective": FAMILY,
-    "replication": FAMILY,
-    "survey": FAMILY,
-    "rag": FAMILY,
-    "compat": {*FAMILY, "selective", "replication", "survey", "rag"},
+    **dict.fromkeys(FAMILIES, FAMILY),
+    "compat": {*FAMILY, *FAMILIES},
     "engine": {"core"},
     "jobs": {
-        *(PUBLIC, *FAMILY, "selective", "replication", "survey", "rag"),
+        *(PUBLIC, *FAMILY, *FAMILIES),
         *("compat", "engine", "report"),
     },
     "report": {"core.errors", "core.typing"},
@@ -98,7 +96,7 @@ def test_metrics_load_polars_and_nothing_heavy():
     assert not loaded & (HEAVY | ROOMS)
 
 
-FAMILIES = {
+NAMES = {
     "selective": "confidence",
     "rag": "answers_from_text",
     "survey": "cosine_similarity",
@@ -112,6 +110,10 @@ USES = {
 }
 
 
+def test_every_family_has_a_name_to_try():
+    assert {*NAMES} == {*FAMILIES}
+
+
 def test_families_and_their_names_load_nothing_heavy():
     code = "\n".join(
         [
@@ -119,7 +121,7 @@ def test_families_and_their_names_load_nothing_heavy():
             *(
                 f"{use.format(family=family, name=name)}\n"
                 f"print({called!r}, {family!r}, *sys.modules, flush=True)"
-                for family, name in FAMILIES.items()
+                for family, name in NAMES.items()
                 for called, use in USES.items()
             ),
         ]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 
-@metric(direction="maximize", range=(0.0, 1.0), labels=("label",))
+@metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
 def correct_rate(
     label: Role = "label", factlabel: Role = "factlabel", *, weight: Role = None
 ) -> State:
