@@ -267,7 +267,7 @@ def test_rounds_before(survey: Any) -> None:
         ("-o scores.parquet --kinds unform", "unknown kind of baseline 'unform'"),
         ("-o scores.parquet --kinds ,", "kinds is empty; name any of uniform"),
         ("-o scores.parquet --permutations 0", "1 or more, got 0"),
-        ("-o scores.parquet --prior survey.parquet", "round 'MB1' stands in the survey and in"),
+        ("-o scores.parquet --prior survey.parquet", "round 'MB1' is in the survey and in"),
         ("-o s.parquet --prior survey.parquet --kinds uniform", "are for the kind prior_round"),
     ],
 )

@@ -45,7 +45,7 @@ PREDICTIONS: dict[str, tuple[pl.DataFrame, int, list[str]]] = {
     "a question of another round": (
         first(1, "question_id", pl.lit("mb2-q9")),
         1,
-        ["correct 'mb2-q9' in MB1 (1 row; it stands in MB2)"],
+        ["correct 'mb2-q9' in MB1 (1 row; it is in MB2)"],
     ),
     "more than are listed": (
         first(5, "question_id", pl.format("none-{}", ROW)),

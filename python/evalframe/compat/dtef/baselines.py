@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.compat.dtef.inference import floor_quantiles
 from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.survey.baselines.baseline import Task, check_options, scores_of
 from evalframe.survey.baselines.permutation import permuted, with_limits
-from evalframe.survey.inference.percentiles import percentiles
 from evalframe.survey.similarity.registry import is_symmetric, metric_expression
 from evalframe.survey.surveys.tables import like_survey
 
@@ -69,4 +69,4 @@ def permutation_baseline(
     """The shuffled baseline of the analysis script."""
     value = metric_expression(metric, "predicted", "actual", SIMILARITIES)
     table, means = permuted(survey, by, value, n, seed, level, half=is_symmetric(metric))
-    return with_limits(table, means, *percentiles(means, level, "reference")).lazy()
+    return with_limits(table, means, *floor_quantiles(means, level)).lazy()

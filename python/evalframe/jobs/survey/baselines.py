@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-import evalframe as ef
-from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, versions, write_result
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.survey.job import BASELINES, USUAL
+from evalframe.jobs.survey.scoring import functions_of
 from evalframe.jobs.survey.surveys import (
     files_of,
     open_survey,
@@ -49,15 +48,12 @@ class Scored:
 
 
 def score_baselines(asked: Mapping[str, Any]) -> Scored:
-    """Score the baselines of a survey and write the scores, whole or not at all.
+    """Score the baselines of a survey and write the scores.
 
     Args:
-        asked: `survey` (files, globs or folders), `metric`, `rules`, `seed`, perhaps `output`,
-            `questions_from` and `segments_from` (files), `columns`, `answers`, `kinds`, `prior`
-            (files, globs or folders) and `permutations`.
-
-    Raises:
-        EvalframeError: An input or an option is at fault, or the output cannot be written.
+        asked: Options of the command: `survey` (files, globs or folders), `metric`, `rules`,
+            `seed`, and optionally `output`, `questions_from` and `segments_from` (files),
+            `columns`, `answers`, `kinds`, `prior` (files, globs or folders) and `permutations`.
     """
     given, prior, columns = asked["survey"], asked.get("prior", ()), asked.get("columns", {})
     output = Path(asked["output"]) if "output" in asked else None
@@ -77,7 +73,7 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
         whole, notes = _with_prior(survey, before), [*dict.fromkeys([*notes, *before.notes])]
     rounds, all_rounds = survey.rounds["round"].to_list(), whole.rounds["round"].to_list()
     parts = []
-    room = _room(asked)
+    room = functions_of(asked["rules"])
     for kind in kinds:
         has_prior = kind == "prior_round"
         scores = room.baseline(
@@ -109,12 +105,7 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
 def _kinds(
     named: Sequence[str] | None, prior: Sequence[str], permutations: int | None
 ) -> list[Baseline]:
-    """The kinds of baselines that were asked for, in their usual order.
-
-    Raises:
-        ParameterError: There is none, or prior rounds are for nothing.
-        UnknownNameError: There is no such kind.
-    """
+    """The requested kinds of baselines, in their usual order."""
     if named is not None and not named:
         raise ParameterError(f"kinds is empty; name any of {', '.join(BASELINES)}")
     wanted = {*(USUAL if named is None else named)}
@@ -128,11 +119,7 @@ def _kinds(
 
 
 def _with_prior(survey: Survey, prior: OpenedSurvey) -> Survey:
-    """A survey behind the rounds before it.
-
-    Raises:
-        ParameterError: A round stands in both.
-    """
+    """Concatenate a survey and its prior rounds, which must differ from its own."""
     before = prior.survey
     if not prior.has_rounds:
         renamed = {
@@ -144,7 +131,7 @@ def _with_prior(survey: Survey, prior: OpenedSurvey) -> Survey:
     both = {*before.rounds["round"]} & {*survey.rounds["round"]}
     if both:
         raise ParameterError(
-            f"round {min(both)!r} stands in the survey and in the prior one; name each round once"
+            f"round {min(both)!r} is in the survey and in the prior one; name each round once"
         )
     joined = {
         name: pl.concat([getattr(before, name), getattr(survey, name)], how="vertical_relaxed")
@@ -154,7 +141,7 @@ def _with_prior(survey: Survey, prior: OpenedSurvey) -> Survey:
 
 
 def _means(rows: pl.DataFrame, rounds: Sequence[str]) -> pl.DataFrame:
-    """Means over pairs, and of the means of segments."""
+    """Means of pairs of segment and question, and of segment means, by baseline and round."""
     grouped = [rows]
     if len(rounds) > 1:
         segment = pl.concat_str("round", "segment_id", separator="\x1f")
@@ -174,18 +161,15 @@ def _means(rows: pl.DataFrame, rounds: Sequence[str]) -> pl.DataFrame:
     return pairs.join(means, on=["model", "round"]).sort(order)
 
 
-def _room(asked: Mapping[str, Any]) -> Any:
-    """Where the functions of a rule set are."""
-    return dtef if asked["rules"] == "reference" else ef.survey
-
-
 def _with_permutations(
     means: pl.DataFrame, survey: Survey, asked: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """The means with the interval of permuted ones."""
+    """Add the interval of the permutation baseline to the means."""
     settings = {name: asked[name] for name in ("metric", "seed")}
     drawn = [
-        _room(asked).permutation_baseline(survey, by=by, n=asked["permutations"], **settings)
+        functions_of(asked["rules"]).permutation_baseline(
+            survey, by=by, n=asked["permutations"], **settings
+        )
         for by in ("round", "all")
     ]
     drawn[1] = drawn[1].with_columns(round=pl.lit(_ALL))
@@ -204,7 +188,7 @@ _SHOWN = {
 
 
 def report(scored: Scored, output: str | None, *, width: int | None = None) -> str:
-    """The means for a reader."""
+    """Format the means as text."""
     table = wide_table(
         scored.means,
         ["model", "round"],

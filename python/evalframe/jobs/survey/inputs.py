@@ -17,9 +17,9 @@ from evalframe.jobs.survey.shapes import in_lists, survey_within
 from evalframe.jobs.survey.surveys import (
     files_of,
     naming,
+    naming_lines,
     open_survey,
 )
-from evalframe.jobs.survey.texts import naming_lines
 from evalframe.survey.prompting.exchange import ANSWERED
 from evalframe.survey.surveys import canonical_id
 
@@ -51,7 +51,7 @@ class Predictions(Opened):
 
     Attributes:
         value: The column that is scored: `response`, `predicted` or `score`.
-        survey: What they are compared with.
+        survey: The survey that they are compared with.
         answers: Columns of answers that the table had.
     """
 
@@ -74,19 +74,7 @@ class Predictions(Opened):
 
 
 def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
-    """The predictions of a job, and its survey.
-
-    Args:
-        job: The job.
-        folder: What relative names are relative to.
-        targets: Files that will be written, which must not be among the inputs.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: A target is one of the inputs.
-        MissingColumnsError: There is nothing to score, or no table has a column that the job names.
-        ParameterError: There are no scores, and no survey to make them.
-    """
+    """Open the predictions of a job and its survey; targets must not be among the inputs."""
     truth = [] if job.truth is None else [job.truth]
     found = files_of(truth, folder)
     for path in targets:
@@ -121,7 +109,7 @@ def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Prediction
     with naming(job.items):
         survey = None if has_scores or job.truth is not None else survey_within(table)
         table = in_lists(table, job.answers, job.columns, notes)
-    if "segment_id" in table.collect_schema():  # of two spellings the present one, before all else
+    if "segment_id" in table.collect_schema():  # the present spelling
         table = table.with_columns(canonical_id(pl.col("segment_id").cast(pl.String)))
     return Predictions(table, files, notes, survey=survey, answers=answers)
 
@@ -133,14 +121,14 @@ _TEMPERATURE = ":temperature"
 def _answered(
     job: SurveyJob, responses: pl.LazyFrame, prompts: pl.LazyFrame
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """The questions of the prompts with their responses, and what a reader should know of them."""
+    """The questions of the prompts with their responses, and notes on them."""
     present = responses.collect_schema().names()
     id: str | pl.Expr = "id" if "id" in present or "prompt_id" not in present else "prompt_id"
     if id == "prompt_id" and "config_id" in present:
         id = pl.format("{}/{}", "config_id", "prompt_id")
     rest = [name for name in present if name not in {"id", "model", *ANSWERED}]
     by = [name for name in rest if name in (*job.by, *(job.key or ()), *RUNS)]
-    # The temperature at which a model was asked counts, not the one stored with the prompt.
+    # The temperature of the response replaces the one that is stored with the prompt.
     own = [pl.col("temperature").alias(_TEMPERATURE)] if "temperature" in present else []
     table = ef.survey.read_responses(
         responses,
@@ -164,7 +152,7 @@ def _answered(
 
 
 def _one_question_a_row(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Tables of prompts have the questions of a prompt in lists."""
+    """Explode prompts with lists of questions."""
     schema = table.collect_schema()
     if isinstance(schema.get("question_id"), pl.List):
         names = ("question_id", "n_options", "actual")
@@ -194,7 +182,7 @@ def _scores(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Prediction
 
 
 def _value(job: SurveyJob, table: pl.LazyFrame) -> str:
-    """What is read of the predictions: their scores, unless a metric is asked for."""
+    """The column that is scored: `score`, unless the job has a metric."""
     present = table.collect_schema().names()
     if "score" in present and job.metric is None:
         return "score"
@@ -209,11 +197,7 @@ def _value(job: SurveyJob, table: pl.LazyFrame) -> str:
 
 
 def _refuse_without_survey(job: SurveyJob, value: str) -> None:
-    """Raise if there is something that takes a survey.
-
-    Raises:
-        ParameterError: There is.
-    """
+    """Raise ParameterError if the job needs a survey."""
     if job.baselines:
         raise ParameterError(
             "baselines are made of the survey; name it as truth, or add its shares as 'actual'"

@@ -26,15 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """Numbers of prompts, of those over the token budget and of configurations, and a summary.
 
-    Attributes:
-        prompts: How many prompts.
-        over_budget: How many exceed their token budget even without context.
-        configurations: How many configurations.
-        table: For each round how many segments, questions and prompts there are, with their
-            context and their tokens.
-        notes: What was assumed about the survey.
+    The table has a row per round with its segments, questions, prompts, context and tokens.
     """
 
     prompts: int
@@ -45,15 +39,12 @@ class Written:
 
 
 def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
-    """Write the prompts of a survey, whole or not at all.
+    """Write the prompts of a survey.
 
     Args:
-        asked: `survey` (files, globs or folders), `output`, perhaps `questions_from`,
-            `segments_from`, `participants` and `blueprints` (files), `answers`, `columns`, and the
-            options of `evalframe.survey.prompts`.
-
-    Raises:
-        EvalframeError: An input or an option is at fault, or an output cannot be written.
+        asked: Options of the command: `survey` (files, globs or folders), `output`, optionally
+            `questions_from`, `segments_from`, `participants` and `blueprints` (files), `answers`,
+            `columns`, and the options of `evalframe.survey.prompts`.
     """
     settings = dict(asked)
     given, output = settings.pop("survey"), Path(settings.pop("output"))
@@ -115,7 +106,7 @@ _SHOWN = {
 
 
 def summary(written: Written, output: str, *, width: int | None = None) -> str:
-    """What was written, for a reader."""
+    """Format the summary as text."""
     table = wide_table(written.table, ["round"], _SHOWN, digits=1, width=width)
     told = f"{written.prompts:,} prompts of {written.configurations:,} configurations in {output}"
     if written.over_budget:

@@ -1,4 +1,4 @@
-"""What a job of the survey family computes: open, validate, score, rank."""
+"""The run of a survey job: open, validate, score, rank."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.outputs import check_output, provenance
 from evalframe.jobs.paths import reading
+from evalframe.jobs.survey.contract import contract_of
 from evalframe.jobs.survey.inputs import open_predictions
 from evalframe.jobs.survey.job import METRIC, RUNS
-from evalframe.jobs.survey.outputs import group_names, overall, tables_of
-from evalframe.jobs.survey.report import leaderboard_report
-from evalframe.jobs.survey.rules import contract_of
+from evalframe.jobs.survey.outputs import group_names, leaderboard_report, overall, tables_of
 from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
 from evalframe.jobs.survey.truth import Truth
 
@@ -47,7 +46,7 @@ _COLUMNS = (
     "status",
     "score",
 )
-"""What is kept of the scores, with the columns that a job names; texts of responses are not."""
+"""Columns of the scores, besides those that a job names; responses are dropped."""
 
 
 def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
@@ -81,19 +80,14 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
 
 
 def check(job: SurveyJob, place: Place) -> str:
-    """What is found in predictions that keep their contract.
-
-    Raises:
-        ContractError: They do not.
-        InputError: An input cannot be read.
-    """
+    """Report on predictions that keep their contract."""
     opened, _, contract = _opened(job, place.folder, place.targets)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The overall leaderboard for a reader."""
+    """Format the overall leaderboard."""
     return leaderboard_report(
         outcome.result,
         outcome.keys,
@@ -107,21 +101,20 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
 def _opened(
     job: SurveyJob, folder: Path, targets: Sequence[Path]
 ) -> tuple[Predictions, Truth | None, Contract]:
-    """The predictions, what they are compared with, and their contract."""
+    """The predictions, the truth and the contract of a job."""
     opened = open_predictions(job, folder, targets)
     present = opened.table.collect_schema().names()
-    truth = None if opened.survey is None else Truth.of(opened.survey, present, job.rules)
+    truth = (
+        None
+        if opened.survey is None
+        else Truth.of(opened.survey, present, normalised=job.rules == "documented")
+    )
     with reading(", ".join(job.items)):
         return opened, truth, contract_of(job, opened.table, opened.value, truth)
 
 
 def _summary(path: Path, targets: Sequence[Path]) -> Path:
-    """Where the summary of run results goes.
-
-    Raises:
-        OutputError: It cannot be written there, or is no JSON.
-        ParameterError: It is the output.
-    """
+    """Check the path of the summary of run results."""
     if path.suffix.lower() != ".json":
         raise OutputError(f"cannot write {path.name}: the summary is JSON; name it .json")
     check_output(path)
@@ -131,7 +124,7 @@ def _summary(path: Path, targets: Sequence[Path]) -> Path:
 
 
 def _summarised(opened: Predictions, path: Path | None) -> Callable[[], object] | None:
-    """Writes the summary, if there is one to write."""
+    """Return a function that writes the summary, if the job has one."""
     if path is None or "results" not in opened.beside:
         return None
     return partial(dtef.write_summary, opened.beside["results"], path)
@@ -166,16 +159,7 @@ def _notes(
     *,
     whole: bool,
 ) -> list[str]:
-    """What the numbers are, and what is not among them.
-
-    Args:
-        job: The job.
-        opened: What it reads.
-        truth: The survey.
-        models: Scores of the models.
-        board: The overall leaderboard.
-        whole: Whether all tables are written.
-    """
+    """Notes on the metric, weights, missing scores, contexts, categories and baselines."""
     stored = opened.value == "score"
     metric = "the scores of the table" if stored else job.metric or METRIC
     notes = [f"Score: {metric}; {_ALIKE[job.weighting]}."]
@@ -193,7 +177,7 @@ def _notes(
 
 
 def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> Iterator[str]:
-    """Which amount of context counts, where there are several."""
+    """Note on the included amount of context, if there are several."""
     if "context_count" not in models.columns or models["context_count"].n_unique() < 2:
         return
     if "n_other_context" not in board.columns:
@@ -208,7 +192,7 @@ def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> It
 
 
 def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Iterator[str]:
-    """How many segments are in no table of categories."""
+    """Note on segments without a category."""
     segments = ef.survey.segment_scores(models).unique("segment_id")
     known = segments["category"].is_not_null()
     if attributes is not None:

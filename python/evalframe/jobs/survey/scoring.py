@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,18 +18,17 @@ if TYPE_CHECKING:
     from evalframe.jobs.survey.truth import Truth
 
 _BATCH = "batch-"
-"""How prompts about several questions are called."""
+"""Prefix of the ids of prompts about several questions."""
+
+
+def functions_of(rules: str) -> Any:
+    """The package whose functions a rule set uses."""
+    return dtef if rules == "reference" else ef.survey
 
 
 def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None) -> pl.LazyFrame:
-    """Valid predictions with their scores, and with what the survey says of them.
-
-    Args:
-        job: The job.
-        valid: The predictions.
-        value: What is read of them: `response`, `predicted` or `score`.
-        truth: What they are compared with.
-    """
+    """Valid predictions with their scores, from `value`, and with columns of the survey."""
+    functions = functions_of(job.rules)
     rows = with_temperatures(job, valid)
     if truth is None:
         return rows
@@ -37,23 +36,19 @@ def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None)
     if value == "score":
         return rows
     if value == "response":
-        if job.rules == "reference":  # whose runner takes blank responses for failed requests
+        if job.rules == "reference":  # its runner takes blank responses for failed requests
             text = pl.col("response")
             rows = rows.with_columns(pl.when(text.str.strip_chars() != "").then(text))
-        parse = dtef.parse if job.rules == "reference" else ef.survey.parse
         key = _key(rows.collect_schema())
-        rows = parse(rows, question_key=key, options="options").drop("response")
+        rows = functions.parse(rows, question_key=key, options="options").drop("response")
     elif "status" in rows.collect_schema():
         rows = rows.with_columns(_status())
-    score = dtef.score if job.rules == "reference" else ef.survey.score
-    return score(rows, metric=job.metric or METRIC)
+    scores: pl.LazyFrame = functions.score(rows, metric=job.metric or METRIC)
+    return scores
 
 
 def with_temperatures(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Where models were asked at several temperatures, each of them is a model of its own.
-
-    It is then called as by the original, `model[temp:0.3]`; unless results are grouped by it.
-    """
+    """Split models by temperature, `model[temp:0.3]`, unless results are grouped by it."""
     if "temperature" not in rows.collect_schema() or "temperature" in job.by:
         return rows
     several = rows.group_by("model").agg(pl.col("temperature").n_unique() > 1)
@@ -64,7 +59,7 @@ def with_temperatures(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _status() -> pl.Expr:
-    """What is stated of predictions, or else follows from them, so that each of them counts."""
+    """The status of predictions, which follows from them if it is missing or "ok"."""
     stated, predicted = pl.col("status").cast(pl.String), pl.col("predicted")
     followed = (
         pl.when(predicted.is_null())
@@ -77,7 +72,7 @@ def _status() -> pl.Expr:
 
 
 def _key(present: pl.Schema) -> pl.Expr | None:
-    """What names a question in a response to several."""
+    """The key of a question in a response to several."""
     if "question_key" in present:
         return pl.col("question_key")
     if "prompt_id" in present:
@@ -86,7 +81,7 @@ def _key(present: pl.Schema) -> pl.Expr | None:
 
 
 def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
-    """The baselines of a job: of the usual ones those that the survey has the numbers for."""
+    """The baselines of a job, by default the usual ones that the survey allows."""
     if truth is None:
         return ()
     if job.baselines is not None:
@@ -96,21 +91,13 @@ def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
 
 
 def added_kinds(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> list[Baseline]:
-    """The baselines of a job that are not among the models of the table already."""
+    """The baselines of a job that are not yet among the models of the table."""
     models = {*rows["model"]}
     return [kind for kind in kinds_of(job, truth) if MODELS[kind] not in models]
 
 
 def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> pl.DataFrame:
-    """The scores with those of baselines, for the same questions and segments in each group.
-
-    A baseline that is among the models already, as of `evalframe survey baselines`, stays as it is.
-
-    Args:
-        job: The job.
-        rows: Scores of the models.
-        truth: The survey, spelled as in the rows.
-    """
+    """Add the scores of baselines for the same questions and segments in each group."""
     kinds = added_kinds(job, rows, truth)
     if truth is None or not kinds:
         return rows
@@ -118,14 +105,13 @@ def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> p
     has_questions = rows["question_id"].count() == len(rows)
     on = keys if has_questions else keys[:-1]
     others = [name for name in ("round", *job.by) if name in rows.columns and name not in on]
-    asked = rows.select(*on, *others).unique(maintain_order=True).drop_nulls(on)
-    made = []
+    pairs = rows.select(*on, *others).unique(maintain_order=True).drop_nulls(on)
+    parts: list[pl.DataFrame] = []
     for kind in kinds:
-        baseline = dtef.baseline if job.rules == "reference" else ef.survey.baseline
-        scores = baseline(truth.survey, kind, metric=job.metric or METRIC)
+        scores = functions_of(job.rules).baseline(truth.survey, kind, metric=job.metric or METRIC)
         scores = scores.drop(others, strict=False)
         prompt = pl.format("{}-{}", "question_id", "segment_id").alias("prompt_id")
-        made.append(scores.with_columns(prompt).join(asked, on=on, maintain_order="left"))
-    shown = [name for name in made[0].columns if name in rows.columns]
-    table = pl.concat(part.select(shown) for part in made)
-    return pl.concat([rows, table], how="diagonal_relaxed")
+        parts.append(scores.with_columns(prompt).join(pairs, on=on, maintain_order="left"))
+    columns = [name for name in parts[0].columns if name in rows.columns]
+    baselines = pl.concat(part.select(columns) for part in parts)
+    return pl.concat([rows, baselines], how="diagonal_relaxed")

@@ -1,4 +1,4 @@
-"""Predictions as people have them, and the survey that may stand in the same table."""
+"""Shapes of tables of predictions, and the survey that such a table can contain."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.jobs.survey.surveys import OpenedSurvey
-from evalframe.jobs.survey.texts import as_labels, as_numbers
+from evalframe.jobs.survey.surveys import OpenedSurvey, as_labels, as_numbers
 from evalframe.survey.surveys import as_survey
 from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.shapes import UNITS, shaped
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from evalframe.jobs.columns import Columns
 
 _ANSWERS = (INDEX, LABEL, "predicted", "actual", *UNITS)
-"""Columns that say something else of each option."""
+"""Columns with values of each option."""
 
 _OF_SURVEY = (
     "round",
@@ -37,16 +36,12 @@ _OF_SURVEY = (
 
 
 def in_lists(
-    table: pl.LazyFrame, answers: Sequence[str], columns: Columns, told: list[str]
+    table: pl.LazyFrame, answers: Sequence[str], columns: Columns, notes: list[str]
 ) -> pl.LazyFrame:
-    """Predictions with their shares as a list in `predicted`, if they have any.
+    """Predictions with their shares as a list in `predicted`, if they have shares.
 
-    Args:
-        table: Predictions with such lists, or their texts; with a row per option, as surveys may
-            have them; or with a column per option.
-        answers: The columns of options, as far as the table has them.
-        columns: Which columns play which roles, where they are not called so.
-        told: What is guessed is added to it.
+    They can be lists, their text, a row per option, or a column per option, `answers`. Notes on
+    what is guessed are added to `notes`.
     """
     schema = table.collect_schema()
     dtype = schema.get("predicted")
@@ -63,21 +58,21 @@ def in_lists(
     rounds = {} if "round" in schema else {"round": pl.lit(ONE_ROUND)}
     long = shaped(
         table.drop("actual", strict=False).with_columns(**rounds).collect(),
-        told,
+        notes,
         options,
         value="predicted",
         keys=[*keys, *rounds],
     )
     index = pl.col(INDEX)
     share = pl.col("share" if "share" in long.columns else "percent")
-    made = {"predicted": share.cast(pl.Float64).sort_by(index)}
+    lists = {"predicted": share.cast(pl.Float64).sort_by(index)}
     if LABEL in long.columns:
-        made["options"] = pl.col(LABEL).cast(pl.String).sort_by(index)
-    return long.lazy().group_by(keys, maintain_order=True).agg(**made)
+        lists["options"] = pl.col(LABEL).cast(pl.String).sort_by(index)
+    return long.lazy().group_by(keys, maintain_order=True).agg(**lists)
 
 
 def _of_lists(table: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
-    """Shares as lists, and labels of their options, of which other types say nothing."""
+    """Shares and labels of options as lists; labels of other types are dropped."""
     read = table.with_columns(as_numbers("predicted", dtype))
     labels = table.collect_schema().get("options")
     if labels is None:
@@ -88,11 +83,7 @@ def _of_lists(table: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
 
 
 def survey_within(table: pl.LazyFrame) -> OpenedSurvey | None:
-    """The survey that a table of predictions holds in `actual`, if it does.
-
-    Raises:
-        ContractError: A question has several distributions of a segment.
-    """
+    """The survey in the column `actual` of a table of predictions, if it has one."""
     schema = table.collect_schema()
     if not {"actual", "question_id", "segment_id"} <= {*schema}:
         return None
@@ -102,6 +93,6 @@ def survey_within(table: pl.LazyFrame) -> OpenedSurvey | None:
         rows = rows.with_columns(as_numbers("actual", schema["actual"]))
     if "options" in schema:
         rows = rows.with_columns(as_labels("options", schema["options"]))
-    asked = rows.drop_nulls(["question_id", "actual"])
-    survey = as_survey(asked.unique(maintain_order=True))
+    answered = rows.drop_nulls(["question_id", "actual"])
+    survey = as_survey(answered.unique(maintain_order=True))
     return OpenedSurvey(survey, [], has_rounds="round" in columns, rows=[])

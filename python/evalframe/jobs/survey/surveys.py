@@ -1,4 +1,4 @@
-"""The survey that predictions are compared with, from documents of the original or from tables."""
+"""The survey of a job, from documents of dtef-app or from tables."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.compat import dtef
-from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
+from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import File, find, reading
-from evalframe.jobs.survey.texts import as_labels, as_numbers, naming_lines
 from evalframe.survey.surveys import as_survey
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS
 from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.respondents import RESPONDENT, WEIGHT
-from evalframe.survey.surveys.shapes import UNITS
+from evalframe.survey.surveys.shapes import UNITS, numbers_of
 from evalframe.survey.surveys.tables import DISTRIBUTIONS, RESPONSES
 
 if TYPE_CHECKING:
@@ -40,15 +39,17 @@ _TEXTS = (
 )
 """Columns that are read as text from formats without types."""
 
+_TEXT = (".csv", ".jsonl", ".ndjson")
+
 _ROLES = {*RESPONSES, *DISTRIBUTIONS, *QUESTIONS, *SEGMENTS, *UNITS, RESPONDENT, WEIGHT}
-"""What surveys are read for."""
+"""Columns of surveys."""
 
 ROLES = {
     *_ROLES,
     *("model", "id", "config_id", "prompt_id", "question_key", "context_count", "temperature"),
     *("run_id", "response", "predicted", "score", "status"),
 }
-"""What surveys and predictions are read for, which a job may name columns for."""
+"""Columns of surveys and predictions, for which a job can name others."""
 
 
 @dataclass(frozen=True)
@@ -90,22 +91,10 @@ def open_survey(
     answers: Sequence[str] = (),
     elsewhere: Sequence[str] = (),
 ) -> OpenedSurvey:
-    """A survey from files, globs or folders: documents (`.json`), or tables of any other format.
+    """Read a survey from documents (`.json`) or from tables of any other format.
 
-    Args:
-        given: The files. Of a folder these are its Parquet tables, or else its documents.
-        folder: What relative names are relative to.
-        questions: A table of questions, for texts and options that the survey's table lacks.
-        segments: A table of segments, for their labels.
-        columns: Which columns of tables play which roles, where they are not called so.
-        answers: Columns that hold answers, as for `evalframe.survey.as_distributions`.
-        elsewhere: Those of them that another table has, which this one may lack.
-
-    Raises:
-        InputError: A file cannot be read, or a document breaks the rules of the original.
-        ContractError: A table breaks its contract.
-        MissingColumnsError: A table is none of a survey.
-        ParameterError: Tables and documents are mixed.
+    `questions` and `segments` are tables with further descriptions. Of the columns of `answers`
+    the survey can lack those that another table has, `elsewhere`.
     """
     files = files_of(given, folder)
     documents = [file for file in files if is_document(file)]
@@ -136,11 +125,7 @@ def open_survey(
 
 
 def files_of(given: Sequence[str], folder: Path = Path()) -> list[File]:
-    """The files of a survey, without looking into them.
-
-    Raises:
-        InputError: There is none.
-    """
+    """The files of a survey; of a folder its Parquet tables, or else its documents."""
     files: list[File] = []
     for name in given:
         place = folder / name
@@ -158,15 +143,7 @@ def is_document(file: File) -> bool:
 
 
 def read_table(files: Sequence[File], columns: Columns | None = None) -> pl.DataFrame:
-    """A table of a survey, with lists where formats without types have text.
-
-    Args:
-        files: Its files.
-        columns: Which columns play which roles, where they are not called so.
-
-    Raises:
-        InputError: A file cannot be read.
-    """
+    """Read a table of a survey, with lists where formats without types have text."""
     with naming_lines(files):
         table, _ = open_files(files, texts=_TEXTS, columns=columns)
         schema = table.collect_schema()
@@ -181,10 +158,7 @@ def read_table(files: Sequence[File], columns: Columns | None = None) -> pl.Data
 def survey_of(
     table: pl.DataFrame, columns: Columns | None, answers: Sequence[str], **described: Any
 ) -> Survey:
-    """The survey of a table, from the roles that its columns play.
-
-    Other columns of respondents are segments, which a column is not that plays a role.
-    """
+    """The survey of a table; columns with a role, which the job renames, are not segments."""
     played = {name for names in (columns or {}).values() for name in names}
     rest = table.drop(played - {*_ROLES, *answers}, strict=False)
     return as_survey(rest, answers=answers, **described)
@@ -193,17 +167,7 @@ def survey_of(
 def open_survey_alone(
     given: Sequence[str], columns: Columns, known: Collection[str] = (), **described: Any
 ) -> OpenedSurvey:
-    """A survey that is read by itself, as `open_survey`.
-
-    Args:
-        given: The files.
-        columns: Which columns of tables play which roles, where they are not called so.
-        known: Columns of a further table that is read beside it.
-        **described: As for `open_survey`.
-
-    Raises:
-        MissingColumnsError: No table of it has a column that is named.
-    """
+    """Read a survey without predictions; `known` are columns of another table."""
     check_columns(columns, ROLES)
     with naming_columns(columns, ROLES):
         opened = open_survey(given, columns=columns, **described)
@@ -221,7 +185,7 @@ def _refuse_answers(answers: Sequence[str], elsewhere: Sequence[str], given: Seq
 
 @contextmanager
 def naming(names: Sequence[str]) -> Iterator[None]:
-    """Name the files in what is said of a broken contract."""
+    """Name the files in messages about a broken contract."""
     try:
         yield
     except (ContractError, MissingColumnsError) as error:
@@ -242,3 +206,61 @@ def _from_documents(files: list[File], described_by: str | None) -> OpenedSurvey
     return OpenedSurvey(
         survey, files, has_rounds=True, rows=rows["question_id"].fill_null(0).to_list()
     )
+
+
+@contextmanager
+def naming_lines(files: Sequence[File]) -> Iterator[None]:
+    """Name the first line that is not UTF-8 if that is why a text file cannot be read."""
+    try:
+        yield
+    except InputError:
+        for file in files:
+            if file.path.suffix.lower() in _TEXT and (line := _line_without_text(file)):
+                raise InputError(
+                    f"{file.name}: line {line:,} is not UTF-8 text; save the file as UTF-8"
+                ) from None
+        raise
+
+
+def _line_without_text(file: File) -> int | None:
+    """The first line that is not UTF-8, counted from 1."""
+    with file.path.open("rb") as lines:
+        return next((number for number, line in enumerate(lines, 1) if not _is_text(line)), None)
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def as_numbers(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Lists of numbers, also from text such as `[50, 30, 20]` or `[50%, 50%]`, or from arrays.
+
+    Elements that are not numbers are null, and so is other text.
+
+    >>> frame = pl.DataFrame({"actual": ["[0.5, 0.5]", "[1, x]", "half"]})
+    >>> frame.select(as_numbers("actual", pl.String()))["actual"].to_list()
+    [[0.5, 0.5], [1.0, None], None]
+    """
+    match dtype:
+        case pl.String():
+            inside = pl.col(column).str.extract(r"^\s*\[([^\[\]]*)\]\s*$")
+            return inside.str.split(",").list.eval(numbers_of(pl.element())).alias(column)
+        case pl.List(inner=pl.String()):
+            return pl.col(column).list.eval(numbers_of(pl.element()))
+        case pl.List(inner=inner) | pl.Array(inner=inner) if inner.is_numeric() or inner == pl.Null:
+            return pl.col(column).cast(pl.List(pl.Float64))
+        case pl.Null():
+            return pl.col(column).cast(pl.List(pl.Float64))
+    raise ParameterError(
+        f"{column} must be lists of shares (List(Float64)), or their text, but is {dtype}"
+    )
+
+
+def as_labels(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Lists of strings, also from their JSON."""
+    value = pl.col(column)
+    return value.str.json_decode(pl.List(pl.String())) if dtype == pl.String() else value

@@ -1,4 +1,4 @@
-"""What a survey says about predictions: which it knows, and the answers that they are held to."""
+"""The answers of a survey that predictions are compared with."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from evalframe.survey.surveys import as_distributions, canonical_id
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.jobs.survey.surveys import OpenedSurvey
     from evalframe.survey.surveys import Survey
 
 ANSWERS = ("segment_attribute", "sample_size", "n_options", "options", "actual")
-"""What predictions get from the survey."""
+"""Columns that predictions get from the survey."""
 
 SEGMENT = "segment_id"
 
@@ -33,8 +32,8 @@ class Truth:
     Attributes:
         survey: The survey.
         distributions: One row per question and segment, the segment by its present name.
-        rounds: The round, if predictions are told apart by it as the survey is.
-        added: The round, if predictions take it from the survey.
+        rounds: The round, if predictions and survey have it.
+        added: The round, if only the survey has it.
     """
 
     survey: Survey
@@ -43,28 +42,24 @@ class Truth:
     added: list[str]
 
     @classmethod
-    def of(cls, opened: OpenedSurvey, present: Sequence[str], rules: Rules) -> Truth:
+    def of(cls, opened: OpenedSurvey, columns: Sequence[str], *, normalised: bool) -> Truth:
         """The truth for predictions with these columns.
 
-        The original divides percentages by their sum when it scores, where they are left as they
-        stand for its rules: the last digit decides how scores are rounded.
-
-        Raises:
-            ContractError: Predictions name no rounds, and those of the survey share questions; or
-                a segment stands in it under its old and its present name.
+        Percentages that are not `normalised` are for dtef-app, which divides by their sum when it
+        scores: the last digit decides how scores are rounded. A question that a segment answers
+        twice, without rounds or under an old and a new name of the segment, is an error.
         """
-        normalised = rules == "documented"
-        found = as_distributions(opened.survey, normalised=normalised)
-        spelled = found.with_columns(canonical_id(), pl.col(SEGMENT).alias(_SPELLED))
-        told = opened.has_rounds and "round" in present
-        rounds = ["round"] if told else []
-        added = ["round"] if opened.has_rounds and not told else []
+        table = as_distributions(opened.survey, normalised=normalised)
+        spelled = table.with_columns(canonical_id(), pl.col(SEGMENT).alias(_SPELLED))
+        has_rounds = opened.has_rounds and "round" in columns
+        rounds = ["round"] if has_rounds else []
+        added = ["round"] if opened.has_rounds and not has_rounds else []
         truth = cls(opened.survey, spelled, rounds, added)
         repeated = spelled.filter(pl.struct(truth.keys).is_duplicated())
         if len(repeated):
             question, segment = repeated.select("question_id", SEGMENT).row(0)
             raise ContractError(
-                f"question {question!r} of segment {segment!r} stands in the survey more than once"
+                f"question {question!r} of segment {segment!r} is in the survey more than once"
                 + (
                     f", in rounds {', '.join(repeated['round'].unique().sort())}; add a column "
                     "'round' to the predictions"
@@ -76,19 +71,19 @@ class Truth:
 
     @property
     def keys(self) -> list[str]:
-        """What names a distribution."""
+        """Columns that name a distribution."""
         return [*self.rounds, SEGMENT, "question_id"]
 
     @property
     def question(self) -> list[str]:
-        """What names a question."""
+        """Columns that name a question."""
         return [*self.rounds, "question_id"]
 
     def attached(self, predictions: pl.LazyFrame) -> pl.LazyFrame:
-        """The predictions with the answers of the survey, in the spelling of its segments.
+        """Predictions with the answers of the survey and its spelling of segments.
 
-        Shares whose options are labelled are put into the order of the survey's. Where a question
-        is null, as in prompts about several, the segment alone is known.
+        Shares with labelled options are sorted like the survey's. If the question is null, as for
+        prompts about several, only columns of the segment are added.
         """
         labelled = {"options", "predicted"} <= {*predictions.collect_schema()}
         own = predictions.rename({"options": _OWN}) if labelled else predictions
@@ -117,7 +112,10 @@ class Truth:
 
 
 def _in_order() -> pl.Expr:
-    """Predicted shares in the order of the survey's options, where both name the options."""
+    """Predicted shares in the order of the survey's options, if both have labels.
+
+    Sorting both lists of labels gives the position of each option of the survey among the own ones.
+    """
     places = pl.col(_OWN).list.eval(pl.element().arg_sort())
     ranks = pl.col("options").list.eval(pl.element().arg_sort().arg_sort())
     wanted = places.list.gather(ranks, null_on_oob=True)
@@ -126,8 +124,8 @@ def _in_order() -> pl.Expr:
 
 
 def named(parts: Sequence[str]) -> pl.Expr:
-    """These keys as one text, in predictions as in the truth; null where one is null."""
-    texts = {name: pl.col(name).cast(pl.String) for name in parts}
-    if SEGMENT in texts:
-        texts[SEGMENT] = canonical_id(texts[SEGMENT])
-    return pl.concat_str(*texts.values(), separator=_APART)
+    """These keys as one string, in predictions as in the truth; null if one is null."""
+    keys = {name: pl.col(name).cast(pl.String) for name in parts}
+    if SEGMENT in keys:
+        keys[SEGMENT] = canonical_id(keys[SEGMENT])
+    return pl.concat_str(*keys.values(), separator=_APART)

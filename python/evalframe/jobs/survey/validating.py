@@ -1,4 +1,4 @@
-"""Surveys checked: documents by the rules of the original, tables against their contract."""
+"""Validation of surveys: documents as dtef-app does, tables against their contract."""
 
 from __future__ import annotations
 
@@ -30,17 +30,7 @@ if TYPE_CHECKING:
 def checked(
     given: Sequence[str], columns: Columns | None = None, answers: Sequence[str] = ()
 ) -> tuple[str, bool]:
-    """What is found in surveys, and whether all can be used.
-
-    Args:
-        given: Files, globs or folders.
-        columns: Which columns of tables play which roles, where they are not called so.
-        answers: Columns of tables that hold answers.
-
-    Raises:
-        InputError: There is no such file.
-        MissingColumnsError: No table has a column that is named.
-    """
+    """Report on surveys, and True if all are valid."""
     columns = columns or {}
     check_columns(columns, ROLES)
     files = files_of(given)
@@ -63,7 +53,7 @@ def checked(
 def _checked_tables(
     files: Sequence[File], columns: Columns, answers: Sequence[str]
 ) -> tuple[str, bool]:
-    """Tables are parts of one survey."""
+    """Report on tables that are parts of one survey, and True if it is valid."""
     table = read_table(files, columns)
     check_found(columns, "the survey", table.columns)
     try:
@@ -75,7 +65,7 @@ def _checked_tables(
 
 
 def _warnings(survey: Survey) -> list[str]:
-    """Few respondents, and questions that a segment did not answer."""
+    """Warnings of few respondents and of questions that a segment did not answer."""
     few = survey.segments.filter(pl.col("sample_size") < FEW)
     asked = survey.questions.group_by("round").len("asked")
     gaps = survey.segments.join(asked, on="round").filter(pl.col("n_questions") < pl.col("asked"))

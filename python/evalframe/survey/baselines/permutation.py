@@ -11,7 +11,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.inference.percentiles import percentiles
+from evalframe.survey.inference.means import central_quantiles
 from evalframe.survey.similarity.registry import is_symmetric, metric_expression
 from evalframe.survey.surveys.tables import as_distributions, like_survey
 
@@ -81,7 +81,7 @@ def permutation_baseline(
     """
     value = metric_expression(metric, "predicted", "actual")
     table, means = permuted(survey, by, value, n, seed, level, half=is_symmetric(metric))
-    return with_limits(table, means, *percentiles(means, level, "documented")).lazy()
+    return with_limits(table, means, *central_quantiles(means, level)).lazy()
 
 
 def permuted(

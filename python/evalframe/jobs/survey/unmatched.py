@@ -1,4 +1,4 @@
-"""Predictions about what the survey does not know: which, how many, and what may be meant."""
+"""Predictions whose rounds, segments or questions are not in the survey, with suggestions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SHOWN = 3
 
 
 class _Kind(NamedTuple):
-    """Something that predictions name."""
+    """One kind of name in predictions."""
 
     name: str
     keys: list[str]
-    """What names it."""
+    """Columns of the name."""
     after: tuple[str, ...]
-    """Kinds that must be known before it is asked for."""
+    """Kinds that must match before this one is checked."""
     sentence: str
     remedy: str
 
@@ -53,23 +53,21 @@ def _kinds(truth: Truth) -> list[_Kind]:
 
 
 def rules_of_names(predictions: pl.LazyFrame, truth: Truth) -> list[Rule]:
-    """Rounds, segments and questions of predictions are those of the survey.
+    """Rules that rounds, segments and questions are those of the survey.
 
-    Args:
-        predictions: Their table; it is read once for the names in it.
-        truth: What they are compared with.
+    The predictions are read once, since remedies list the unknown names.
     """
     if {*truth.keys} - {*predictions.collect_schema()}:
-        return []  # for which the contract has words of its own
-    asked = predictions.group_by(pl.col(truth.keys).cast(pl.String)).len().collect()
-    known: dict[str, pl.Expr] = {}
+        return []  # the contract reports missing columns
+    names = predictions.group_by(pl.col(truth.keys).cast(pl.String)).len().collect()
+    matches: dict[str, pl.Expr] = {}
     rules = []
     for kind in _kinds(truth):
         values = truth.distributions.select(named(kind.keys)).to_series().unique()
-        known[kind.name] = named(kind.keys).is_in(values.implode())
-        excused = (~known[name] for name in kind.after if name in known)
-        holds = pl.any_horizontal(known[kind.name], *excused)
-        unknown = asked.filter(~holds).group_by(kind.keys).agg(pl.col("len").sum())
+        matches[kind.name] = named(kind.keys).is_in(values.implode())
+        excused = (~matches[name] for name in kind.after if name in matches)
+        holds = pl.any_horizontal(matches[kind.name], *excused)
+        unknown = names.filter(~holds).group_by(kind.keys).agg(pl.col("len").sum())
         if len(unknown):
             remedy = kind.remedy.format(_listed(truth, kind, unknown.sort(kind.keys)))
             rules.append(Rule(kind.sentence, holds, tuple(kind.keys), remedy))
@@ -77,28 +75,28 @@ def rules_of_names(predictions: pl.LazyFrame, truth: Truth) -> list[Rule]:
 
 
 def _listed(truth: Truth, kind: _Kind, unknown: pl.DataFrame) -> str:
-    """The first unknown names, each with its rows and what it may stand for."""
+    """The first unknown names, each with its rows and a suggestion."""
     first = unknown.head(_SHOWN).iter_rows(named=True)
     more = len(unknown) - _SHOWN
-    told = ", ".join(_told(truth, kind, row) for row in first)
-    return told + (f" and {more:,} more" if more > 0 else "")
+    names = ", ".join(_described(truth, kind, row) for row in first)
+    return names + (f" and {more:,} more" if more > 0 else "")
 
 
-def _told(truth: Truth, kind: _Kind, row: dict[str, Any]) -> str:
+def _described(truth: Truth, kind: _Kind, row: dict[str, Any]) -> str:
     rows = f"{row['len']:,} row{'s' * (row['len'] > 1)}"
     in_round = f" in {row['round']}" if truth.rounds and kind.name != "round" else ""
     if kind.name == "answer":
         return f"{row[SEGMENT]!r} to {row['question_id']!r}{in_round} ({rows})"
     column = kind.keys[-1]
-    return f"{row[column]!r}{in_round} ({rows}{_meant(truth, column, row)})"
+    return f"{row[column]!r}{in_round} ({rows}{_suggestion(truth, column, row)})"
 
 
-def _meant(truth: Truth, column: str, row: dict[str, Any]) -> str:
-    """Where else the survey has a name, or the nearest name that it has there."""
+def _suggestion(truth: Truth, column: str, row: dict[str, Any]) -> str:
+    """Other rounds of the survey with the name, or the most similar name in the round."""
     table, name = truth.distributions, row[column]
     elsewhere = table.filter(pl.col(column) == name)["round"].unique(maintain_order=True)
     if len(elsewhere):
-        return f"; it stands in {_few(elsewhere.to_list())}"
+        return f"; it is in {_few(elsewhere.to_list())}"
     here = (
         table.filter(pl.col("round") == row["round"])
         if column != "round" and "round" in row

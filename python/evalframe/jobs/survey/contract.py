@@ -1,4 +1,4 @@
-"""The contract of predictions: what they must be by themselves, and beside a survey."""
+"""The contract of predictions: their own rules, and those of agreement with a survey."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.jobs.survey.job import KEYS, RUNS
-from evalframe.jobs.survey.names import rules_of_names
 from evalframe.jobs.survey.truth import ANSWERS, named
+from evalframe.jobs.survey.unmatched import rules_of_names
 from evalframe.survey.contract import predictions_contract
 from evalframe.survey.scoring import STATUSES
 
@@ -22,22 +22,15 @@ if TYPE_CHECKING:
 
 _APART = "\x1f"
 _SLACK = 0.1
-"""How far a sum may be from 100 or 1, relatively: as in responses."""
+"""Relative deviation of a sum from 100 or 1 that is allowed, as in responses."""
 
 
 def contract_of(
     job: SurveyJob, predictions: pl.LazyFrame, value: str, truth: Truth | None
 ) -> Contract:
-    """What the predictions of a job must look like.
-
-    Args:
-        job: The job.
-        predictions: Their table.
-        value: What is read of them: `response`, `predicted` or `score`.
-        truth: What they are compared with.
-    """
+    """The contract of a job's predictions, of which `value` is scored."""
     schema = predictions.collect_schema()
-    # Prompts about several questions have scores, but no question of their own.
+    # Prompts about several questions have scores, but no question.
     several = value == "score" and "prompt_id" in schema
     from_survey = () if truth is None else ANSWERS
     by = [name for name in job.by if name not in (*KEYS, *from_survey)]
@@ -72,15 +65,15 @@ def contract_of(
         rules += _of_options(truth, checked, is_answer)
         if value == "predicted" and "options" in schema:
             rules.append(_of_labels(truth))
-    made = replace(contract, columns=tuple(columns), rules=tuple(rules))
-    return made if job.key is None else replace(made, key=job.key)
+    key = contract.key if job.key is None else job.key
+    return replace(contract, columns=tuple(columns), rules=tuple(rules), key=key)
 
 
 _OR_UNREAD = "or set 'status' to 'unparsed', which scores 0"
 
 
 def _of_distributions(is_answer: pl.Expr) -> Iterator[Rule]:
-    """What is a distribution; the original takes anything for one."""
+    """Rules of distributions; dtef-app accepts any numbers."""
     shares = pl.col("predicted")
     finite = shares.list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
     negative = shares.list.min() < 0
@@ -108,7 +101,7 @@ def _of_distributions(is_answer: pl.Expr) -> Iterator[Rule]:
 
 
 def _of_labels(truth: Truth) -> Rule:
-    """Labels of options are those of the survey, in any order."""
+    """Rule that labels of options are those of the survey, in any order."""
     labels = truth.distributions.select(
         named(truth.question).alias("question"),
         pl.col("options").list.sort().list.join(_APART).alias("labels"),
@@ -125,7 +118,7 @@ def _of_labels(truth: Truth) -> Rule:
 
 
 def _of_options(truth: Truth, value: str | None, is_answer: pl.Expr) -> Iterator[Rule]:
-    """Numbers of options are those of the survey."""
+    """Rules that numbers of options are those of the survey."""
     counts = truth.distributions.select(
         named(truth.question).alias("question"), "n_options"
     ).unique("question")
