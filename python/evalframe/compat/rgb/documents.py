@@ -37,24 +37,10 @@ def select_documents(
 ) -> pl.LazyFrame:
     """Select the documents that RGB shows with each question, in its order.
 
-    There are as many of each kind as by `evalframe.rag.select_documents`, but they are the first
-    passages of the lists, except for `_int` and `_fact`, and their order is the same for all items
-    with equally long lists. Where `status` is not `ok`, RGB fails or drops the item.
-
-    Args:
-        instances: As for `evalframe.rag.select_documents`; `id` is not needed.
-        noise_rate: Share of noise, 0 to 1. Several rates give one row each, in their order.
-        passage_num: Number of documents, 0 or more. With 0 the lists are not read.
-        correct_rate: Share of unaltered passages, 0 to 1; only used for `_fact`.
-        seed: Seed for every item, 0 or more, below 2**64.
-
-    Returns:
-        As `evalframe.rag.select_documents`.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, a column has another type, or the
-            table already has a column that is added.
+    Takes the arguments of `evalframe.rag.select_documents` and returns the same columns; `id` is
+    not needed, and `seed` is that of every item. There are as many documents of each kind, but
+    they are the first passages of the lists, except for `_int` and `_fact`, and their order is the
+    same for all items with equally long lists. RGB fails or drops items whose `status` is not `ok`.
 
     References:
         RGB 65ec39e.

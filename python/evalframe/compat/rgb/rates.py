@@ -107,19 +107,12 @@ def rates(
 ) -> pl.LazyFrame:
     """Counters and rates of `evalframe.rag.rates`, with RGB's rate of corrected errors.
 
-    Args:
-        labelled: As for `evalframe.rag.rates`, like all other arguments.
-        by: Group keys.
-        weight: How often each row counts.
-        dropped: `excluded` or `wrong`, for responses without a label.
-        intervals: `wilson`, or none.
-        level: Confidence level of these intervals.
-        resample: A method for resampled intervals.
+    Takes the arguments of that function.
 
     Returns:
-        The columns of `evalframe.rag.rates`, with `n_error_corrected_original` (flagged, and no
-        group missing) after `n_error_corrected`, and `error_correction_rate_original`
-        (`correct_rate`) after `error_correction_rate`.
+        Its columns, with `n_error_corrected_original` (flagged, and no group missing) after
+        `n_error_corrected`, and `error_correction_rate_original` (`correct_rate`) after
+        `error_correction_rate`.
 
     Examples:
         >>> import polars as pl

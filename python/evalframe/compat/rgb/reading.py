@@ -144,16 +144,8 @@ def read_scores(
 ) -> pl.DataFrame:
     """Read stored scores, one row for each score file.
 
-    The settings come from the names of the files, as for `read`; other keys are not read.
-
-    Args:
-        path: Files, globs or folders, with all score files (`..._result.json`) below them.
-        model: Overrides the names of all files.
-        dataset: Overrides the names; also separates the model from an unknown data set.
-        temperature: Overrides the names.
-        noise_rate: Overrides the names and the stored noise rates.
-        passage_num: Overrides the names.
-        correct_passage_rate: Overrides the names.
+    Files and settings are those of `read`, for files named `..._result.json`; `noise_rate` also
+    overrides the stored noise rates. Other keys are not read.
 
     Returns:
         model, dataset, temperature, noise_rate, passage_num, correct_passage_rate, variant

@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,7 +14,7 @@ import polars as pl
 from evalframe.compat.rgb.settings import SETTINGS, Settings, run_name
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
-from evalframe.core.files import replacing
+from evalframe.core.files import replacing_all
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.rag import outcomes
@@ -24,7 +23,7 @@ from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from evalframe.core.typing import Frame
 
@@ -100,18 +99,6 @@ _CONTRACT = Contract(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Run:
-    """Output of a run: a line for each response, and the text of its score file."""
-
-    folder: str
-    name: str
-    responses: pl.DataFrame
-    line: pl.Expr
-    scores_name: str
-    scores: str
-
-
 def write(
     labelled: Frame,
     folder: str | Path,
@@ -176,31 +163,35 @@ def write(
         }
     """
     check_choice("judge", judge, Judge, optional=True)
-    responses = _checked(lazy(labelled))
-    runs = responses.partition_by(RUN, maintain_order=True)
-    written = [_written(run, judge) for run in runs]
     root = Path(folder)
+    runs = _checked(lazy(labelled)).partition_by(RUN, maintain_order=True)
+    outputs = [output for run in runs for output in _outputs(run, judge)]
     if not os.path.isdir(root):  # noqa: PTH112 (Path raises for a name that is too long)
         raise OutputError(f"no folder {str(root)!r}; create it first")
-    files = [(root / r.folder / name, r) for r in written for name in (r.name, r.scores_name)]
-    if len({path for path, _ in files}) < len(files):
+    paths = [root / name for name, _ in outputs]
+    if len({*paths}) < len(paths):
         raise ParameterError("runs would share a file; name their models or variants differently")
-    existing = [path for path, _ in files if os.path.exists(path)]  # noqa: PTH110 (likewise)
+    existing = [path for path in paths if os.path.exists(path)]  # noqa: PTH110 (likewise)
     if existing and not overwrite:
         raise OutputError(
-            f"{len(existing):,} of {len(files):,} files exist already, the first {existing[0]}; "
+            f"{len(existing):,} of {len(paths):,} files exist already, the first {existing[0]}; "
             "write to another folder, or replace them by overwrite=True"
         )
-    _make_folders(path.parent for path, _ in files)
-    with ExitStack() as stack:
-        for path, run in files:
-            partial = _replacing(path, stack)
-            if path.name == run.scores_name:
-                partial.write_text(run.scores, encoding="utf-8")
-            else:
-                lines = run.responses.select(run.line)
-                lines.write_csv(partial, include_header=False, quote_style="never")
-    return sorted(path for path, _ in files)
+    try:
+        with replacing_all(paths, make_folder=True) as partials:
+            for partial, (_, content) in zip(partials, outputs, strict=True):
+                if isinstance(content, str):
+                    partial.write_text(content, encoding="utf-8")
+                else:
+                    lines = content.collect()
+                    lines.write_csv(partial, include_header=False, quote_style="never")
+    except OutputError as error:
+        if getattr(error.__cause__, "errno", None) != errno.ENAMETOOLONG:
+            raise
+        raise OutputError(
+            f"{str(error).partition(';')[0]}; shorten the names of model, data set or variant"
+        ) from error
+    return sorted(paths)
 
 
 def score_object(
@@ -263,51 +254,27 @@ def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:
     return table.with_columns(answer_groups()).cast(_TYPES).collect()
 
 
-def _replacing(path: Path, stack: ExitStack) -> Path:
-    """A temporary path that becomes `path` when the stack closes."""
-    try:
-        return stack.enter_context(replacing(path))
-    except OutputError as error:
-        cause = error.__cause__
-        if not isinstance(cause, OSError) or cause.errno != errno.ENAMETOOLONG:
-            raise
-        raise OutputError(
-            f"cannot write {str(path)!r} ({cause.strerror}); shorten the names of model, data set "
-            "or variant"
-        ) from error
-
-
-def _make_folders(folders: Iterable[Path]) -> None:
-    for folder in dict.fromkeys(folders):
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise OutputError(
-                f"cannot make folder {str(folder)!r} ({error.strerror or error}); choose another"
-            ) from error
-
-
-def _written(run: pl.DataFrame, judge: Judge | None) -> _Run:
-    """The files of one run."""
+def _outputs(run: pl.DataFrame, judge: Judge | None) -> list[tuple[str, pl.LazyFrame | str]]:
+    """Names and contents of the prediction and the score file of a run."""
     first = run.row(0, named=True)
-    settings = Settings(**{name: first[name] for name in RUN})
     dataset, judged = first["dataset"], first["evaluation"] is not None
     if not judged:
         judge = None
     elif judge is None:
         judge = "errors" if "_fact" in dataset else "rejection"
-    variant = settings.variant or ("chatgpt" if judged else None)
-    stem = run_name(replace(settings, variant=variant))
+    settings = Settings(**{name: first[name] for name in RUN})
+    stem = run_name(replace(settings, variant=settings.variant or ("chatgpt" if judged else None)))
+    folder = "result-en/" if "en" in dataset else "result-zh/" if "zh" in dataset else ""
     counts = run.select(**_counts(judge)).row(0, named=True)
     scores = score_object(counts, noise_rate=first["noise_rate"], dataset=dataset, judge=judge)
-    return _Run(
-        folder="result-en" if "en" in dataset else "result-zh" if "zh" in dataset else "",
-        name=f"{stem}.json",
-        responses=run,
-        line=_line(repr(first["noise_rate"]), judged=judged),
-        scores_name=f"{stem}{'' if judged else '_'}result.json",
-        scores=json.dumps(scores, ensure_ascii=False, indent=4),
-    )
+    line = _line(repr(first["noise_rate"]), judged=judged)
+    return [
+        (f"{folder}{stem}.json", run.lazy().select(line)),
+        (
+            f"{folder}{stem}{'' if judged else '_'}result.json",
+            json.dumps(scores, ensure_ascii=False, indent=4),
+        ),
+    ]
 
 
 def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
@@ -320,10 +287,8 @@ def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
         corrected = flagged & outcomes.not_missed(label)
         flags = {"tt": counted, "fact_tt": flagged, "correct_tt": corrected}
     else:
-        text = pl.col("evaluation")
-        judged = (outcomes.judge_rejected if judge == "rejection" else outcomes.judge_detected)(
-            text
-        )
+        verdict = outcomes.judge_rejected if judge == "rejection" else outcomes.judge_detected
+        judged = verdict(pl.col("evaluation"))
         flags = {"tt": good, "rejecttt": judged, "correct_tt": judged & good}
     return {"nums": pl.len(), **{name: flag.sum() for name, flag in flags.items()}}
 

@@ -68,16 +68,17 @@ class Leniency:
             if rule not in ANSWER_RULES:
                 raise UnknownNameError.of("answer rule", str(rule), ANSWER_RULES)
         object.__setattr__(self, "answer_rules", tuple(rules))
-        if not (_is_number(self.threshold) and 0 < self.threshold <= 1):
+        number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)
+        if not (number and 0 < self.threshold <= 1):
             raise ParameterError(f"threshold must lie in (0, 1], got {self.threshold!r}")
-        if not (_is_whole(self.slack) and 0 <= self.slack <= _MOST_SLACK):
-            raise ParameterError(
-                f"slack must be a whole number, 0 to {_MOST_SLACK}, got {self.slack!r}"
-            )
-        if not (_is_whole(self.max_tier) and 1 <= self.max_tier <= _TIERS):
-            raise ParameterError(
-                f"max_tier must be a whole number, 1 to {_TIERS}, got {self.max_tier!r}"
-            )
+        for name, least, most in (("slack", 0, _MOST_SLACK), ("max_tier", 1, _TIERS)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                value = -1
+            if not least <= value <= most:
+                raise ParameterError(
+                    f"{name} must be a whole number, {least} to {most}, got {getattr(self, name)!r}"
+                )
         if not isinstance(self.boundary_guard, bool):
             raise ParameterError(f"boundary_guard must be a bool, got {self.boundary_guard!r}")
 
@@ -85,14 +86,6 @@ class Leniency:
     def share(self) -> float:
         """The share of an alias's tokens that every rule but the first needs."""
         return self.threshold if "token_overlap" in self.answer_rules else 1
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
