@@ -68,16 +68,13 @@ class Leniency:
             if rule not in ANSWER_RULES:
                 raise UnknownNameError.of("answer rule", str(rule), ANSWER_RULES)
         object.__setattr__(self, "answer_rules", tuple(rules))
-        number = isinstance(self.threshold, Real) and not isinstance(self.threshold, bool)
-        if not (number and 0 < self.threshold <= 1):
+        if not (_is(Real, self.threshold) and 0 < self.threshold <= 1):
             raise ParameterError(f"threshold must lie in (0, 1], got {self.threshold!r}")
         for name, least, most in (("slack", 0, _MOST_SLACK), ("max_tier", 1, _TIERS)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral):
-                value = -1
-            if not least <= value <= most:
+            if not (_is(Integral, value) and least <= value <= most):
                 raise ParameterError(
-                    f"{name} must be a whole number, {least} to {most}, got {getattr(self, name)!r}"
+                    f"{name} must be a whole number, {least} to {most}, got {value!r}"
                 )
         if not isinstance(self.boundary_guard, bool):
             raise ParameterError(f"boundary_guard must be a bool, got {self.boundary_guard!r}")
@@ -86,6 +83,10 @@ class Leniency:
     def share(self) -> float:
         """The share of an alias's tokens that every rule but the first needs."""
         return self.threshold if "token_overlap" in self.answer_rules else 1
+
+
+def _is(kind: type, value: object) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
