@@ -65,7 +65,7 @@ def linearised(participants: int, levels: int | None, rounds: int) -> Figure:
     method = ef.Linearized(cluster="participant_id")
     return against(
         f"linearised aurc, 3 models x {participants:,} x 8, {kind}",
-        lambda: ef.evaluate(frame, ef.aurc(), by="model", resample=method).collect(),
+        lambda: ef.evaluate(frame, ef.aurc(), by="model", resample=method),
         lambda: frame.group_by("model", "participant_id", "confidence").agg(pl.col("loss").sum()),
         called="group-by of clusters and levels",
         at_most=1.0,
@@ -127,7 +127,7 @@ def few_levels(frame: pl.DataFrame, draws: int, rounds: int) -> list[Figure]:
 def bootstrap(frame: pl.DataFrame, metrics: Sequence[pl.Expr], draws: int) -> pl.DataFrame:
     """What is measured."""
     resample = ef.Bootstrap(cluster="participant_id", n=draws, seed=42)
-    return ef.evaluate(frame, metrics, resample=resample).collect()
+    return ef.evaluate(frame, metrics, resample=resample)
 
 
 def counts(participants: int, draws: int) -> Floats:

@@ -70,7 +70,7 @@ def table(frame: pl.DataFrame, confidence: pl.Expr, called: str, rounds: int) ->
     """Calibrated on the way, by a bare expression or by the calibrator, which looks for NaN."""
     return against(
         f"evaluate {called}, ECE, NLL and Brier, {len(frame):,} rows",
-        lambda: ef.evaluate(frame, scores(confidence)).collect(),
+        lambda: ef.evaluate(frame, scores(confidence)),
         lambda: logarithm(frame),
         called="logarithm of both columns",
         within=3.0,
@@ -82,7 +82,7 @@ def table_of_calibrated(frame: pl.DataFrame, rounds: int) -> Figure:
     """Of confidences as they are."""
     return against(
         f"evaluate ECE, NLL and Brier, {len(frame):,} rows",
-        lambda: ef.evaluate(frame, scores("confidence")).collect(),
+        lambda: ef.evaluate(frame, scores("confidence")),
         lambda: logarithm(frame),
         called="logarithm of both columns",
         rounds=rounds,
@@ -117,7 +117,7 @@ def equal_mass(frame: pl.DataFrame, rounds: int) -> Figure:
     metric = expected_calibration_error(binning="equal_mass")
     return against(
         f"evaluate ECE in bins of equal mass, {len(frame):,} rows",
-        lambda: ef.evaluate(frame, metric).collect(),
+        lambda: ef.evaluate(frame, metric),
         lambda: frame.sort("confidence"),
         called="sort",
         rounds=rounds,
@@ -129,6 +129,6 @@ def bootstrap(frame: pl.DataFrame, rounds: int) -> Figure:
     method = ef.Bootstrap(cluster="person", n=1_000, seed=0)
     return against(
         f"bootstrap ECE, {len(frame):,} rows, 1,000 draws of persons",
-        lambda: ef.evaluate(frame, expected_calibration_error(), resample=method).collect(),
+        lambda: ef.evaluate(frame, expected_calibration_error(), resample=method),
         rounds=rounds,
     )

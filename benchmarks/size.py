@@ -157,7 +157,7 @@ def by_shard(shards: Path, output: Path) -> None:
     """States of shards, each read by itself when it is merged."""
     scans = map(pl.scan_parquet, sorted(shards.iterdir()))
     states = [ef.partial(scan, metrics(), by="group") for scan in scans]
-    ef.finish(ef.merge(*states)).collect().write_parquet(output)
+    ef.finish(ef.merge(*states).lazy()).sink_parquet(output)
 
 
 def rates(shards: Path, output: Path) -> None:

@@ -59,7 +59,7 @@ def whole_table(frame: pl.DataFrame, groups: int, rounds: int) -> Figure:
     """Two metrics in one pass and one sort."""
     return against(
         f"evaluate aurc and augrc, {len(frame):,} rows, {groups:,} groups",
-        lambda: ef.evaluate(frame, [ef.aurc(), ef.augrc()], by="group").collect(),
+        lambda: ef.evaluate(frame, [ef.aurc(), ef.augrc()], by="group"),
         lambda: frame.sort("group", "confidence"),
         called="sort by group and confidence",
         within=1.7,
@@ -71,7 +71,7 @@ def under_ties(frame: pl.DataFrame, rounds: int) -> Figure:
     """The plan that adds up tied rows first."""
     return against(
         f"evaluate aurc under ties, {len(frame):,} rows, 200 groups, 4 decimals",
-        lambda: ef.evaluate(frame, ef.aurc(), by="group").collect(),
+        lambda: ef.evaluate(frame, ef.aurc(), by="group"),
         lambda: frame.group_by("group", "confidence").sum(),
         called="group by the same levels",
         rounds=rounds,

@@ -103,11 +103,11 @@ def coverages(family: Family, clusters: int, worlds: int, draws: int) -> list[Sh
     truth = pl.DataFrame({"metric": [*family.truth], "true": [*family.truth.values()]})
     for seed, count in _chunks(family, clusters, worlds):
         rows = family.sample(count, clusters, seed=seed)
-        state = ef.partial(rows, family.metrics, by=WORLD, cluster=CLUSTER).collect()
+        state = ef.partial(rows, family.metrics, by=WORLD, cluster=CLUSTER)
         for name, made in _from_shared_draws(state, draws, seed):
             parts.append(_held(made.join(truth, on="metric"), name))
         for name in OTHERS:
-            made = ef.finish(state, resample=method_named(name, draws, seed)).collect()
+            made = ef.finish(state, resample=method_named(name, draws, seed))
             parts.append(_held(made.join(truth, on="metric"), name))
         if family.name == "survey":
             parts += [
@@ -187,7 +187,7 @@ def false_alarms(family: Family, clusters: int, worlds: int, draws: int) -> list
                 resample=bootstrap("percentile" if permutes else name, draws, seed),
                 test="permutation" if permutes else "bootstrap",
                 correction="none",
-            ).collect()
+            )
             two = made.filter(left=0, right=1).select("metric", p="p_value")
             every = made.group_by("metric", WORLD).agg("p_value")
             least = [_least_by_holm(p) for p in every["p_value"].to_list()]

@@ -44,7 +44,7 @@ METHOD = ef.Bootstrap(cluster="person", n=200, seed=7)
 
 def compare(*frames, **options):
     options = {"metrics": METRICS, "resample": METHOD, **options}
-    return ef.compare(*frames, **options).collect()
+    return ef.compare(*frames, **options)
 
 
 def test_a_comparison_is_one_row_for_each_metric():
@@ -59,11 +59,7 @@ def test_a_comparison_is_one_row_for_each_metric():
 def test_both_sides_are_estimated_on_the_shared_clusters():
     result = compare(BOTH, between="mode")
     shared = BOTH.filter(pl.col("person").is_between(2, 11))
-    wide = (
-        ef.evaluate(shared, METRICS, by="mode")
-        .collect()
-        .pivot("mode", index="metric", values="estimate")
-    )
+    wide = ef.evaluate(shared, METRICS, by="mode").pivot("mode", index="metric", values="estimate")
     assert_frame_equal(
         result.select("metric", few="estimate_left", zero="estimate_right"), wide, check_exact=False
     )
@@ -352,10 +348,10 @@ def test_many_systems_are_compared_as_each_pair_alone(test):
             frame, metrics, between="system", resample=resample, test=test, correction="none"
         )
 
-    together = compared(items).collect()
+    together = compared(items)
     assert len(together) == 12
     for left, right in (("a", "b"), ("a", "c"), ("c", "d")):
-        alone = compared(items.filter(pl.col("system").is_in([left, right]))).collect()
+        alone = compared(items.filter(pl.col("system").is_in([left, right])))
         mine = together.filter(left=left, right=right)
         assert_frame_equal(mine, alone, rel_tol=1e-9)
 

@@ -21,7 +21,7 @@ def test_a_pair_with_one_shared_cluster_is_no_test():
     for test in ("bootstrap", "permutation"):
         made = ef.compare(
             both, ef.selective_risk(), between="mode", pair_on="person", by="g", test=test
-        ).collect()
+        )
         lone, other = made.rows(named=True)
         assert (lone["p_value"], lone["p_adjusted"], lone["n_clusters"]) == (None, None, 1)
         assert other["p_adjusted"] == other["p_value"]
@@ -37,7 +37,7 @@ def test_an_undefined_difference_is_no_test():
         }
     )
     metrics = [ef.risk_at(0.5)(), ef.selective_risk()]
-    made = ef.compare(rows, metrics, between="mode", pair_on="person").collect()
+    made = ef.compare(rows, metrics, between="mode", pair_on="person")
     undefined, defined = made.rows(named=True)
     assert (undefined["delta"], undefined["p_value"], undefined["p_adjusted"]) == (None,) * 3
     assert defined["p_adjusted"] == defined["p_value"]
@@ -53,7 +53,7 @@ def test_a_group_with_a_single_system_is_told_of():
     with pytest.warns(UserWarning, match="single system are not compared: 1, such as v"):
         made = ef.compare(
             pl.DataFrame(rows), ef.selective_risk(), between="m", pair_on="person", by="g"
-        ).collect()
+        )
     assert made["g"].to_list() == ["u"]
 
 

@@ -34,7 +34,7 @@ def compare(frame=PEOPLE, metrics=RISK, **options):
     if "other" not in options:
         options = {"between": "age", **options}
     options = {"paired": False, "resample": METHOD, **options}
-    return ef.compare(frame, metrics, **options).collect()
+    return ef.compare(frame, metrics, **options)
 
 
 def sides(case):
@@ -101,7 +101,7 @@ def test_equal_sides_are_not_drawn_alike():
     same = pl.concat([PEOPLE.filter(age="old"), copy.with_columns(age=pl.lit("copy"))])
     for draws in ("reference", "counter", "poisson"):
         found = compare(same, resample=replace(METHOD, draws=draws)).row(0, named=True)
-        alone = ef.evaluate(copy, RISK, resample=METHOD).collect().row(0, named=True)
+        alone = ef.evaluate(copy, RISK, resample=METHOD).row(0, named=True)
         assert found["delta"] == 0
         assert found["std_error"] == pytest.approx(2**0.5 * alone["std_error"], rel=0.15)
 

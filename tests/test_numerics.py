@@ -84,7 +84,7 @@ def check(losses, confidences, abstained, scale):
     exact = exactly(losses, confidences, len(frame))
     routes = {"expression": frame.select(METRICS).row(0, named=True)}
     for plan in ("sorted", "levels"):
-        result = ef.evaluate(frame, METRICS, plan=plan).collect()
+        result = ef.evaluate(frame, METRICS, plan=plan)
         routes[plan] = dict(result.select("metric", "estimate").rows())
     for route, values in routes.items():
         for name, value in values.items():
@@ -127,7 +127,7 @@ def test_ten_million_items(ties):
     ticks = np.random.default_rng(1).integers(0, 1024, n)
     rank = np.arange(n) // (2441 if ties else 1)
     items = pl.DataFrame({"loss": 1e8 + ticks * tick, "confidence": -rank.astype(np.float64)})
-    result = ef.evaluate(items, [ef.aurc(), ef.augrc(), ef.eaurc()]).collect()
+    result = ef.evaluate(items, [ef.aurc(), ef.augrc(), ef.eaurc()])
 
     own, mass = np.bincount(rank, ticks).astype(np.int64), np.bincount(rank)
     aurc, augrc = in_ticks(own, mass)

@@ -182,41 +182,41 @@ def test_leaving_out_each_row_of_a_large_curve(monkeypatch):
 def test_unusable_weights_are_missing():
     weights = pl.Series("weight", [1.0, -1.0, math.inf, None])
     result = ef.evaluate(ITEMS.with_columns(weights), ef.selective_risk(), weight="weight")
-    assert result.select("estimate", "n", "n_missing").collect().row(0) == (1.0, 1, 3)
+    assert result.select("estimate", "n", "n_missing").row(0) == (1.0, 1, 3)
 
 
 def test_constants_stand_for_columns():
     expected = ITEMS.select(ef.aurc()).item()
     assert ITEMS.select(ef.aurc(weight=pl.lit(2.0))).item() == pytest.approx(expected)
-    tied = ef.evaluate(ITEMS, ef.aurc("loss", pl.lit(0.5))).collect()
+    tied = ef.evaluate(ITEMS, ef.aurc("loss", pl.lit(0.5)))
     assert tied.select("estimate", "n").row(0) == (8.25, 4)
 
 
 def test_keys_and_clusters_may_be_called_as_sums_are():
     renamed = ITEMS.rename({"model": "items", "person": "mass"})
     state = ef.partial(renamed, ef.aurc(), by="items", cluster="mass")
-    expected = ef.evaluate(ITEMS, ef.aurc(), by="model").collect()
-    assert ef.finish(state).collect()["estimate"].to_list() == expected["estimate"].to_list()
+    expected = ef.evaluate(ITEMS, ef.aurc(), by="model")
+    assert ef.finish(state)["estimate"].to_list() == expected["estimate"].to_list()
 
 
 def test_nan_keys_stay_apart_from_null_keys():
     keyed = ITEMS.with_columns(key=pl.Series([math.nan, math.nan, None, None]))
     for resample in (None, BOOTSTRAP, ef.Jackknife(cluster="person")):
-        keys = ef.evaluate(keyed, ef.aurc(), by="key", resample=resample).collect()["key"]
+        keys = ef.evaluate(keyed, ef.aurc(), by="key", resample=resample)["key"]
         assert keys.null_count() == 1
         assert keys.is_nan().sum() == 1
 
 
 def test_a_system_may_be_null():
     items = ITEMS.with_columns(model=pl.Series([None, None, "b", "b"]))
-    pairs = ef.compare(items, ef.aurc(), between="model", resample=BOOTSTRAP).collect()
+    pairs = ef.compare(items, ef.aurc(), between="model", resample=BOOTSTRAP)
     assert pairs.select("left", "right").rows() == [(None, "b")]
 
 
 def test_poisson_replicates_without_rows_are_dropped_and_counted():
     items = pl.DataFrame({"person": [1, 2, 3], "prediction": [1, 1, 1]})
     resample = ef.Bootstrap(cluster="person", n=2000, draws="poisson")
-    row = ef.evaluate(items, ef.coverage(), resample=resample).collect().row(0, named=True)
+    row = ef.evaluate(items, ef.coverage(), resample=resample).row(0, named=True)
     assert (row["lower"], row["upper"]) == (1.0, 1.0)
     assert row["drop_rate"] == pytest.approx(math.exp(-3), abs=0.02)
 
@@ -226,10 +226,7 @@ def test_bca_does_not_depend_on_the_order_of_rows():
     items = pl.DataFrame({"person": np.repeat(np.arange(5), 20), "loss": loss})
     resample = ef.Bootstrap(cluster="person", n=200, interval="bca")
     ends = [
-        ef.evaluate(frame, ef.selective_risk(), resample=resample)
-        .select("lower", "upper")
-        .collect()
-        .row(0)
+        ef.evaluate(frame, ef.selective_risk(), resample=resample).select("lower", "upper").row(0)
         for frame in (items, items.reverse())
     ]
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)

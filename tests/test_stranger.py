@@ -113,7 +113,7 @@ def test_in_groups_windows_and_tables_with_a_bootstrap(theirs):
     windows = ROWS.select("model", *(f().over("model") for f in metrics)).unique().sort("model")
     assert windows.rows() == [(m, *map(pytest.approx, v)) for m, *v in grouped.rows()]
     resample = ef.Bootstrap(cluster="participant_id", n=50)
-    result = ef.evaluate(ROWS, metrics, by="model", resample=resample).collect()
+    result = ef.evaluate(ROWS, metrics, by="model", resample=resample)
     assert result["estimate"].to_list() == pytest.approx(
         [value for _, *values in grouped.rows() for value in values]
     )
@@ -124,7 +124,7 @@ def test_in_groups_windows_and_tables_with_a_bootstrap(theirs):
 def test_compared_between_models(theirs):
     result = ef.compare(
         ROWS, [theirs.weighted_f, theirs.loss_gini], between="model", pair_on="participant_id"
-    ).collect()
+    )
     assert result["metric"].to_list() == ["weighted_f", "loss_gini"]
     assert result["delta"].null_count() == 0
 
@@ -143,14 +143,14 @@ except ef.EvalframeError as error:
     print(error)
 with open("metric.pickle", "rb") as file:
     print(pickle.load(file).bound.name)
-print(ef.finish(ef.merge(*states)).collect()["estimate"].to_list())
+print(ef.finish(ef.merge(*states))["estimate"].to_list())
 """
 
 
 def test_states_of_shards_are_finished_in_a_process_that_has_imported_their_metrics(theirs, folder):
     metrics = [theirs.weighted_f(), theirs.loss_gini()]
     for k, shard in enumerate([ROWS[::2], ROWS[1::2]]):
-        ef.partial(shard, metrics, by="model").collect().write_parquet(f"state{k}.parquet")
+        ef.partial(shard, metrics, by="model").write_parquet(f"state{k}.parquet")
     (folder / "metric.pickle").write_bytes(pickle.dumps(theirs.f_2("label", "prediction")))
     shown = subprocess.run(
         [sys.executable, "-c", ELSEWHERE], cwd=folder, capture_output=True, text=True, check=True

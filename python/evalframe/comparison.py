@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.evaluation import AnyMetric, By, as_exprs, clustered, named_cluster
@@ -24,6 +25,7 @@ Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
 _SIDES = "side"
 
 
+@like_input
 def compare(
     frame: Frame,
     metrics: AnyMetric | Sequence[AnyMetric],
@@ -114,7 +116,7 @@ def compare(
         ... )
         >>> ef.compare(
         ...     items, ef.selective_risk(), between="mode", pair_on="person"
-        ... ).select("left", "right", "delta", "n_clusters").collect()
+        ... ).select("left", "right", "delta", "n_clusters")
         shape: (1, 4)
         ┌──────┬───────┬───────┬────────────┐
         │ left ┆ right ┆ delta ┆ n_clusters │
@@ -137,7 +139,7 @@ def compare(
         ...     paired=False,
         ...     resample=ef.Linearized(cluster="person"),
         ... )
-        >>> gap.select(pl.col("delta", "std_error", "p_value").round(3)).collect()
+        >>> gap.select(pl.col("delta", "std_error", "p_value").round(3))
         shape: (1, 3)
         ┌────────┬───────────┬─────────┐
         │ delta  ┆ std_error ┆ p_value │

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
@@ -22,6 +23,7 @@ AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
 By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
 
 
+@like_input
 def evaluate(
     frame: Frame,
     metrics: AnyMetric | Sequence[AnyMetric],
@@ -69,7 +71,7 @@ def evaluate(
         ...         "confidence": [0.9, 0.4, 0.1, 0.7, 0.8, 0.2],
         ...     }
         ... )
-        >>> result = ef.evaluate(items, [ef.aurc(), ef.augrc()], by="model").collect()
+        >>> result = ef.evaluate(items, [ef.aurc(), ef.augrc()], by="model")
         >>> result.select("model", "metric", "estimate", "n")
         shape: (4, 4)
         ┌───────┬────────┬──────────┬─────┐
@@ -85,7 +87,7 @@ def evaluate(
         >>> sure = ef.evaluate(
         ...     items, ef.aurc(), by="model", resample=ef.Bootstrap(cluster="person", n=100, seed=1)
         ... )
-        >>> sure.collect()["n_clusters"].to_list()
+        >>> sure["n_clusters"].to_list()
         [3, 3]
     """
     from evalframe.core import tables
@@ -124,6 +126,7 @@ def evaluate(
     return tables.finished(pl.concat(parts, how="diagonal"), keys, order).lazy()
 
 
+@like_input
 def partial(
     frame: Frame,
     metrics: AnyMetric | Sequence[AnyMetric],
@@ -153,7 +156,7 @@ def partial(
         >>> monday = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.2]})
         >>> tuesday = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.9, 0.5]})
         >>> states = [ef.partial(day, [ef.aurc()]) for day in (monday, tuesday)]
-        >>> ef.finish(ef.merge(*states)).collect()["estimate"].item()
+        >>> ef.finish(ef.merge(*states))["estimate"].item()
         0.4583333333333333
         >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
         0.4583333333333333
@@ -163,7 +166,17 @@ def partial(
     return state_table(states_of(frame, metrics, by=by, weight=weight, cluster=cluster))
 
 
-def merge(*shards: Frame) -> pl.LazyFrame:
+@overload
+def merge(*shards: pl.DataFrame) -> pl.DataFrame:
+    pass
+
+
+@overload
+def merge(*shards: Frame) -> Frame:
+    pass
+
+
+def merge(*shards: Frame) -> Frame:
     """The sum of states of shards of the same metrics, in any order.
 
     They are read one after the other, now, so that of many shards a few are in memory at a time:
@@ -179,14 +192,16 @@ def merge(*shards: Frame) -> pl.LazyFrame:
         >>> import polars as pl, evalframe as ef
         >>> shard = pl.DataFrame({"prediction": [1, None]})
         >>> state = ef.partial(shard, ef.coverage())
-        >>> ef.finish(ef.merge(state, state)).collect()["n"].item()
+        >>> ef.finish(ef.merge(state, state))["n"].item()
         4
     """
     from evalframe.core.state_tables import merged
 
-    return merged(shards)
+    total = merged(shards)
+    return total if all(isinstance(shard, pl.DataFrame) for shard in shards) else total.lazy()
 
 
+@like_input
 def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     """The result table from a state, as `evaluate` gives it from the records.
 
@@ -202,7 +217,7 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"prediction": [1, None, 2], "person": [1, 1, 2]})
         >>> state = ef.partial(items, ef.coverage(), cluster="person")
-        >>> ef.finish(state, resample=ef.Jackknife(cluster="person")).collect()["n_clusters"].item()
+        >>> ef.finish(state, resample=ef.Jackknife(cluster="person"))["n_clusters"].item()
         2
     """
     from evalframe.core import tables

@@ -90,5 +90,5 @@ def test_a_million_groups():
     items = pl.DataFrame({"person": row, "loss": row % 2, "confidence": row % 7 / 7})
     contract = items_contract(loss="loss", label=None, participant="person", item=None)
     assert ef.validate(items, contract).rows == 1_000_000
-    result = ef.evaluate(items, ef.selective_risk(), by="person").collect()
+    result = ef.evaluate(items, ef.selective_risk(), by="person")
     assert result["estimate"].sum() == 500_000

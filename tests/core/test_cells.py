@@ -130,13 +130,13 @@ def test_evaluate_and_shards_are_as_without_cells(monkeypatch):
     ).with_columns(pl.when(pl.col("confidence") > 0.1).then(pl.col("prediction", "loss")))
     metrics = [ef.coverage(), ef.aurc(), ef.aurc_achievable(), ef.risk_at(0.3)()]
     metrics += [ef.expected_calibration_error(), ef.brier_score()]
-    here = ef.evaluate(items, metrics, by="group").collect()
+    here = ef.evaluate(items, metrics, by="group")
     states = [ef.partial(part, metrics, by="group") for part in (items, items.head(5))]
-    merged = ef.finish(ef.merge(*states)).collect()
+    merged = ef.finish(ef.merge(*states))
     monkeypatch.setattr(cells, "added_up", lambda *_: None)
-    assert_frame_equal(here, ef.evaluate(items, metrics, by="group").collect(), rel_tol=1e-12)
+    assert_frame_equal(here, ef.evaluate(items, metrics, by="group"), rel_tol=1e-12)
     both = pl.concat([items, items.head(5)])
-    assert_frame_equal(merged, ef.evaluate(both, metrics, by="group").collect(), rel_tol=1e-12)
+    assert_frame_equal(merged, ef.evaluate(both, metrics, by="group"), rel_tol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_levels_that_are_too_large_to_count_by(levels):
     count = 1 << 12
     items = pl.DataFrame({"confidence": np.repeat(levels, count), "loss": [1.0, 0.0] * count})
     expected = items.select(ef.aurc()).item()
-    assert ef.evaluate(items, ef.aurc()).collect()["estimate"].item() == pytest.approx(expected)
+    assert ef.evaluate(items, ef.aurc())["estimate"].item() == pytest.approx(expected)
     state = ef.partial(items, ef.aurc())
-    assert ef.finish(ef.merge(state, state)).collect()["estimate"].item() == pytest.approx(expected)
+    assert ef.finish(ef.merge(state, state))["estimate"].item() == pytest.approx(expected)
 
 
 def test_few_cells_are_left_to_a_group_by(monkeypatch):

@@ -108,7 +108,7 @@ def test_an_alias_stays_the_metric():
     expr = ef.aurc().alias("first").alias("second")
     assert isinstance(expr, MetricExpr)
     assert expr.meta.output_name() == "second"
-    result = ef.evaluate(ITEMS, [expr, ef.aurc()]).collect()
+    result = ef.evaluate(ITEMS, [expr, ef.aurc()])
     assert result["metric"].to_list() == ["second", "aurc"]
     assert result["estimate"].n_unique() == 1
 

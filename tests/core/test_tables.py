@@ -36,7 +36,7 @@ def same(left, right, **options):
 
 
 def test_the_result_is_long_and_sorted_by_keys_then_metrics():
-    result = ef.evaluate(ITEMS, [ef.coverage, ef.aurc()], by="model").collect()
+    result = ef.evaluate(ITEMS, [ef.coverage, ef.aurc()], by="model")
     assert result.columns == ["model", *RESULT]
     assert dict(result.schema) == {"model": pl.String(), **tables.RESULT}
     assert result["model"].to_list() == [None, None, "a", "a", "b", "b"]
@@ -54,14 +54,14 @@ def test_all_plans_are_one(by):
 
 
 def test_groups_span_chunks(monkeypatch):
-    expected = ef.evaluate(ITEMS, METRICS, by="model", plan="sorted").collect()
+    expected = ef.evaluate(ITEMS, METRICS, by="model", plan="sorted")
     monkeypatch.setattr("evalframe.core.kernel.chunks", lambda starts: chunks(starts, rows=2))
     same(ef.evaluate(ITEMS, METRICS, by="model", plan="sorted"), expected)
 
 
 def test_a_key_may_be_an_expression_with_a_name():
     first = pl.col("model").fill_null("?").str.to_uppercase().alias("family")
-    result = ef.evaluate(ITEMS, ef.coverage, by=[first, "mode"]).collect()
+    result = ef.evaluate(ITEMS, ef.coverage, by=[first, "mode"])
     assert result.columns[:2] == ["family", "mode"]
     assert result["family"].to_list() == ["?", "A", "A", "B", "B"]
 
@@ -70,16 +70,16 @@ def test_a_key_may_be_called_like_an_internal_column_or_a_role():
     renamed = ITEMS.with_columns(loss_key=pl.col("model")).rename(
         {"mode": "mass", "person": "items"}
     )
-    result = ef.evaluate(renamed, ef.aurc, by=["mass", "items"]).collect()
+    result = ef.evaluate(renamed, ef.aurc, by=["mass", "items"])
     expected = ef.evaluate(ITEMS, ef.aurc, by=["mode", "person"])
     same(result.rename({"mass": "mode", "items": "person"}), expected)
-    by_role = ef.evaluate(ITEMS, ef.aurc, by="confidence").collect()
+    by_role = ef.evaluate(ITEMS, ef.aurc, by="confidence")
     assert by_role["confidence"].to_list() == [None, 0.1, 0.2, 0.4, 0.6, 0.7, 0.9]
 
 
 def test_a_row_that_cannot_be_used_is_counted():
     spoilt = ITEMS.with_columns(pl.Series("confidence", [math.nan, None, None, *[0.5] * 5]))
-    result = ef.evaluate(spoilt, ef.aurc(weight="weight"), by="model").collect()
+    result = ef.evaluate(spoilt, ef.aurc(weight="weight"), by="model")
     assert result.select("model", "n", "n_missing").rows() == [
         (None, 2, 0),
         ("a", 1, 2),
@@ -88,14 +88,14 @@ def test_a_row_that_cannot_be_used_is_counted():
 
 
 def test_weights_multiply():
-    weighted = ef.evaluate(ITEMS, ef.aurc(weight="weight"), weight=pl.col("mode")).collect()
+    weighted = ef.evaluate(ITEMS, ef.aurc(weight="weight"), weight=pl.col("mode"))
     product = ef.evaluate(ITEMS, ef.aurc(weight=pl.col("weight") * pl.col("mode")))
     same(weighted, product)
 
 
 def test_metrics_of_different_columns_stand_in_one_table():
     metrics = [ef.aurc().alias("one"), ef.aurc("loss", -pl.col("confidence")).alias("other")]
-    result = ef.evaluate(ITEMS, metrics, by="model").collect()
+    result = ef.evaluate(ITEMS, metrics, by="model")
     for name, metric in zip(("one", "other"), metrics, strict=True):
         wide = ITEMS.group_by("model").agg(metric.alias("estimate")).sort("model")
         same(result.filter(metric=name).select("model", "estimate"), wide)
@@ -103,19 +103,19 @@ def test_metrics_of_different_columns_stand_in_one_table():
 
 def test_expressions_without_a_state_stand_beside_metrics():
     median = pl.col("loss").median().alias("median_loss")
-    result = ef.evaluate(ITEMS, [median, ef.coverage], by="model").collect()
+    result = ef.evaluate(ITEMS, [median, ef.coverage], by="model")
     assert result["metric"].to_list() == ["median_loss", "coverage"] * 3
     assert result.filter(metric="median_loss")["estimate"].to_list() == [0.25, 0.5, 0.5]
     assert result.filter(metric="median_loss")["n_missing"].to_list() == [None] * 3
-    whole = ef.evaluate(ITEMS, median).collect()
+    whole = ef.evaluate(ITEMS, median)
     assert whole.select("estimate", "n").row(0) == (ITEMS["loss"].median(), 8)
 
 
 def test_empty_tables():
-    grouped = ef.evaluate(ITEMS.clear(), METRICS, by="model").collect()
+    grouped = ef.evaluate(ITEMS.clear(), METRICS, by="model")
     assert (grouped.height, grouped.columns) == (0, ["model", *RESULT])
     for plan in ("sorted", "levels"):
-        whole = ef.evaluate(ITEMS.clear(), METRICS, plan=plan).collect()
+        whole = ef.evaluate(ITEMS.clear(), METRICS, plan=plan)
         assert whole["estimate"].to_list() == [0.0, 0.0, 0.0, None, 0.0]
         assert whole["n"].to_list() == [0] * 5
 
@@ -157,7 +157,7 @@ def test_states_are_lazy_too(unread):
 
 def through_parquet(state):
     file = io.BytesIO()
-    state.collect().write_parquet(file)
+    state.lazy().collect().write_parquet(file)
     file.seek(0)
     return pl.scan_parquet(file)
 
@@ -187,8 +187,8 @@ def test_a_state_resamples_by_its_cluster():
 
 
 def test_metrics_that_share_their_columns_share_their_rows():
-    alone = ef.partial(ITEMS, ef.aurc()).collect()
-    three = ef.partial(ITEMS, [ef.aurc(), ef.augrc(), ef.risk_at(0.5)()]).collect()
+    alone = ef.partial(ITEMS, ef.aurc())
+    three = ef.partial(ITEMS, [ef.aurc(), ef.augrc(), ef.risk_at(0.5)()])
     assert three[":block"].n_unique() == 1
     assert len(three) == len(alone) < len(ITEMS)
 
@@ -232,7 +232,7 @@ def of_version(state, version):
 @pytest.mark.parametrize("change", [in_words, lambda state: of_version(state, 2)])
 def test_states_in_words_and_of_the_version_before_are_read(change):
     shards = [ef.partial(s, METRICS, by="model", cluster="person") for s in (ITEMS[:4], ITEMS[4:])]
-    changed = [change(shard.collect()) for shard in shards]
+    changed = [change(shard) for shard in shards]
     for states in (changed, [changed[0], shards[1]]):
         merged = ef.merge(*states)
         assert merged.collect_schema() == shards[0].collect_schema()
@@ -240,7 +240,7 @@ def test_states_in_words_and_of_the_version_before_are_read(change):
 
 
 def test_a_state_says_what_it_is_of_once_and_without_rows():
-    state = ef.partial(ITEMS, METRICS, by="model").collect()
+    state = ef.partial(ITEMS, METRICS, by="model")
     kinds = state.schema[":block"].categories
     assert [json.loads(kind)["block"] for kind in kinds] == list(range(len(kinds)))
     assert state[":block"].to_physical().dtype == pl.UInt8
@@ -249,7 +249,7 @@ def test_a_state_says_what_it_is_of_once_and_without_rows():
     assert ef.finish(through_parquet(state.clear().lazy())).collect().is_empty()
 
 
-STATE = ef.partial(ITEMS, ef.aurc(), cluster="person").collect()
+STATE = ef.partial(ITEMS, ef.aurc(), cluster="person")
 
 
 @pytest.mark.parametrize(
@@ -341,8 +341,7 @@ def test_infinite_losses_spoil_no_other_group():
     spoilt = ITEMS.with_columns(loss=pl.when(model="a").then(math.inf).otherwise("loss"))
     for plan in ("sorted", "levels"):
         first, second = (
-            ef.evaluate(items, METRICS, by="model", plan=plan).collect()
-            for items in (ITEMS, spoilt)
+            ef.evaluate(items, METRICS, by="model", plan=plan) for items in (ITEMS, spoilt)
         )
         keep = pl.col("model").ne_missing("a")
         same(second.filter(keep), first.filter(keep))

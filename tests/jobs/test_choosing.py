@@ -171,7 +171,7 @@ def test_what_is_correct_follows(
     """Numbers beyond 0 and 1 need no loss where none is asked for."""
     answered = items.with_columns(correct=~WRONG)
     metrics = [ef.expected_calibration_error(), ef.brier_score()]
-    expected = ef.evaluate(answered, metrics).collect()
+    expected = ef.evaluate(answered, metrics)
     found, shown = evaluated(items.with_columns(change), *CALIBRATION, *flags)
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
     assert f"Correct: {told}." in shown
@@ -188,7 +188,7 @@ def test_what_is_correct_by_another_name(evaluated: Any, items: pl.DataFrame, ca
     assert "--column correct=NAME" in call(*line, exit_code=1).stderr
     found, _ = evaluated(bare, *CALIBRATION, "--column", "correct=graded")
     correct = bare.with_columns(correct="graded")
-    expected = ef.evaluate(correct, [ef.expected_calibration_error(), ef.brier_score()]).collect()
+    expected = ef.evaluate(correct, [ef.expected_calibration_error(), ef.brier_score()])
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
 

@@ -46,7 +46,7 @@ def test_the_result_is_what_evaluate_gives(selective: Any, items: pl.DataFrame) 
     found = selective(*BY_MODE, *FEW)
     loss = (pl.col("prediction") - pl.col("label")).abs() / 3
     metrics = [ef.coverage(), ef.aurc(loss, "confidence"), ef.risk_at(0.5)(loss, "confidence")]
-    expected = ef.evaluate(items, metrics, by="mode").collect()
+    expected = ef.evaluate(items, metrics, by="mode")
     assert found.columns[:4] == ["mode", "confidence", "metric", "estimate"]
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
@@ -70,7 +70,7 @@ def test_bootstrap_of_participants(selective: Any, items: pl.DataFrame) -> None:
     loss = (pl.col("prediction") - pl.col("label")).abs()
     metrics = [ef.coverage(), ef.aurc(loss, "confidence"), ef.risk_at(0.5)(loss, "confidence")]
     resample = ef.Bootstrap(cluster="participant_id", n=200, seed=7)
-    expected = ef.evaluate(items, metrics, resample=resample).collect()
+    expected = ef.evaluate(items, metrics, resample=resample)
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
 

@@ -145,7 +145,7 @@ def test_what_evaluate_gives_reads_as_it_is() -> None:
         }
     )
     metrics = [ef.coverage(), ef.aurc(), ef.aurc_achievable(), ef.achievable_gain_pct()]
-    plain = ef.evaluate(items, metrics).collect()
+    plain = ef.evaluate(items, metrics)
     assert metrics_report(plain, []).splitlines()[2].split() == [
         *("4", "0.7500", "0.1875", "33.3", "0.1250")
     ]

@@ -153,7 +153,7 @@ def test_the_interval_of_a_drop_is_paired_on_questions():
     first, second, third = drop.rows(named=True)
     pair = NOISY.filter(model="a")
     compared = ef.compare(pair, ef.answer_accuracy(), between="noise_rate", resample=resample)
-    known = compared.collect().row(0, named=True)
+    known = compared.row(0, named=True)
     assert first["accuracy_drop"] == -known["delta"] == 0.5
     assert (first["lower"], first["upper"]) == (-known["upper"], -known["lower"])
     assert first["lower"] > 0.2

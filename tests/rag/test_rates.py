@@ -66,7 +66,7 @@ def test_rates_are_the_metrics_and_counts_add_up(rows, weight):
     split = table["n_correct"] + table["n_rejected"] + table["n_wrong"]
     assert split.to_list() == table["n"].to_list()
     metrics = [metric.alias(name) for name, metric in RATES.items()]
-    long = ef.evaluate(frame, metrics, by="model", weight=weight).collect()
+    long = ef.evaluate(frame, metrics, by="model", weight=weight)
     wide = long.pivot("metric", index="model", values="estimate").sort("model")
     assert_frame_equal(wide, table.select("model", *RATES), rel_tol=1e-12)
 
@@ -114,7 +114,7 @@ def test_resampled_intervals_are_those_of_evaluate():
     )
     resample = ef.Bootstrap(cluster="id", n=200, seed=3)
     found = rates(frame, by="model", resample=resample)
-    expected = ef.evaluate(frame, ef.answer_accuracy(), by="model", resample=resample).collect()
+    expected = ef.evaluate(frame, ef.answer_accuracy(), by="model", resample=resample)
     for end in ("lower", "upper"):
         assert found[f"accuracy_{end}"].to_list() == expected[end].to_list()
     whole = rates(frame, resample=resample)

@@ -86,7 +86,7 @@ def test_small_differences_of_large_effects(ticks, offset, tick):
     frame = pl.DataFrame(pairs, schema=FLOATS, orient="row")
     ccc, slope, intercept = exactly(pairs)
     expressions = frame.select(of_pairs("w")).row(0)
-    tables = ef.evaluate(frame, of_pairs("w")).collect()["estimate"].to_list()
+    tables = ef.evaluate(frame, of_pairs("w"))["estimate"].to_list()
     for found in (expressions, tables):
         for value, exact in zip(found[:2], (ccc, slope), strict=True):
             assert value == (None if exact is None else pytest.approx(float(exact), abs=1e-11))
@@ -141,7 +141,7 @@ def test_degenerate_pairs(x, y, documented, reference):
 
 def test_what_is_missing_is_counted():
     pairs = pl.DataFrame({"x": [0.0, None, 1.0, math.inf], "y": [0.0, 1.0, 2.0, 1.0]})
-    found = ef.evaluate(pairs, concordance_correlation("x", "y")).collect()
+    found = ef.evaluate(pairs, concordance_correlation("x", "y"))
     assert found.select("n", "n_missing").row(0) == (2, 2)
 
 
@@ -169,7 +169,7 @@ def test_intervals_by_study():
         }
     )
     resample = ef.Bootstrap(cluster="study_id", n=200, seed=1)
-    made = ef.evaluate(tests, concordance_correlation(), resample=resample).collect()
+    made = ef.evaluate(tests, concordance_correlation(), resample=resample)
     row = made.row(0, named=True)
     assert row["lower"] < row["estimate"] < row["upper"]
 

@@ -124,7 +124,7 @@ def test_an_impossible_study_does_not_count_in_its_model():
         assert found.select("pas", "n_studies", "n_tests", "n_missing").row(0) == (0.25, 1, 3, 5)
         assert studies.select(mean_pas()).item() == 0.25
         assert studies.select(pooled_pas()).item() == pytest.approx(0.25)
-        counted = ef.evaluate(studies, mean_pas()).collect()
+        counted = ef.evaluate(studies, mean_pas())
         assert counted.select("n", "n_missing").row(0) == (1, 1)
         pooled = studies.select(inverse_variance_pas("pas", pl.lit(0.1))).item()
         assert pooled["pas"] == 0.25

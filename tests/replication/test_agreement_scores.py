@@ -373,12 +373,12 @@ def test_metrics_of_studies_with_intervals():
     )
     studies = study_scores(tests).collect()
     resample = ef.Bootstrap(cluster="study_id", n=200, seed=1)
-    made = ef.evaluate(studies, [mean_pas(), pooled_pas()], by="model", resample=resample).collect()
+    made = ef.evaluate(studies, [mean_pas(), pooled_pas()], by="model", resample=resample)
     estimates = made.filter(metric="mean_pas")["estimate"].to_list()
     assert estimates == pytest.approx(values(model_scores(studies)))
     assert (made["lower"] < made["estimate"]).all()
     paired = ef.compare(studies, mean_pas(), between="model", pair_on="study_id", resample=resample)
-    assert paired.collect().height == 1
+    assert paired.height == 1
 
 
 def test_pooling_as_a_metric_is_that_of_findings():

@@ -131,7 +131,7 @@ def test_pas_and_ecs_as_evaluate_gives_them(interval, stream):
             "ecs",
         ),
     ):
-        long = ef.evaluate(frame, metric, by="model", resample=method).collect().select(ends)
+        long = ef.evaluate(frame, metric, by="model", resample=method).lazy().collect().select(ends)
         mine = found.collect().select(
             pl.col(name).alias("estimate"),
             *(pl.col(f"{name}_{end}").alias(end) for end in ends[1:4]),
@@ -231,7 +231,7 @@ def test_draws_within_domains_serve_every_metric():
     tests = studied(studies=9)
     method = replace(BY_STUDY, within="domain")
     studies = study_scores(tests).collect()
-    found = ef.evaluate(studies, mean_pas(), by="model", resample=method).collect()
+    found = ef.evaluate(studies, mean_pas(), by="model", resample=method)
     drawn = [
         model_scores(table).collect()
         for table in drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
@@ -240,11 +240,11 @@ def test_draws_within_domains_serve_every_metric():
     named |= {"lower": "pas_lower", "upper": "pas_upper"}
     check(found.rename(named), drawn, ["model"], ["pas"])
     assert found["n_clusters"].to_list() == [9] * 3
-    by_domain = ef.evaluate(studies, mean_pas(), by=["model", "domain"], resample=method).collect()
+    by_domain = ef.evaluate(studies, mean_pas(), by=["model", "domain"], resample=method)
     ours = domain_scores(tests, resample=BY_STUDY).collect()
     for name in ("std_error", "lower", "upper"):
         assert by_domain[name].to_list() == pytest.approx(ours[f"pas_{name}"].to_list(), abs=1e-12)
-    pairs = ef.compare(studies, mean_pas(), between="model", resample=method).collect()
+    pairs = ef.compare(studies, mean_pas(), between="model", resample=method)
     assert pairs["n_clusters"].to_list() == [9] * 3
     assert pairs["std_error"].null_count() == 0
 

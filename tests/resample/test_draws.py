@@ -143,7 +143,7 @@ def same(left, right):
 
 
 def spread(frame=ITEMS, kind="reference", by="model"):
-    return ef.evaluate(frame, METRICS, by=by, resample=bootstrap(kind, n=40)).collect()
+    return ef.evaluate(frame, METRICS, by=by, resample=bootstrap(kind, n=40))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -173,7 +173,7 @@ def test_sums_per_level_are_a_product_or_gathered(method, monkeypatch):
     results = []
     for dense in (0, 1_000_000):
         monkeypatch.setattr(contraction, "_DENSE", dense)
-        results.append(ef.evaluate(ITEMS, metrics, by="model", resample=method).collect())
+        results.append(ef.evaluate(ITEMS, metrics, by="model", resample=method))
     # A derivative by a nudge of 1e-4 keeps twelve digits of the values, not of itself.
     rtol = 1e-7 if isinstance(method, ef.Linearized) else 1e-12
     assert_frame_equal(*results, check_exact=False, rel_tol=rtol, abs_tol=rtol)
@@ -190,7 +190,7 @@ def test_a_group_has_the_interval_it_has_alone(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_resampled_by_the_same_draws_as_states(kind):
     plain = [metric.bound.expr for metric in METRICS]
-    rows = ef.evaluate(ITEMS, plain, by="model", resample=bootstrap(kind, n=40)).collect()
+    rows = ef.evaluate(ITEMS, plain, by="model", resample=bootstrap(kind, n=40))
     columns = ["std_error", "lower", "upper"]
     np.testing.assert_allclose(rows.select(columns), spread(kind=kind).select(columns), rtol=1e-12)
 

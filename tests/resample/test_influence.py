@@ -68,7 +68,7 @@ def every(weight):
 
 def linearised(frame, metrics):
     method = ef.Linearized(cluster="person")
-    return ef.evaluate(frame, metrics, by="model", resample=method).collect()
+    return ef.evaluate(frame, metrics, by="model", resample=method)
 
 
 def moved(frame, metrics, step=1e-5):
@@ -80,7 +80,7 @@ def moved(frame, metrics, step=1e-5):
         own=1.0 + pl.when(pl.col("person") == pl.col("moved")).then("side").otherwise(0.0)
     )
     by = ["model", "moved", "side"]
-    values = ef.evaluate(rows, metrics, by=by, weight="own").collect()
+    values = ef.evaluate(rows, metrics, by=by, weight="own")
     slope = pl.col("estimate").sort_by("side").diff().last() / (2 * step)
     slopes = values.group_by("model", "metric", "moved").agg(slope)
     error = (PEOPLE / (PEOPLE - 1) * pl.col("estimate").var(ddof=0) * PEOPLE).sqrt()
@@ -112,16 +112,14 @@ def test_the_error_of_a_mean_is_exact():
     by_person = np.bincount(person, loss - loss.mean())
     error = np.sqrt(PEOPLE / (PEOPLE - 1) * (by_person**2).sum()) / len(loss)
     method = ef.Linearized(cluster="person")
-    found = ef.evaluate(frame, ef.selective_risk(), resample=method).collect()
+    found = ef.evaluate(frame, ef.selective_risk(), resample=method)
     assert found["std_error"].item() == pytest.approx(error, rel=1e-11)
 
 
 def test_errors_of_totals_are_about_their_mean():
     frame = pl.DataFrame({"person": range(30), "prediction": 1, "label": [1] * 20 + [0] * 10})
     errors = [
-        ef.evaluate(frame, ef.true_positives(positive=1), resample=method)
-        .collect()["std_error"]
-        .item()
+        ef.evaluate(frame, ef.true_positives(positive=1), resample=method)["std_error"].item()
         for method in (ef.Linearized(), ef.Jackknife(cluster="person"))
     ]
     by_hand = np.sqrt(30 / 29 * 30 * (2 / 3 * 1 / 3))
@@ -172,14 +170,12 @@ def made(value="value", *, weight=None):
 
 def test_what_never_moves_has_no_kink():
     frame = pl.DataFrame({"value": [-1.0, 0.0, 3.0]})
-    found = ef.evaluate(frame, made(), resample=ef.Linearized()).collect()
+    found = ef.evaluate(frame, made(), resample=ef.Linearized())
     moved = [
         (
             ef.evaluate(
                 frame.with_columns(w=1.0 + 1e-5 * sign * np.eye(3)[row]), made(), weight="w"
-            )
-            .collect()["estimate"]
-            .item()
+            )["estimate"].item()
         )
         for row in range(3)
         for sign in (-1, 1)
@@ -198,4 +194,4 @@ def kink(value="value", *, weight=None):
 def test_a_kink_has_no_error_and_one_nearby_does_not_matter():
     for rows, known in (([1.0, -1.0], False), ([1.0, -1.0 + 1e-5], True), ([1.0, 2.0], True)):
         found = ef.evaluate(pl.DataFrame({"value": rows}), kink(), resample=ef.Linearized())
-        assert (found.collect()["std_error"].item() is not None) == known, rows
+        assert (found["std_error"].item() is not None) == known, rows

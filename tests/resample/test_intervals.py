@@ -20,7 +20,7 @@ PEOPLE = pl.DataFrame({"person": range(30), "loss": LOSSES})
 
 
 def result(frame, method, metric=ef.selective_risk):
-    return ef.evaluate(frame, metric, resample=method).collect().row(0, named=True)
+    return ef.evaluate(frame, metric, resample=method).row(0, named=True)
 
 
 def bootstrap(**options):
@@ -264,7 +264,7 @@ def test_a_metric_that_jumps_has_no_linearised_error():
         }
     )
     metrics = [ef.risk_at(0.5)(), ef.risk_at(0.4)(), ef.aurc()]
-    errors = ef.evaluate(items, metrics, resample=ef.Linearized()).collect()["std_error"]
+    errors = ef.evaluate(items, metrics, resample=ef.Linearized())["std_error"]
     assert [error is None for error in errors] == [True, False, False]
 
 
@@ -284,11 +284,11 @@ def test_intervals_keep_to_the_range_of_the_metric(method):
     assert found["std_error"] == pytest.approx(free["std_error"], rel=1e-12)
     state = ef.partial(ANSWERS, ef.accuracy(), cluster="person")
     named = replace(method, cluster="person")
-    assert ef.finish(state, resample=named).collect()["upper"].item() == found["upper"]
+    assert ef.finish(state, resample=named)["upper"].item() == found["upper"]
     two = pl.concat([ANSWERS.with_columns(system=pl.lit(s), label=pl.lit(s)) for s in (0, 1)])
     if isinstance(method, ef.Bootstrap):
         pairs = ef.compare(two, ef.accuracy(), between="system", resample=named)
-        assert pairs.collect().select("lower", "upper").row(0) == (1.0, 1.0)
+        assert pairs.select("lower", "upper").row(0) == (1.0, 1.0)
 
 
 def test_a_range_that_the_estimate_contradicts_cuts_nothing_off():
@@ -320,7 +320,7 @@ def test_strata_are_of_clusters():
 def test_no_rows_have_no_interval(within):
     rows = pl.DataFrame(schema={"person": pl.Int64, "side": pl.String, "prediction": pl.Int64})
     method = ef.Bootstrap(cluster="person", within=within, n=5)
-    found = ef.evaluate(rows, ef.coverage(), resample=method).collect()
+    found = ef.evaluate(rows, ef.coverage(), resample=method)
     assert found.select("lower", "upper", "n_clusters").rows() == [(None, None, 0)]
 
 

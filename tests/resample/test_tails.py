@@ -30,7 +30,7 @@ def bootstrap(**options):
 
 
 def result(frame, method, metric=ef.selective_risk):
-    return ef.evaluate(frame, metric, resample=method).collect().row(0, named=True)
+    return ef.evaluate(frame, metric, resample=method).row(0, named=True)
 
 
 def replicate_means(method, losses=LOSSES):
@@ -124,8 +124,8 @@ def test_weights_are_repetitions(interval, metric):
     )
     method = bootstrap(interval=interval, n=100)
     repeated = frame.select(pl.all().repeat_by("times").explode())
-    weighted = ef.evaluate(frame, metric, weight="times", resample=method).collect()
-    plain = ef.evaluate(repeated, metric, resample=method).collect()
+    weighted = ef.evaluate(frame, metric, weight="times", resample=method)
+    plain = ef.evaluate(repeated, metric, resample=method)
     for name in ("estimate", "std_error", "lower", "upper"):
         assert weighted[name].item() == pytest.approx(plain[name].item(), rel=1e-12), name
 
@@ -136,7 +136,7 @@ def test_an_expression_without_a_state_has_the_same_interval(interval):
     frame = pl.concat([PEOPLE, PEOPLE.head(10)]).with_columns(group=pl.col("person") % 2)
     plain = pl.col("loss").mean().alias("selective_risk")
     made = [
-        ef.evaluate(frame, metric, by="group", resample=method).collect()
+        ef.evaluate(frame, metric, by="group", resample=method)
         for metric in (ef.selective_risk(), plain)
     ]
     for name in ("std_error", "lower", "upper"):
@@ -246,7 +246,7 @@ def test_a_comparison_has_the_p_value_of_its_interval():
     found = {
         name: ef.compare(
             rows, ef.selective_risk(), between="mode", resample=bootstrap(interval=name)
-        ).collect().row(0, named=True)
+        ).row(0, named=True)
         for name in ALL
     }  # fmt: skip
     assert found["expanded"]["p_value"] > found["percentile"]["p_value"]
@@ -264,4 +264,4 @@ def test_differences_are_not_corrected():
         ef.compare(rows, ef.selective_risk(), between="mode", resample=bootstrap(interval=name))
         for name in EXPANDED
     ]
-    assert made[0].collect().equals(made[1].collect())
+    assert made[0].equals(made[1])

@@ -50,7 +50,7 @@ def test_golden_classifications(cases):
     validate(table, binary_contract("p", "l"))
     metrics = [m for m in binary_metrics("p", "l", "s") if m.metric is not ef.f1_score.metric]
     metrics.append(ai_psychiatrist.f1_score("p", "l", positive="depressed"))
-    made = ef.evaluate(table, metrics, by="case").collect()
+    made = ef.evaluate(table, metrics, by="case")
     for case, metric, estimate in made.select("case", "metric", "estimate").iter_rows():
         value = expected(sound[case])[metric]
         close = None if value is None else pytest.approx(value, rel=0, abs=1e-12)
@@ -102,7 +102,7 @@ def test_a_class_that_is_neither_is_missing_and_counted():
             "min_total": [11, 2, 12, 12, 5],
         }
     )
-    found = ef.evaluate(people, binary_metrics()).collect()
+    found = ef.evaluate(people, binary_metrics())
     values = dict(zip(found["metric"], found["estimate"], strict=True))
     assert (values["accuracy"], values["precision"], values["recall"]) == (0.5, 1.0, 0.5)
     assert values["coverage_binary"] == 0.8

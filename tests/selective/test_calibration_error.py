@@ -160,7 +160,7 @@ def test_confidences_outside_the_unit_interval_are_missing_and_in_the_original_c
         expected_calibration_error().alias("sound"),
         ai_psychiatrist.expected_calibration_error().alias("original"),
     ]
-    table = ef.evaluate(frame, errors).collect()
+    table = ef.evaluate(frame, errors)
     assert table["estimate"].to_list() == pytest.approx([0.75, 0.25])
     assert table["n"].to_list() == [1, 6]
     assert table["n_missing"].to_list() == [5, None]
@@ -170,7 +170,7 @@ def test_confidences_outside_the_unit_interval_are_missing_and_in_the_original_c
 def test_without_items_there_is_no_error(metric):
     for empty in (items([], []), items([None, math.nan, 2.0], [1, 1, 1]), items([0.5], [None])):
         assert empty.select(metric()).item() is None
-        assert ef.evaluate(empty, metric()).collect()["estimate"].to_list() == [None]
+        assert ef.evaluate(empty, metric())["estimate"].to_list() == [None]
 
 
 def test_without_items_the_original_gives_0():
@@ -224,7 +224,7 @@ def test_published_calibration_of_eleven_models_on_five_tasks(shared):
         mean_confidence(stated),
         expected_calibration_error(stated, "correct", bins=10, closed="right").alias("ece"),
     ]
-    result = ef.evaluate(answers, metrics, by=["task", "model"]).collect()
+    result = ef.evaluate(answers, metrics, by=["task", "model"])
     assert result["n_missing"].sum() == 0
     made = result.pivot("metric", index=["task", "model", "n"], values="estimate")
     published = pl.read_parquet(folder / "lifeeval_published_table1.parquet").sort("task", "model")
@@ -256,8 +256,8 @@ def test_a_replicate_regroups_the_levels_that_it_drew():
     method = ef.Bootstrap(cluster="person", n=50, seed=1)
     how = {"bins": 3, "binning": "equal_mass"}
     metric = expected_calibration_error(**how)
-    by_state = ef.evaluate(HARD, metric, resample=method).collect()
-    by_rows = ef.evaluate(HARD, metric.bound.expr, resample=method).collect()
+    by_state = ef.evaluate(HARD, metric, resample=method)
+    by_rows = ef.evaluate(HARD, metric.bound.expr, resample=method)
     for column in ("estimate", "std_error", "lower", "upper"):
         assert by_state[column].item() == pytest.approx(by_rows[column].item(), rel=1e-12), column
 
@@ -286,4 +286,4 @@ def test_regrouped_levels_stand_for_their_first():
     frame = pl.DataFrame({"confidence": [5.0, 1.0, 2.0, 4.0, 3.0]})
     assert frame.select(firsts()).item() == 1 + 1 + 3 + 3 + 5
     table = ef.evaluate(frame, [firsts(), maximum_calibration_error("confidence", pl.lit(1.0))])
-    assert table.collect()["estimate"].to_list() == [13.0, 0.0]
+    assert table["estimate"].to_list() == [13.0, 0.0]

@@ -113,10 +113,8 @@ def test_every_context_gives_the_same(calibrator):
 @pytest.mark.parametrize("calibrator", [Temperature(3.0, ("x",)), LINEAR, ISOTONIC, GROUPED])
 def test_a_metric_takes_the_expression_as_its_role(calibrator):
     items = MANY.with_columns(correct=pl.col("x") > 1)
-    direct = ef.evaluate(items, ef.aurc("correct", calibrator.apply())).collect()
-    added = ef.evaluate(
-        items.with_columns(calibrator.apply()), ef.aurc("correct", "calibrated")
-    ).collect()
+    direct = ef.evaluate(items, ef.aurc("correct", calibrator.apply()))
+    added = ef.evaluate(items.with_columns(calibrator.apply()), ef.aurc("correct", "calibrated"))
     assert direct["estimate"].item() == pytest.approx(added["estimate"].item(), abs=1e-12)
 
 

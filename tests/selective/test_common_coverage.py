@@ -202,7 +202,7 @@ def test_the_columns_are_those_of_a_comparison_and_three_more():
 def test_a_number_is_used_as_it_is():
     at = [ef.aurc_at(0.25), ef.augrc_at(0.25)]
     found = compared(coverage=0.25)
-    plain = ef.compare(BOTH, at, between="system", resample=METHOD).collect()
+    plain = ef.compare(BOTH, at, between="system", resample=METHOD)
     assert found["coverage_used"].to_list() == [0.25, 0.25]
     # No replicate falls below a quarter, so that nothing is continued.
     assert_frame_equal(found.select(plain.columns), plain)

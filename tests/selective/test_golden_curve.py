@@ -93,7 +93,7 @@ def assert_agree(result, expected):
 
 @pytest.mark.parametrize("plan", ["sorted", "levels"])
 def test_tables(items, metrics, expected, plan):
-    result = ef.evaluate(items, metrics, by=KEYS, plan=plan).collect()
+    result = ef.evaluate(items, metrics, by=KEYS, plan=plan)
     assert_agree(result.select(*KEYS, "metric", "estimate"), expected)
 
 

@@ -58,7 +58,7 @@ def table(rows):
 def wide(items, **metrics):
     """One row per case, one column per metric."""
     asked = [metric.alias(name) for name, metric in metrics.items()]
-    long = ef.evaluate(items, asked, by="case").collect()
+    long = ef.evaluate(items, asked, by="case")
     return long.pivot("metric", index="case", values="estimate", maintain_order=True)
 
 

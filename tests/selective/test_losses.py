@@ -49,7 +49,7 @@ def test_a_missing_label_is_missing_and_no_abstention(name):
     assert losses[0] == 0.0
     assert math.isnan(losses[1])
     assert losses[2] is None
-    result = ef.evaluate(items.with_columns(loss(name)), ef.generalized_risk()).collect()
+    result = ef.evaluate(items.with_columns(loss(name)), ef.generalized_risk())
     assert result.select("n", "n_missing").row(0) == (2, 1)
 
 

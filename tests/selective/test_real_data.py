@@ -67,7 +67,7 @@ def auroc(suffix=""):
 
 
 def wide(long, key):
-    return long.collect().pivot("metric", index=key, values="estimate")
+    return long.pivot("metric", index=key, values="estimate")
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_boolq(by_model_and_task):
 
 def test_answers_without_confidence_are_counted(by_model_and_task):
     missing = by_model_and_task.filter(pl.col("metric") == "aurc", pl.col("n_missing") > 0)
-    counted = dict(missing.group_by("task").agg(pl.col("n_missing").sum()).collect().iter_rows())
+    counted = dict(missing.group_by("task").agg(pl.col("n_missing").sum()).iter_rows())
     assert counted == {"lsat_ar": 4, "sat_en": 2, "sciq": 1}
 
 
@@ -114,7 +114,7 @@ def test_published_table(answers, shared):
     confidence = pl.col("stated_confidence_norm").fill_null(0.0).mean().alias("mean_confidence")
     accuracy = (1 - pl.col("loss")).alias("loss")
     metrics = [ef.selective_risk(accuracy).alias("accuracy"), confidence]
-    result = ef.evaluate(answers.filter("in_common"), metrics, by=["task", "model"]).collect()
+    result = ef.evaluate(answers.filter("in_common"), metrics, by=["task", "model"])
     made = result.pivot("metric", index=["task", "model", "n"], values="estimate")
     columns = ["task", "model", "n", "accuracy", "mean_confidence"]
     expected = published.select(columns).sort("task", "model")
@@ -129,7 +129,7 @@ def test_people(shared):
         pl.len().alias("rows"),
         pl.col("participant_id").n_unique().alias("participants"),
     ]
-    own = ef.evaluate(trials, ef.selective_risk(), by=["condition", "participant_id"]).collect()
+    own = ef.evaluate(trials, ef.selective_risk(), by=["condition", "participant_id"])
     people = own.group_by("condition").agg(
         mean_of_participants=1 - pl.col("estimate").mean(),
         standard_error=pl.col("estimate").std() / pl.len().sqrt(),
@@ -149,7 +149,7 @@ def test_standard_error_of_people(shared):
     trials = pl.read_parquet(shared / "data/selective/human_confidence.parquet").with_columns(WRONG)
     alike = trials.filter(pl.col("condition").is_in(["adler_e1_a", "adler_e1_b", "adler_e3_b"]))
     method = ef.Linearized(cluster="participant_id")
-    made = ef.evaluate(alike, ef.selective_risk(), by="condition", resample=method).collect()
+    made = ef.evaluate(alike, ef.selective_risk(), by="condition", resample=method)
     expected = printed(HUMAN, "condition", ["rows", "participants"], PARTICIPANTS)
     expected = made.select("condition").join(expected, on="condition", maintain_order="left")
     assert made["std_error"].to_list() == pytest.approx(

@@ -75,9 +75,9 @@ def test_abstentions_leave_the_ranking_and_missing_scores_are_counted():
             "prediction": ["x", "x", None, "x", "x", "x", None],
         }
     )
-    with_role = ef.evaluate(frame, auroc("score", "label", "prediction")).collect()
+    with_role = ef.evaluate(frame, auroc("score", "label", "prediction"))
     assert with_role.select("estimate", "n", "n_missing").row(0) == (1.0, 4, 3)
-    without = ef.evaluate(frame, auroc()).collect()
+    without = ef.evaluate(frame, auroc())
     assert without.select("estimate", "n", "n_missing").row(0) == (0.5, 3, 4)
 
 

@@ -52,7 +52,7 @@ def test_golden_total_scores(golden):
         )
         for case in cases
     )
-    made = ef.evaluate(table, total_score_metrics("p", "l"), by="case").collect()
+    made = ef.evaluate(table, total_score_metrics("p", "l"), by="case")
     assert set(made["case"]) == set(filled)
     for case, metric, estimate, n in made.select("case", "metric", "estimate", "n").iter_rows():
         expected = filled[case]["expected"]
@@ -80,7 +80,7 @@ def test_abstentions_are_valid_and_unlabelled_predictions_are_missing():
             "item_index": [0, 1, 2, 3, 4, 5],
         }
     )
-    made = ef.evaluate(table, EVERY).collect()
+    made = ef.evaluate(table, EVERY)
     assert made["n"].to_list() == [3] * 5
     assert made["n_missing"].to_list() == [3] * 5
     assert made["estimate"].to_list() == [2.0, 2.0, 2.0, None, 1.0]
@@ -100,7 +100,7 @@ def test_all_weightings_of_errors_by_hand():
 
 def test_a_prediction_of_no_item_is_missing_in_the_mean_over_items():
     table = pl.DataFrame({"prediction": [1, 3], "label": [0, 0], "item_index": [0, None]})
-    made = ef.evaluate(table, macro_mean_absolute_error()).collect()
+    made = ef.evaluate(table, macro_mean_absolute_error())
     assert made.select("estimate", "n", "n_missing").row(0) == (1.0, 1, 1)
 
 
@@ -134,7 +134,7 @@ def test_correlation_is_null_where_it_is_undefined(prediction, label):
         schema={"prediction": pl.Float64, "label": pl.Float64},
     )
     assert frame.select(pearson_correlation()).item() is None
-    assert ef.evaluate(frame.with_columns(g=1), pearson_correlation(), by="g").collect()[
+    assert ef.evaluate(frame.with_columns(g=1), pearson_correlation(), by="g")[
         "estimate"
     ].to_list() == [None] * bool(prediction)
 

@@ -159,7 +159,7 @@ def test_rows_that_hold_no_probability_are_counted_and_left_out(metric):
     bad = items([None, math.nan, 1.0000001, -0.1, math.inf], [1.0] * 5)
     bad = pl.concat([bad, items([0.5] * 3, [None, math.nan, 2.0])])
     row = metric("confidence", "correct")
-    table = ef.evaluate(pl.concat([good, bad]), row).collect()
+    table = ef.evaluate(pl.concat([good, bad]), row)
     assert table["n"].to_list() == [3]
     assert table["n_missing"].to_list() == [8]
     assert table["estimate"].item() == good.select(row).item()
@@ -167,7 +167,7 @@ def test_rows_that_hold_no_probability_are_counted_and_left_out(metric):
 
 def test_the_original_clips_confidences():
     frame = items([1.5, -0.5, math.nan], [1, 0, 1])
-    made = ef.evaluate(frame, ai_psychiatrist.negative_log_likelihood()).collect()
+    made = ef.evaluate(frame, ai_psychiatrist.negative_log_likelihood())
     assert made["estimate"].item() == pytest.approx(-math.log(1 - 1e-6), rel=1e-9)
     assert made["n_missing"].item() == 1
     assert frame.select(negative_log_likelihood()).item() is None
@@ -177,7 +177,7 @@ def test_the_original_clips_confidences():
 def test_without_items_there_is_no_value(metric):
     for empty in (items([], []), items([None], [None])):
         assert empty.select(metric()).item() is None
-        assert ef.evaluate(empty, metric()).collect()["estimate"].to_list() == [None]
+        assert ef.evaluate(empty, metric())["estimate"].to_list() == [None]
 
 
 def test_mean_confidence_needs_no_outcomes_but_keeps_to_them_where_given():

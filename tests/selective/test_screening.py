@@ -60,7 +60,7 @@ def test_f1_of_replicates_that_find_no_positive_is_0_and_not_dropped():
     rare = rare.with_columns(prediction=pl.col("person") == 1)
     method = ef.Bootstrap(cluster="person", n=300, interval="percentile")
     none, some = (
-        ef.evaluate(rare, score(), resample=method).collect()
+        ef.evaluate(rare, score(), resample=method)
         for score in (ai_psychiatrist.f1_score, f1_score)
     )
     assert none["estimate"].item() == some["estimate"].item() == pytest.approx(0.4)
@@ -120,7 +120,7 @@ def test_metrics_of_one_positive_class_share_their_sums():
 
 def test_a_prediction_without_a_label_is_missing_and_an_abstention_is_not():
     frame = pl.DataFrame({"prediction": ["a", None, "b", None], "label": ["a", "a", None, None]})
-    made = ef.evaluate(frame, [accuracy(), *(f(positive="a") for f in SIDED)]).collect()
+    made = ef.evaluate(frame, [accuracy(), *(f(positive="a") for f in SIDED)])
     assert made["n"].to_list() == [3] * 4
     assert made["n_missing"].to_list() == [1] * 4
     assert made["estimate"].to_list() == [1.0] * 4

@@ -113,7 +113,7 @@ def test_an_interval_of_a_threshold():
         items.with_columns(pl.col("confidence") - pl.col("person") / 100),
         [ef.threshold_at_risk(0.1), ef.threshold_at_coverage(0.5)],
         resample=ef.Bootstrap(cluster="person", n=50, interval="percentile"),
-    ).collect()
+    )
     assert made["metric"].to_list() == ["threshold_at_risk_0.10", "threshold_at_coverage_0.50"]
     for row in made.iter_rows(named=True):
         assert row["lower"] <= row["estimate"] <= row["upper"] > row["lower"]

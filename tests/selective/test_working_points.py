@@ -18,7 +18,7 @@ def test_a_risk_that_is_the_bound_is_admissible_in_any_order(plan):
         items = pl.DataFrame({"loss": losses, "confidence": [0.5] * 3})
         metric = ef.coverage_at_risk(0.2)()
         assert items.select(metric).item() == 1.0
-        assert ef.evaluate(items, metric, plan=plan).collect()["estimate"].item() == 1.0
+        assert ef.evaluate(items, metric, plan=plan)["estimate"].item() == 1.0
 
 
 def test_a_coverage_that_is_the_bound_is_reached_whatever_the_weight():
@@ -29,7 +29,7 @@ def test_a_coverage_that_is_the_bound_is_reached_whatever_the_weight():
         metric = ef.risk_at(0.2)(weight="weight")
         assert weighted.select(metric).item() == 0.0
         method = ef.Jackknife(cluster="person")
-        assert ef.evaluate(weighted, metric, resample=method).collect()["estimate"].item() == 0.0
+        assert ef.evaluate(weighted, metric, resample=method)["estimate"].item() == 0.0
 
 
 ITEMS = pl.DataFrame(
@@ -69,9 +69,9 @@ def test_a_parameter_and_columns_are_given_in_any_spelling(factory):
     whole = [ITEMS.select(expr).item() for expr in other]
     assert whole == whole[:1] * 4
     # In the verbs it keeps the columns that it was given.
-    asked = ef.evaluate(ITEMS, [other[0].alias("x"), factory(0.3), ef.aurc]).collect()
+    asked = ef.evaluate(ITEMS, [other[0].alias("x"), factory(0.3), ef.aurc])
     assert asked["estimate"].to_list()[:2] == [whole[0], ITEMS.select(called).item()]
-    assert ef.evaluate(ITEMS, other[0]).collect()["estimate"].item() == whole[0]
+    assert ef.evaluate(ITEMS, other[0])["estimate"].item() == whole[0]
     assert ITEMS.select(pickle.loads(pickle.dumps(made))).item() == ITEMS.select(called).item()
 
 

@@ -134,7 +134,7 @@ def test_of_a_model_with_one_cluster_nothing_is_known(draws_):
     assert (other["n_clusters"], other["lower"] < other["score"] < other["upper"]) == (4, True)
     assert found.select("rank_set_lower", "rank_set_upper").rows() == [(1, 2)] * 2
     assert found["tied_with_best"].to_list() == [True, True]
-    wanted = ef.evaluate(rows, mean_score(), by="model", resample=method).collect()
+    wanted = ef.evaluate(rows, mean_score(), by="model", resample=method)
     assert wanted.select("std_error", "lower", "n_clusters").row(1) == (None, None, 1)
 
 

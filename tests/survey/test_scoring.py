@@ -175,7 +175,7 @@ def test_refusals():
 
 def test_metrics_of_scored_tables():
     scored = score(FAILED.with_columns(model=pl.Series(["a", "b"] * 6)))
-    result = evaluate(scored, [mean_score(), parse_rate()], by="model").collect()
+    result = evaluate(scored, [mean_score(), parse_rate()], by="model")
     ok = scored.group_by("model", maintain_order=True).agg(
         pl.col("score").mean(), (pl.col("status") == "ok").mean()
     )
@@ -184,7 +184,7 @@ def test_metrics_of_scored_tables():
     assert result.filter(metric="parse_rate")["n_missing"].to_list() == [0, 0]
     assert result.filter(metric="mean_score")["n_missing"].to_list() == [2, 2]
     shards = [partial_state(part, [mean_score()], by="model") for part in (scored[:5], scored[5:])]
-    merged = finish(merge(*shards)).collect()
+    merged = finish(merge(*shards))
     whole = result.filter(metric="mean_score")
     assert_frame_equal(merged.select("model", "estimate"), whole.select("model", "estimate"))
     metrics = [mean_score(), parse_rate(), generation_rate()]

@@ -70,16 +70,17 @@ def tables() -> float | None:
     against = ef.compare(items, ef.aurc, other=scan, pair_on="item", correction="bonferroni")
     apart = ef.compare(items, ef.aurc, between="mode", paired=False, resample=ef.Linearized())
     rows = ef.evaluate(items, ef.aurc, resample=ef.Bootstrap(n=100))
-    whole = [result, sure, naive, pairs, against, apart, rows]
-    value: float | None = pl.concat(whole).collect()["delta"].item()
+    whole = [result.collect(), sure, naive, pairs, against, apart, rows]
+    value: float | None = pl.concat(whole)["delta"].item()
+
     return value
 
 
 def shards(parts: list[pl.DataFrame]) -> pl.DataFrame:
     states = [ef.partial(part, [ef.aurc(), share()], by="mode", cluster="item") for part in parts]
-    states[0].collect().write_parquet("state.parquet")
+    states[0].write_parquet("state.parquet")
     whole = ef.merge(*states, pl.read_parquet("state.parquet"))
-    return ef.finish(whole, resample=ef.Bootstrap(cluster="item")).collect()
+    return ef.finish(whole, resample=ef.Bootstrap(cluster="item"))
 
 
 def selective(path: Path) -> pl.DataFrame:

@@ -75,7 +75,7 @@ def _one_table(
     return pl.concat([*marked, numbers], how="diagonal").select(*groups, BLOCK, LEVEL, *sums)
 
 
-def merged(shards: Sequence[Frame]) -> pl.LazyFrame:
+def merged(shards: Sequence[Frame]) -> pl.DataFrame:
     """The sum of several state tables of the same metrics and keys.
 
     Raises:
@@ -86,7 +86,7 @@ def merged(shards: Sequence[Frame]) -> pl.LazyFrame:
     total = _Sum()
     for number, shard in enumerate(shards):
         total.add(number, tables.lazy(shard).collect())
-    return total.table().lazy()
+    return total.table()
 
 
 class _Sum:

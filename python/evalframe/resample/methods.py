@@ -76,7 +76,7 @@ class Bootstrap:
         >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
         >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Bootstrap(cluster="user", n=200)
-        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
+        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method)
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
         (0.462, 0.104, 0.217, 0.74)
     """
@@ -129,7 +129,7 @@ class Jackknife:
         >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
         >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Jackknife(cluster="user")
-        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
+        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method)
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
         (0.462, 0.108, 0.185, 0.74)
     """
@@ -166,7 +166,7 @@ class Linearized:
         >>> loss = [0.2, 0.4, 0.9, 0.5, 0.1, 0.3, 0.6, 0.7]
         >>> scores = pl.DataFrame({"user": [*"aabcdeff"], "loss": loss})
         >>> method = ef.Linearized(cluster="user")
-        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method).collect()
+        >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method)
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
         (0.462, 0.106, 0.191, 0.734)
     """

@@ -64,7 +64,7 @@ def binary_metrics(
         ...         "min_total": [12, 9, 15, 3],
         ...     }
         ... )
-        >>> ef.evaluate(people, binary_metrics()).head(6).select("metric", "estimate").collect()
+        >>> ef.evaluate(people, binary_metrics()).head(6).select("metric", "estimate")
         shape: (6, 2)
         ┌─────────────────┬──────────┐
         │ metric          ┆ estimate │

@@ -117,7 +117,7 @@ def compare_at_coverage(
         ... )
         >>> ef.compare(items, ef.aurc(), between="system", pair_on="person").select(
         ...     "estimate_left", "estimate_right"
-        ... ).collect().row(0)
+        ... ).row(0)
         (0.3125, 0.0625)
         >>> fair = ef.selective.compare_at_coverage(
         ...     items, between="system", pair_on="person", metrics="aurc"

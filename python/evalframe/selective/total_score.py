@@ -185,7 +185,7 @@ def total_score_metrics(
         >>> import polars as pl, evalframe as ef
         >>> from evalframe.selective.total_score import total_score_metrics
         >>> people = pl.DataFrame({"predicted_total": [4, None, 9], "actual_total": [2, 8, 10]})
-        >>> ef.evaluate(people, total_score_metrics()).select("metric", "estimate").collect()
+        >>> ef.evaluate(people, total_score_metrics()).select("metric", "estimate")
         shape: (5, 2)
         ┌─────────────────────────┬──────────┐
         │ metric                  ┆ estimate │

@@ -274,9 +274,9 @@ def _opened(metrics: Metrics, frame: Frame, by: By) -> tuple[pl.DataFrame, list[
     return tables.lazy(frame).collect(), as_exprs(metrics), Keys.of(by)
 
 
-def _through_parquet(state: pl.LazyFrame) -> pl.DataFrame:
+def _through_parquet(state: pl.DataFrame) -> pl.DataFrame:
     file = io.BytesIO()
-    state.collect().write_parquet(file)
+    state.write_parquet(file)
     file.seek(0)
     return pl.read_parquet(file)
 
@@ -300,7 +300,7 @@ def _weighted(law: str, modulus: int, metrics: Metrics, frame: Frame, by: By, rt
     for plan in ("sorted", "levels"):
         made = evaluate(rows, exprs, by=by, weight=_TIMES, plan=plan)
         if by:  # A group whose weights are all 0 has no repeated rows.
-            left = repeated.lazy().select(keys.exprs)
+            left = repeated.select(keys.exprs)
             made = made.join(left, on=keys.names, how="semi", nulls_equal=True)
         routes[f"weights, {plan}"] = made
     _agree(law, routes, keys, rtol)

@@ -23,7 +23,7 @@ def people(ids, losses):
 def test_the_interval_is_the_percentile_one():
     items = people([1, 2, 3, 4], [0.0, 0.5, 1.0, 1.0])
     percentile = ef.Bootstrap(cluster="person", n=10, interval="percentile")
-    sound = ef.evaluate(items, ef.aurc(), resample=percentile).collect()
+    sound = ef.evaluate(items, ef.aurc(), resample=percentile)
     assert ai_psychiatrist.evaluate(items, ef.aurc(), resample=METHOD).equals(sound)
 
 

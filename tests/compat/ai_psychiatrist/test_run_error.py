@@ -81,7 +81,7 @@ def test_golden_items(cases, table):
 
 def test_the_first_two_means_are_metrics_of_the_items(table):
     exprs = [mean_absolute_error(), macro_mean_absolute_error()]
-    metrics = ef.evaluate(table, exprs, by="run").collect()["estimate"].to_list()
+    metrics = ef.evaluate(table, exprs, by="run")["estimate"].to_list()
     runs = run_errors(table, by="run")
     both = runs.select("item_mae_weighted", "item_mae_by_item").rows()
     assert metrics == close([value for row in both for value in row])
