@@ -54,8 +54,8 @@ PLAIN = ["metric", "estimate", "n", "n_missing"]
 def test_an_unusable_item_is_left_out_and_counted(unusable, plan):
     """NaN sorts as the largest float: it must never be the most confident."""
     more = pl.concat([table((3, *unusable)), ITEMS])
-    result = ef.evaluate(more, CURVES, plan=plan).collect().select(PLAIN)
-    expected = ef.evaluate(ITEMS, CURVES, plan=plan).collect().select(PLAIN)
+    result = ef.evaluate(more, CURVES, plan=plan).select(PLAIN)
+    expected = ef.evaluate(ITEMS, CURVES, plan=plan).select(PLAIN)
     assert result["n_missing"].unique().to_list() == [1]
     assert_same(result.drop("n_missing"), expected.drop("n_missing"))
     assert_same(more.select(CURVES), ITEMS.select(CURVES))
@@ -63,7 +63,7 @@ def test_an_unusable_item_is_left_out_and_counted(unusable, plan):
 
 def test_nothing_but_unusable_items():
     items = table((1, 1.0, math.nan), (2, 0.0, math.nan))
-    result = ef.evaluate(items, [ef.aurc(), ef.risk_at(0.5)()]).select(PLAIN).collect()
+    result = ef.evaluate(items, [ef.aurc(), ef.risk_at(0.5)()]).select(PLAIN)
     assert result.rows() == [("aurc", None, 0, 2), ("risk_at_0.50", None, 0, 2)]
 
 
@@ -97,8 +97,8 @@ def test_signed_zeros_are_one_plateau():
     signed = table((1, 1.0, 0.0), (2, 0.0, -0.0), (3, 1.0, -0.5))
     merged = signed.with_columns(pl.col("confidence") + 0.0)
     for plan in ("sorted", "levels"):
-        result = ef.evaluate(signed, ALL, plan=plan).collect()
-        assert_same(result, ef.evaluate(merged, ALL, plan=plan).collect())
+        result = ef.evaluate(signed, ALL, plan=plan)
+        assert_same(result, ef.evaluate(merged, ALL, plan=plan))
 
 
 def test_areas_reward_abstention_and_normalized_forms_do_not():
@@ -119,7 +119,7 @@ def test_a_truncated_area_ends_at_cmax():
     whole = ITEMS.select(ef.aurc(), ef.augrc()).row(0)
     assert ITEMS.select(beyond).row(0) == pytest.approx(whole, abs=1e-15)
     method = ef.Bootstrap(cluster="participant_id", n=200)
-    result = ef.evaluate(ITEMS, [*beyond, ef.coverage("loss")], resample=method).collect()
+    result = ef.evaluate(ITEMS, [*beyond, ef.coverage("loss")], resample=method)
     assert result["drop_rate"].to_list() == [0.0, 0.0, 0.0]
     assert result["lower"][2] < 0.9 < result["upper"][2]
 
@@ -128,7 +128,7 @@ def test_the_interval_of_a_risk_comes_with_its_drop_rate():
     """It is conditional on reaching the coverage, and says how often that was not so."""
     method = ef.Bootstrap(cluster="participant_id", n=200)
     metrics = [ef.risk_at(0.5)(), ef.risk_at(0.9)(), ef.achieved_coverage_at(0.9)()]
-    result = ef.evaluate(ITEMS, metrics, resample=method).collect()
+    result = ef.evaluate(ITEMS, metrics, resample=method)
     reached, rarely, achieved = result.rows(named=True)
     assert reached["drop_rate"] == 0.0
     assert rarely["estimate"] is None
@@ -193,7 +193,7 @@ TABLED = [
 
 
 def estimates(long):
-    return dict(long.collect().select("metric", "estimate").iter_rows())
+    return dict(long.select("metric", "estimate").iter_rows())
 
 
 ROUTES = {
@@ -250,9 +250,9 @@ def test_a_weight_of_0_takes_a_missing_confidence_away():
 
 def test_a_negative_loss_is_left_out_and_counted():
     worse = pl.concat([table((3, -0.5, 0.95)), ITEMS])
-    made = ef.evaluate(worse, CURVES).collect()
+    made = ef.evaluate(worse, CURVES)
     assert made["n_missing"].unique().to_list() == [1]
-    expected = ef.evaluate(ITEMS, CURVES).collect()
+    expected = ef.evaluate(ITEMS, CURVES)
     assert_same(made.select("estimate", "n"), expected.select("estimate", "n"))
     nothing_else = table((1, -1.0, 0.5), (2, -0.5, 0.4))
     assert nothing_else.select(ef.aurc(), ef.selective_risk()).row(0) == (None, -0.75)
@@ -298,12 +298,12 @@ def test_replicates_of_clusters_without_a_confidence_are_undefined_and_dropped()
     method = ef.Bootstrap(cluster="participant_id", n=400, interval="percentile")
     expected = 0.5**6  # of the draws take none of the three that have confidences
     for resample, rows in ((method, areas), (method, [metric.bound.expr for metric in areas])):
-        made = ef.evaluate(HALF_LOST, rows, resample=resample).collect()
+        made = ef.evaluate(HALF_LOST, rows, resample=resample)
         assert made["drop_rate"].to_list() == pytest.approx([expected] * len(areas), abs=0.015)
         assert (made["drop_rate"] > 0).all()
     one_left = HALF_LOST.filter(pl.col("participant_id") > 2)
     left_out = ef.evaluate(one_left, areas, resample=ef.Jackknife(cluster="participant_id"))
-    assert left_out.collect()["drop_rate"].unique().to_list() == [0.25]
+    assert left_out["drop_rate"].unique().to_list() == [0.25]
 
 
 def test_a_system_without_confidences_is_not_the_better_one():
@@ -314,7 +314,7 @@ def test_a_system_without_confidences_is_not_the_better_one():
         ]
     )
     method = ef.Bootstrap(cluster="participant_id", n=50)
-    made = ef.compare(both, [ef.aurc, ef.eaurc], between="system", resample=method).collect()
+    made = ef.compare(both, [ef.aurc, ef.eaurc], between="system", resample=method)
     assert made["left"].unique().to_list() == ["broken"]
     assert made["estimate_left"].null_count() == made["delta"].null_count() == 2
     assert made["p_value"].null_count() == 2

@@ -41,7 +41,7 @@ def spread(loss: ef.Role = "loss", *, weight: ef.Role = None) -> ef.State:
 def expressions() -> pl.DataFrame:
     shares = [share(positive=2), ef.variant(share, name="twos", positive=2)("label")]
     scores: pl.Expr = ef.jensen_shannon_similarity("predicted", pl.col("actual"))
-    odds: pl.Expr = ef.log_bayes_factor_t("t", "n1", scale=0.5, rules="reference")
+    odds: pl.Expr = ef.log_bayes_factor_t("t", "n1", scale=0.5)
     both = ef.metric_set(ef.aurc, ef.risk_at(0.5), spread)
     wide = items.select(ef.aurc("loss", 1 - pl.col("confidence")), *shares, *both(), scores, odds)
     windows = items.with_columns(ef.coverage().over("mode").alias("share"))

@@ -89,7 +89,7 @@ def test_the_first_two_means_are_metrics_of_the_items(table):
 
 def test_the_third_mean_is_one_of_participants(table):
     stage = subject_errors(table, by=["run", "participant_id"])
-    made = ef.evaluate(stage, ef.selective_risk("mae"), by="run").collect()
+    made = ef.evaluate(stage, ef.selective_risk("mae"), by="run")
     runs = run_errors(table, by="run")
     assert made["estimate"].to_list() == close(runs["item_mae_by_subject"].to_list())
     assert made["n"].to_list() == runs["successful_subjects"].to_list()
@@ -106,7 +106,7 @@ def test_a_participant_who_is_drawn_twice_counts_twice_in_the_mean_of_participan
         stage,
         ef.selective_risk("mae"),
         resample=ef.Bootstrap(cluster="participant_id", n=200, seed=1),
-    ).collect()
+    )
     assert resampled.select("lower", "upper").row(0) == (0.0, 2.0)
 
 
