@@ -86,11 +86,7 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
 
 
 def check_context(context: Any, rules: Rules = "documented") -> None:
-    """Raise where there is no such amount of context.
-
-    Raises:
-        ParameterError: It names those that there are.
-    """
+    """Raise ParameterError for an unknown amount of context."""
     is_number = isinstance(context, int) and not isinstance(context, bool) and context >= 0
     if not is_number and context not in ("highest", "lowest", "all"):
         raise ParameterError(
@@ -107,18 +103,8 @@ def marked(
     group: Sequence[IntoExpr],
     score: IntoExpr = "score",
 ) -> pl.LazyFrame:
-    """Rows with `LOW`, `HIGH` and `OTHER`; as they are if they have no `context_count`.
-
-    Args:
-        rows: With `segment_id` and `round` as far as there are.
-        context: Which amount counts.
-        group: The model, and what else an amount is chosen within beside the segment.
-        score: What a row counts by.
-
-    Raises:
-        ParameterError: `context` is not valid, no row has that number, or amounts are not numbers.
-        MissingColumnsError: Some context is asked for of a table without `context_count`.
-    """
+    """Rows with `LOW`, `HIGH` and `OTHER`; unchanged without `context_count`."""
+    # `group` is the model and what else an amount is chosen within, besides round and segment.
     check_context(context)
     names = rows.collect_schema()
     dtype = names.get(COUNT)
@@ -160,14 +146,7 @@ def told() -> dict[str, pl.Expr]:
 def with_contexts(
     table: pl.LazyFrame, rows: pl.LazyFrame, key: Sequence[pl.Expr], *sides: Sequence[str]
 ) -> pl.LazyFrame:
-    """A result with what it says of the amounts of context behind it.
-
-    Args:
-        table: The result.
-        rows: The marked rows behind it; of others nothing is said.
-        key: Expressions over the rows that name a row of the result.
-        sides: The columns of the result that do; of a comparison, those of either side.
-    """
+    """Add to a result the amounts of context of its rows, joined by `key`."""
     if OTHER not in rows.collect_schema():
         return table
     names = [f":key{place}" for place in range(len(key))]

@@ -151,12 +151,7 @@ def _check_patterns(patterns: Sequence[str]) -> None:
 
 
 def _texts(path: Path, needed: set[str]) -> pl.DataFrame:
-    """A CSV file, all of its columns as text.
-
-    Raises:
-        InputError: It cannot be read.
-        MissingColumnsError: A column is not there.
-    """
+    """Read a CSV file with all columns as text."""
     table = read_csv(path)
     if missing := needed - {*table.columns}:
         raise MissingColumnsError.of(path.name, missing, table.columns)
@@ -188,11 +183,7 @@ def _category(prefix: str, values: Sequence[str]) -> str:
 
 
 def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> pl.DataFrame:
-    """One row per segment, question and option, with a number from the cells of the segments.
-
-    Raises:
-        InputError: A cell that is neither empty nor a finite number.
-    """
+    """One row per segment, question and option, with a number from the cells of the segments."""
     columns = members["column"].to_list()
     index = ["question_id", "option_index", "option_label"]
     long = table.select(
@@ -224,7 +215,7 @@ def _numbers(path: Path, long: pl.DataFrame, made: str) -> pl.DataFrame:
 
 
 def _respondents(path: Path, members: pl.DataFrame, sample_sizes: SampleSizes) -> pl.DataFrame:
-    """Respondents by question and segment column; counts of 0 say nothing."""
+    """Respondents by question and segment column; a count of 0 is unknown."""
     table = _texts(path, {_ID})
     columns = [name for name in members["column"] if name in table.columns]
     if not columns:
@@ -250,7 +241,7 @@ def _left_out(
     silent: pl.Expr,
     least: int,
 ) -> pl.DataFrame:
-    """A warning for each question, segment and distribution that is not in the survey."""
+    """A warning for each question, segment and distribution that is left out."""
     asking = excluded.select(path=_ID, text=_TEXT).unique("path", maintain_order=True)
     small = percents.filter(few).unique("column", maintain_order=True)
     told = pl.format("left out: fewer than {} respondents", pl.lit(least))

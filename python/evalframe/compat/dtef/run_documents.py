@@ -54,11 +54,7 @@ def _read(path: Path) -> Result:
 
 
 def _sound(result: Result) -> Result:
-    """The result, if all of its texts can be written.
-
-    Raises:
-        InputError: One has half of a character (a lone surrogate).
-    """
+    """Raise InputError if a text has half of a character (a lone surrogate)."""
     if is_half(result.content):
         place = ".".join(_place_of_half(result.content))
         raise InputError(
@@ -79,11 +75,7 @@ def _place_of_half(value: Any) -> Iterator[str]:
 
 
 def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
-    """What stands at a path of keys, None where it is absent or null.
-
-    Raises:
-        InputError: It, or something on the way to it, is something else.
-    """
+    """The value at a path of keys, None if it is absent or null."""
     found: Any = result.content
     for depth, key in enumerate(keys, 1):
         found = found.get(key)
@@ -99,26 +91,13 @@ def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object"
 
 
 def text_at(result: Result, *keys: str) -> str | None:
-    """The text at a path of keys.
-
-    Raises:
-        InputError: It is no text.
-    """
+    """The text at a path of keys."""
     found: str | None = at(result, *keys, kind=str, name="text")
     return found
 
 
 def whole_number(result: Result, value: Any, place: str) -> int | None:
-    """A count, None where it is absent.
-
-    Args:
-        result: Where it stands.
-        value: What stands there.
-        place: Where in the result, for messages.
-
-    Raises:
-        InputError: It is no whole number, or a larger one than a double can tell from the next.
-    """
+    """A count, None if it is absent."""
     if value is None:
         return None
     if not (is_number(value) and abs(value) <= LARGEST and value == int(value)):
@@ -129,18 +108,10 @@ def whole_number(result: Result, value: Any, place: str) -> int | None:
 
 
 def context_count(result: Result) -> int | None:
-    """How many answers the prompts of a run show; None if that cannot be known.
-
-    The first of: the count that the context states, if it is a number of 0 or more; the digits at
-    the end of an id `...-c5`; for an id with `-ctx` the number of context questions that are
-    listed, else that are quoted in the first prompt; 0.
-
-    Raises:
-        InputError: It is no whole number, or something on the way is of another kind.
-
-    References:
-        dtef-app 52d79c0, `extractContextCount`.
-    """
+    """Number of answers that the prompts of a run show, None if unknown (`extractContextCount`)."""
+    # The first of: the stated count, if it is a number of 0 or more; the digits at the end of an id
+    # `...-c5`; for an id with `-ctx` the number of listed context questions, or of those quoted in
+    # the first prompt; 0.
     context = at(result, "config", "context", "dtef") or {}
     stated = context.get("contextQuestionCount")
     if is_number(stated) and stated >= 0:

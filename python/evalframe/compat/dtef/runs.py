@@ -219,7 +219,7 @@ def open_runs(
 
 
 def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
-    """What a run says of itself."""
+    """The columns of `runs` for a result."""
     context = at(result, "config", "context", "dtef")
     metadata = at(result, "dtefMetadata")
     tags = at(result, "config", "tags", kind=Sequence, name="a list") or []
@@ -320,11 +320,7 @@ def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
 
 
 def _score(cell: Mapping[str, Any], where: str) -> tuple[float | None, str | None]:
-    """The score of a cell and its error; a cell without a finite score has an error.
-
-    Raises:
-        InputError: The score is no number.
-    """
+    """The score of a cell and its error; a cell without a finite score has an error."""
     score, error = cell.get("avgCoverageExtent"), cell.get("error")
     told = None if error is None else str(error)
     if score is None:
@@ -339,7 +335,7 @@ def _score(cell: Mapping[str, Any], where: str) -> tuple[float | None, str | Non
 
 
 def _latest(runs: pl.DataFrame) -> pl.DataFrame:
-    """The runs, with those that a later one of the same config replaces marked as such."""
+    """Mark the runs that a later one of the same config replaces."""
     counted = pl.col("use") == "counted"
     place = pl.struct(pl.col("timestamp").fill_null(""), "run_id")
     config = pl.coalesce("config_id", pl.col("run_id").cast(pl.String))
@@ -349,7 +345,7 @@ def _latest(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl.DataFrame:
-    """One row per cell of the runs, with what the runs say."""
+    """One row per cell of the runs, with the columns of its run."""
     told = runs.with_columns(category("segment_id"))
     joined = cells.join(
         told.select(*_OF_RUN, "segment_id_given"), on="run_id", maintain_order="left"

@@ -19,7 +19,7 @@ TOKEN = rf"{STRING}|{_SCALAR}|[\[\]{{}}:,]"
 
 
 def skeletons(texts: pl.Series) -> pl.Series:
-    """The tokens, with `"` for each string and `0` for each other scalar; null if one is none."""
+    """The tokens, with `"` for each string and `0` for other scalars; null if one is invalid."""
     text = pl.col("text")
     tokens = text.str.replace_all(STRING, '"').str.replace_all(_SCALAR, "0")
     made = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(SPACE, ""))
@@ -27,11 +27,9 @@ def skeletons(texts: pl.Series) -> pl.Series:
 
 
 def is_value(skeleton: pl.Series) -> pl.Series:
-    """Whether each skeleton is one value; false where it is null.
-
-    The innermost objects and arrays become scalars, until nothing is left to reduce: a round for
-    each level of the deepest text.
-    """
+    """True if a skeleton is one value."""
+    # The innermost objects and arrays become scalars until nothing is left to reduce: one round per
+    # level of the deepest text.
     reduced = skeleton
     while True:
         shorter = reduced.str.replace_all(_INNERMOST, "0")
@@ -41,7 +39,7 @@ def is_value(skeleton: pl.Series) -> pl.Series:
 
 
 def unescaped(strings: pl.Expr) -> pl.Expr:
-    """What string tokens stand for; null for half a surrogate pair, which is no text."""
+    """The texts of string tokens; null for half a surrogate pair."""
     plain = strings.str.slice(1, strings.str.len_chars() - 2)
     return (
         pl.when(strings.str.contains("\\", literal=True))
@@ -51,14 +49,7 @@ def unescaped(strings: pl.Expr) -> pl.Expr:
 
 
 def number_members(texts: pl.Series, keys: pl.Series) -> pl.Series:
-    """Of objects, the member of a key if it is an array of numbers alone; null if it is not.
-
-    Of members with the same key the last one counts.
-
-    Args:
-        texts: Objects, valid JSON.
-        keys: The key of each.
-    """
+    """The last member of a key in each object if it is an array of numbers alone, else null."""
     numbered = pl.DataFrame({"text": texts, "key": keys}).with_row_index("row")
     tokens = (
         numbered.with_columns(token=pl.col("text").str.extract_all(TOKEN))

@@ -87,11 +87,7 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
 
 
 def _refuse_invalid(found: list[Document]) -> None:
-    """Refuse what could not be read again.
-
-    Raises:
-        ContractError: There are errors or conflicts.
-    """
+    """Raise ContractError if a document could not be read again."""
     report = report_on(found)
     wrong = pl.concat([report.errors, report.conflicts])
     if len(wrong):
@@ -158,7 +154,7 @@ def _attributes(survey: Survey, round_: str) -> dict[str, dict[str, str]]:
 
 
 def _responses(survey: Survey, round_: str) -> dict[str, list[tuple[str, int | None, list[float]]]]:
-    """What each segment answered: question, respondents and percentages."""
+    """The answers of each segment: question, respondents and percentages."""
     lists = (
         survey.responses.lazy()
         .filter(round=round_)

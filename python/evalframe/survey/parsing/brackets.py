@@ -53,11 +53,7 @@ _ANSWER = (
 
 
 def stands_last(held: pl.DataFrame) -> pl.Series:
-    """Whether a text with one bracket has it on the last line, no digits before it, and no cue.
-
-    Args:
-        held: `text`, and the byte at which its bracket is `opened`.
-    """
+    """True if the only bracket is on the last line, without digits or a cue before it."""
     text, opened = pl.col("text"), pl.col("opened").cast(pl.Int64)
     # Cut before a bracket the bytes are text; cut anywhere else they need not be.
     head = text.cast(pl.Binary).bin.slice(0, opened).cast(pl.String)
@@ -76,10 +72,8 @@ def answer_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def bracket_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brackets that stand for themselves, or that a sentence takes for the answer.
-
-    `[0, 1]` and `[0, 100]` within a text are intervals and no answers.
-    """
+    """Brackets that stand alone or are the answer of a sentence."""
+    # `[0, 1]` and `[0, 100]` within a text are intervals.
     bracket, line = pl.col("bracket"), pl.col("line")
     held = _brackets(rows)
     at_start = line.str.contains(rf"^[{_DECORATION}]*$")
@@ -140,11 +134,8 @@ def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _brackets(rows: pl.DataFrame) -> pl.DataFrame:
-    """Each with what stands `before` it, up to the bracket before, and `after` it, on its line.
-
-    `line` is what of the text before is on the line of the bracket; `opens` is whether it is the
-    first of the text.
-    """
+    """Brackets with the text `before` each, up to the previous one, and `after` it on its line."""
+    # `line` is the text before on the line of the bracket; `opens` is true for the first of a text.
     segment, before = pl.col("segment"), pl.col("before")
     segments = (
         rows.select(

@@ -31,10 +31,8 @@ _NUMBER = (
 
 
 def text_where(searched: pl.Expr, column: str = "text") -> pl.Expr:
-    """The text where it is to be searched, and elsewhere an empty one.
-
-    A pattern is matched against all rows, whatever becomes of the match.
-    """
+    """The text if it is to be searched, else an empty one."""
+    # Polars matches a pattern against all rows, also those whose result is not used.
     return pl.when(searched).then(column).otherwise(pl.lit(""))
 
 
@@ -55,5 +53,5 @@ def listed_numbers(text: pl.Expr) -> pl.Expr:
 
 
 def is_blank(text: pl.Expr) -> pl.Expr:
-    """Whether there is nothing but white space."""
+    """True for white space alone."""
     return ~text.str.contains(rf"[^{SPACE[1:-1]}]")

@@ -15,19 +15,10 @@ _LIST = r"^[0-9.]+(?:, [0-9.]+)+$"
 
 
 def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
-    """`predicted`, `parse_rule` and `opened` of responses whose first bracket has a common form.
-
-    That is the bracket of `DISTRIBUTION: [60, 40]`, or `[60, 40]` in a text without a marker in any
-    case. There is but one way to read it if each piece between `, ` is a finite number and nothing
-    else; a piece that is no number is null.
-
-    Args:
-        rows: Responses, in `text`.
-        only: Whether no other bracket may stand in the text.
-
-    Returns:
-        A row for each of `rows`; `opened` is the byte at which the bracket begins.
-    """
+    """`predicted`, `parse_rule` and `opened` (a byte) if the first bracket has a common form."""
+    # That is the bracket of `DISTRIBUTION: [60, 40]`, or `[60, 40]` in a text without a marker in
+    # any case; with `only` the text has no other bracket. It can be read in one way only if each
+    # piece between `, ` is a finite number; a piece that is not is null.
     text, opened, closed, marker = (pl.col(name) for name in ("text", "opened", "closed", "marker"))
     places = rows.select(
         "text",
@@ -53,17 +44,9 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
 
 
 def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
-    """`predicted` and `parse_rule` of responses that end with a line `60, 40`, their only numbers.
-
-    There is but one way to read them in plain ASCII without a bracket and without a heading of
-    references.
-
-    Args:
-        rows: Responses, in `text`.
-
-    Returns:
-        A row for each of `rows`, null for all other responses.
-    """
+    """`predicted` and `parse_rule` of a last line `60, 40` with the only numbers of a text."""
+    # In plain ASCII without brackets and without a heading of references it can be read in one way
+    # only.
     text, begin, listed = pl.col("text"), pl.col("begin"), pl.col("listed")
     places = rows.select("text", begin=text.str.find("[0-9]").cast(pl.Int64))
     data = text.cast(pl.Binary)

@@ -25,21 +25,14 @@ _SHORT = r"^[^\p{L}]*\p{L}+(?:[^\p{L}]+\p{L}+){0,2}[^\p{L}]*$"
 
 
 def by_labels(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """In any way, the best one last.
-
-    Args:
-        pairs: With options.
-        rows: What they were found in.
-    """
+    """Candidates by order, letters and options; the best way is last."""
     return pl.concat([by_order(pairs, rows), by_letters(pairs), by_options(pairs, rows)])
 
 
 def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """As many pairs in a row as there are options, which name each of them once, in any order.
-
-    If another label beside them has a share too, theirs is no complete answer: the vector then has
-    one number more.
-    """
+    """Pairs in succession that name each option once, in any order."""
+    # If another label next to them has a share as well, the answer is not complete: the vector then
+    # has one number more.
     import numpy as np
 
     if pairs["option"].null_count() == len(pairs):
@@ -75,11 +68,10 @@ def by_letters(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Blocks of lines with nothing but pairs.
-
-    If all labels are letters or numbers, these give the order, and must be the first ones without a
-    gap. If options are given, most labels must name them, and none may be another that holds one.
-    """
+    """Blocks of lines that contain only pairs."""
+    # If all labels are letters or numbers, these give the order, and must start at the first
+    # without a gap. If options are given, most labels must name them, and none may be another label
+    # that contains one.
     import numpy as np
 
     if pairs.is_empty():
@@ -105,7 +97,7 @@ def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[Ints, Bools]:
-    """Where the letter or number of each pair puts it, and of which blocks that is an order."""
+    """The index by the letter or number of each pair, and the blocks that it orders."""
     import numpy as np
 
     kind = marked["lettered"].fill_null(value=False).to_numpy()
@@ -123,7 +115,7 @@ def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[I
 
 
 def _has_options(rows: pl.DataFrame, row: pl.Series) -> Bools:
-    """Whether the labels of the options are known."""
+    """True if the labels of the options are known."""
     import numpy as np
 
     if "options" not in rows.columns:
@@ -132,11 +124,9 @@ def _has_options(rows: pl.DataFrame, row: pl.Series) -> Bools:
 
 
 def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
-    """The pair with another label that belongs to the same list as these pairs, or -1.
-
-    It stands on their last line, or on the next if with it the sum still is about 100 percent; or
-    on their first line, or on the line before if only with it the sum is 100 percent.
-    """
+    """The index of the pair with another label in the same list as these pairs, or -1."""
+    # It is on their last line, or on the next if the sum with it is still about 100 percent; or on
+    # their first line, or on the line before if only with it the sum is 100 percent.
     import numpy as np
 
     share = pl.col("value").fill_null(0.0)
@@ -164,20 +154,14 @@ def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
 
 
 def _distance(total: Floats) -> Floats:
-    """How far a sum is from 100 percent, relatively."""
+    """Relative distance of a sum from 100 percent."""
     import numpy as np
 
     return np.abs(total / np.where(total > 2, 100.0, 1.0) - 1.0)
 
 
 def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFrame:
-    """Blocks in the order of the text; none whose labels name options in another order.
-
-    Args:
-        pairs: With options.
-        broken: Whether a block begins with a pair, apart from the first of a row.
-        begins: What must hold for the first pair of a block.
-    """
+    """Blocks in the order of the text; none whose labels name options in another order."""
     import numpy as np
 
     if pairs.is_empty():
@@ -194,15 +178,8 @@ def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFra
 
 
 def _gathered(value: Floats, option: Ints, first: Ints, n: Ints, more: Ints) -> pl.Series:
-    """The values of n pairs from the first on, each at the place of its option.
-
-    Args:
-        value: Of each pair.
-        option: The place of each.
-        first: The first pair of each vector.
-        n: How many pairs it has.
-        more: The value of one pair more stands at the end, or -1.
-    """
+    """The values of n pairs from the first on, each at the index of its option."""
+    # The value of the pair `more` is added at the end, unless it is -1.
     import numpy as np
 
     lengths = n + (more >= 0)

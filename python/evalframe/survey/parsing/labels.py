@@ -20,12 +20,10 @@ _FILLER = (
 
 
 def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with `option`, the place of the option that the label names, or null.
-
-    The label must end with all words of the option, or be the same but for spaces. Of several
-    options the longest is named, of two of the same length none. `exact` says whether nothing but
-    a letter or number stands before them, and `near` whether it holds an option but is another.
-    """
+    """Add `option`: the index of the option that the label names, or null."""
+    # The label must end with all words of the option, or be the same except for spaces. The longest
+    # option is named, none of two of the same length. `exact` is true if only a letter or number
+    # precedes the words, and `near` if the label contains an option but is another.
     if "options" not in rows.columns or pairs.is_empty():
         unknown = pl.lit(None, dtype=pl.Int64)
         no = pl.lit(value=False)
@@ -66,10 +64,7 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_marks(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with `mark`, the letter or number that the label is or begins with, from 0.
-
-    `lettered` is whether it is a letter; both are null where there is none.
-    """
+    """Add `mark`, the letter or number of the label from 0, and `lettered`; null without one."""
     found = pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase()
     letter = pl.lit("abcdefghijklmnopqrstuvwxyz").str.find(pl.col("mark"), literal=True)
     number = pl.col("mark").cast(pl.Int64, strict=False) - 1
@@ -79,7 +74,7 @@ def with_marks(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _behind(label: pl.Expr, before: pl.Expr, name: pl.Expr) -> pl.Expr:
-    """What stands behind the first place of the name, with the space that ends it."""
+    """The text after the first occurrence of the name, with the space that ends it."""
     size = before.str.len_chars() + name.str.len_chars() - 1
     return label.str.slice(size)
 

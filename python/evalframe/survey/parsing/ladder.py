@@ -25,19 +25,12 @@ _PLACE = "__place__"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One way to read an answer.
-
-    Args:
-        name: Of the way of writing.
-        vectors: Gives a vector (List(Float64)) for each row, or null.
-        needs: A pattern, quick to find, in every text that the rule can read; it sees no others.
-        text: The column that it reads as `text`.
-    """
+    """One way to read an answer."""
 
     name: str
-    vectors: Callable[[pl.DataFrame], pl.Series]
-    needs: str = ""
-    text: str = "text"
+    vectors: Callable[[pl.DataFrame], pl.Series]  # a vector (List(Float64)) for each row, or null
+    needs: str = ""  # a fast pattern in every text that the rule can read; it gets no others
+    text: str = "text"  # the column that it reads as `text`
 
     @property
     def mark(self) -> str:
@@ -46,15 +39,7 @@ class Rule:
 
 
 def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
-    """The vector of the first rule that finds one, and the name of the rule.
-
-    Args:
-        rows: What the rules read.
-        rules: In the order of preference.
-
-    Returns:
-        `predicted` and `parse_rule`, null where nothing is found; a row for each of `rows`.
-    """
+    """`predicted` and `parse_rule` of the first rule that reads a row, null if none does."""
     # A rule may itself try rules in turn.
     left = rows.drop(_PLACE, strict=False).with_row_index(_PLACE)
     # Rules share their patterns, and so do the rounds of rules: each is looked for but once.
@@ -82,14 +67,7 @@ def completed(
     rows: pl.DataFrame,
     otherwise: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
-    """What is found where that settles it, and elsewhere what is found another way.
-
-    Args:
-        found: `predicted` and `parse_rule`, a row for each of `rows`.
-        settled: Whether that is the answer.
-        rows: What `otherwise` reads.
-        otherwise: Gives both for all other rows.
-    """
+    """The results of `settled` rows, and for all other rows those of another function."""
     import numpy as np
 
     if settled.all():
@@ -102,12 +80,7 @@ def completed(
 
 
 def per_row(found: pl.DataFrame, rows: int) -> pl.DataFrame:
-    """What is known of some rows as columns with all of them, null for the others.
-
-    Args:
-        found: `row`, each at most once, and other columns.
-        rows: How many rows there are.
-    """
+    """Rows by their index `row` as a table of all rows, null for the others."""
     import numpy as np
 
     place = np.full(rows, -1)
@@ -119,16 +92,9 @@ def per_row(found: pl.DataFrame, rows: int) -> pl.DataFrame:
 def last_accepted(
     rows: pl.DataFrame, *, find: Finder, length: Length, marked: bool = False, agreed: bool = False
 ) -> pl.Series:
-    """The last candidate of each row that counts as a distribution, or null.
-
-    Args:
-        rows: What `find` reads: `text` and `n`, the number of options.
-        find: Gives the candidates.
-        length: Which length they must have.
-        marked: Whether the text says that this is the answer. Then one number is a vector, and
-            if its length is another its sum may be anything.
-        agreed: Whether there is none unless all that count are the same.
-    """
+    """The last candidate of each row that is accepted as a distribution, or null."""
+    # `marked`: the text states that this is the answer, so one number is a vector. `agreed`: null
+    # if several different candidates are accepted.
     found = find(rows)
     if found.is_empty():
         return found["vector"].clear(len(rows))
@@ -144,14 +110,8 @@ def last_accepted(
 def accepted(
     vectors: pl.Series, n: pl.Series, *, length: Length = "right", marked: bool = False
 ) -> pl.Series:
-    """Whether each counts: all finite, none negative, and a sum of about 100 or 1.
-
-    Args:
-        vectors: The candidates, or null.
-        n: How many options there are.
-        length: Which length they must have.
-        marked: Whether the text says that this is the answer.
-    """
+    """True for vectors whose numbers are finite and not negative, with a sum of about 100 or 1."""
+    # A `marked` vector of another length can have any sum.
     vector, size = pl.col("vector"), pl.col("size")
     # Columns of their own, as an expression is evaluated anew wherever it stands.
     told = pl.DataFrame({"vector": vectors, "n": n}).select(
@@ -172,7 +132,7 @@ def accepted(
 
 
 def no_candidates() -> pl.DataFrame:
-    """None at all."""
+    """An empty table of candidates."""
     return pl.DataFrame(schema={"row": pl.Int64(), "vector": VECTOR})
 
 

@@ -55,7 +55,7 @@ def with_points(text: pl.Expr) -> pl.Expr:
 
 
 def is_list(text: pl.Expr) -> pl.Expr:
-    """Whether there is nothing but numbers and what separates them."""
+    """True if a text has only numbers and separators."""
     return text.str.contains(_WHOLE)
 
 
@@ -78,10 +78,7 @@ def line_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def text_lines(rows: pl.DataFrame) -> pl.DataFrame:
-    """The lines that hold a letter or a digit: `row`, `place` (a running number) and `line`.
-
-    Places of neighbouring lines of a row follow upon each other.
-    """
+    """Lines with a letter or a digit: `row`, `place` (consecutive within a row) and `line`."""
     return (
         rows.select(pl.int_range(pl.len()).alias("row"), line=pl.col("text").str.split("\n"))
         .explode("line")
@@ -91,18 +88,18 @@ def text_lines(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def has_digit() -> pl.Expr:
-    """Whether there is a digit in the line."""
+    """True if the line has a digit."""
     return pl.col("line").str.contains("[0-9]")
 
 
 def new_block(broken: pl.Expr) -> pl.Expr:
-    """Whether a block begins with a line: the first of a row, or where it is broken."""
+    """True for the first line of a block: of a row, or after a break."""
     new_row = pl.col("row") != pl.col("row").shift()
     return (new_row | broken).fill_null(value=True)
 
 
 def gap() -> pl.Expr:
-    """Whether there is another line between this one and the last."""
+    """True if another line is between this one and the previous one."""
     return pl.col("place") > pl.col("place").shift() + 1
 
 

@@ -63,11 +63,8 @@ _TOTAL = (
 
 
 def line_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of lines that are no rows of a table.
-
-    The label is all that stands before the number, from the number before it on. A range has no
-    value. Totals are left out.
-    """
+    """The pairs of lines that are not rows of a table."""
+    # The label is all text from the number before it on. A range has no value. Totals are left out.
     pairs = (
         _lines_with_digits(rows)
         .select("row", "place", pair=pl.col("line").str.extract_all(_PAIRS))

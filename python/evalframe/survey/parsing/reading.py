@@ -132,12 +132,7 @@ _TABLE_ROW = r"(?m)^([^\n]*\|[^\n]*)$"
 
 
 def read_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Vectors and the rules that found them; of another length only where none has the right one.
-
-    Args:
-        rows: `text`, `n` (the number of options), `key` (of a batched prompt, or null), and perhaps
-            `options` (their labels).
-    """
+    """Vectors and the rules that read them; of another length only if none has the right one."""
     if rows["key"].null_count() == len(rows):
         return _single(rows)
     numbered = rows.with_row_index(_PLACE)
@@ -162,10 +157,8 @@ def _single(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _settled(common: pl.DataFrame, counts: pl.Series) -> pl.Series:
-    """Which of the forms that count need no closer look: brackets with a marker, and some others.
-
-    A bare bracket is settled if it stands last, and is no interval.
-    """
+    """True for accepted common forms that need no closer look."""
+    # With a marker all; a bare bracket if it is last and not an interval.
     places = ((common["parse_rule"] == "bracket") & counts).arg_true()
     held = common.select(pl.all().gather(places))
     interval = held.select((pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)).to_series()
@@ -204,19 +197,13 @@ def _closely(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tails(texts: pl.Series, marked: pl.Series) -> pl.Series:
-    """What stands behind the last marker and its colon, before a heading of references, or null."""
+    """The text after the last marker and its colon, before a heading of references, or null."""
     behind = text_where(pl.lit(marked)).str.extract(_AFTER_MARKER)
     return without_references(texts.to_frame("text").select(behind).to_series())
 
 
 def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:
-    """The rules that need neither a marker nor a key.
-
-    Args:
-        length: Of the vectors.
-        text: The column of texts.
-        named: Whether the names of the options are known.
-    """
+    """The rules that need neither a marker nor a key."""
     agreed = partial(last_accepted, length=length, agreed=True)
     last = partial(last_accepted, length=length)
     rules = [Rule("table", partial(agreed, find=table_vectors), r"\|", text)]
@@ -250,10 +237,9 @@ def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
 
 
 def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
-    """By the options that labels name.
-
-    But for pairs with a sign between them the names must be exact: any word could be a label.
-    """
+    """Candidates by the options that labels name."""
+    # Except for pairs with a sign between them names must be exact, since any word could be a
+    # label.
     place = rows["options"].is_not_null().arg_true().cast(pl.Int64)
     asked = rows.drop_nulls("options")
     if asked.is_empty():

@@ -26,17 +26,14 @@ _SHARES = (
 
 
 def is_table_row() -> pl.Expr:
-    """Whether there are bars between cells in the line."""
+    """True if the line has bars between cells."""
     line = pl.col("line")
     return line.str.contains(_ROW) & ~line.str.contains(_PAIRS)
 
 
 def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of each table its options by rows, else by columns, in the order that the labels say.
-
-    Where numbers stand in several columns, the one counts whose heading is about shares and not
-    about others.
-    """
+    """Options of each table by rows, else by columns, in the order of the labels."""
+    # If several columns have numbers, the one is taken whose heading is about shares.
     cells = _cells(rows)
     if cells.is_empty():
         return no_candidates()
@@ -47,12 +44,7 @@ def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _cells(rows: pl.DataFrame) -> pl.DataFrame:
-    """The cells below the heading of each table, with that of their column.
-
-    Returns:
-        `row`, `place` (of the line), `table`, `column`, `label` (the text), `value`, `is_percent`,
-        `is_label` (else it is a number), `option`, `heading` and `heading_option`.
-    """
+    """The cells below the heading of each table, with the heading of their column."""
     cell, value, option = pl.col("label"), pl.col("value"), pl.col("option")
     number = plain(cell).str.extract(_NUMBER).str.replace(",", ".", literal=True)
     inner = pl.col("line").str.strip_chars(" \t\r").str.replace(r"^\|", "").str.replace(r"\|$", "")
@@ -80,7 +72,7 @@ def _cells(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_index() -> pl.Expr:
-    """Whether the first column has numbers that count or name the rows."""
+    """True if the first column has numbers that count or name the rows."""
     column = ["table", "column"]
     size = pl.len().over(column)
     counts = (
@@ -95,10 +87,8 @@ def _is_index() -> pl.Expr:
 
 
 def _pairs(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """One a row: its cells that are no numbers, and the number of the column that counts.
-
-    A number that counts the row is its label only if there is no other.
-    """
+    """One pair per row: the labels, and the number of the column that is taken."""
+    # A number that counts the row is its label only if there is no other.
     numbers = cells.filter(~pl.col("is_label"))
     columns = (
         numbers.group_by("table", "column", maintain_order=True)

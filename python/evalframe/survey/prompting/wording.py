@@ -20,23 +20,14 @@ OPTION_LINE = "  {letter}. {option}"
 
 @dataclass(frozen=True)
 class Wording:
-    """How one format shows a group and what it answered.
+    """Templates of a format for a group and its answers."""
 
-    Attributes:
-        group: The group, from `attributes` and `respondents`.
-        context: What stands before the answers to other questions.
-        item: One of these answers, from `question` and `answers`.
-        answer: An option of it, from `letter`, `option` and `percent`.
-        between: What stands between two options.
-        apart: What stands between two answers.
-    """
-
-    group: str
-    context: str
-    item: str
-    answer: str
-    between: str = "\n"
-    apart: str = "\n\n"
+    group: str  # of `attributes` and `respondents`
+    context: str  # before the answers to other questions
+    item: str  # an answer, of `question` and `answers`
+    answer: str  # an option of it, of `letter`, `option` and `percent`
+    between: str = "\n"  # two options
+    apart: str = "\n\n"  # two answers
 
 
 _LISTED = Wording(

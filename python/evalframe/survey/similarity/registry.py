@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -98,14 +97,6 @@ def is_symmetric(metric: Metric) -> bool:
     """True if a metric is known to be the same with both distributions exchanged."""
     name = ALIASES.get(metric, metric) if isinstance(metric, str) else None
     return any(each.name == name and each.is_symmetric for each in REGISTRY)
-
-
-def known_by(rules: str) -> Mapping[str, Callable[..., pl.Expr]]:
-    """The similarities of a rule set. Temporary: for callers that are not split yet."""
-    if rules == "documented":
-        return SIMILARITIES
-    module = importlib.import_module("evalframe.compat.dtef.similarity")
-    return module.SIMILARITIES  # type: ignore[no-any-return]
 
 
 @like_input

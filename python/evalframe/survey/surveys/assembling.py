@@ -143,13 +143,8 @@ def _texts_in(table: Frame) -> pl.LazyFrame | None:
 
 
 def _check_options(asked: pl.DataFrame) -> None:
-    """Check that distributions have the options that the table of questions says.
-
-    Its labels may be others, such as longer ones.
-
-    Raises:
-        ContractError: Some have another number, or the same labels in another order.
-    """
+    """Raise ContractError if distributions have other options than the table of questions."""
+    # Labels can differ, for example be longer.
     other = asked.filter(pl.col("options").list.len() != pl.col("n_options"))
     if len(other):
         told, found = other["options"].list.len()[0], other["n_options"][0]
@@ -195,12 +190,7 @@ def _segments(responses: pl.DataFrame) -> pl.DataFrame:
 def _described(
     found: pl.DataFrame, described: Frame, key: str, columns: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Rows with what another table says of them; what that is silent about stays.
-
-    Raises:
-        ContractError: A row that the other table lacks or repeats.
-        MissingColumnsError: It has no ids.
-    """
+    """Rows with the columns of a table that describes them, if not null there."""
     table = lazy(described).collect()
     if key not in table.columns:
         raise MissingColumnsError.of("a table of questions or segments", {key}, table.columns)

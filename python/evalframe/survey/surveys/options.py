@@ -20,11 +20,7 @@ _LEADING = r"^\s*([-+]?[0-9]+(?:\.[0-9]+)?)"
 
 
 def labels_of(dtype: pl.DataType) -> pl.Expr:
-    """The column `options` as lists of texts, null where there are no labels.
-
-    Raises:
-        ParameterError: It is no column of lists.
-    """
+    """The column `options` as lists of texts, null without labels."""
     options = pl.col("options")
     if isinstance(dtype, pl.Array):
         options = options.arr.to_list()
@@ -35,16 +31,8 @@ def labels_of(dtype: pl.DataType) -> pl.Expr:
 
 
 def aligned(lists: pl.DataFrame) -> pl.DataFrame:
-    """Distributions with their options in one order for each question, that of its first segment.
-
-    Shares go with their labels. Lists without labels are taken to be in that order, and get them.
-
-    Args:
-        lists: One row per question and segment, with `options` and `actual`.
-
-    Raises:
-        ContractError: The labels of a question differ between segments.
-    """
+    """Distributions with the options of each question in the order of its first segment."""
+    # Shares move with their labels. Lists without labels are assumed to be in that order.
     labelled = lists.drop_nulls("options")
     first = labelled.unique(QUESTION, keep="first", maintain_order=True)
     first = first.select(*QUESTION, wanted="options", first="segment_id")
@@ -85,15 +73,9 @@ def _refuse_other_labels(other: pl.DataFrame) -> None:
 
 
 def numbered(options: pl.DataFrame, told: list[str]) -> pl.DataFrame:
-    """Options numbered in the order of their labels, whatever the order of the rows.
-
-    That is the order of the type where labels are of an Enum; else that of the numbers they begin
-    with, if all labels of a question do, such as `18-25`; else that of the alphabet.
-
-    Args:
-        options: `round`, `question_id` and `option_label`, each once.
-        told: What is assumed is added to it.
-    """
+    """Number the options in the order of their labels, whatever the order of the rows."""
+    # By the order of an Enum; else by the numbers that all labels of a question begin with, such as
+    # `18-25`; else by the alphabet.
     number = pl.col(LABEL).cast(pl.String).str.extract(_LEADING).cast(pl.Float64)
     begins = number.is_not_null().all().over(QUESTION)
     is_ordered = isinstance(options.schema[LABEL], pl.Enum)

@@ -24,17 +24,7 @@ _WHOLE = r"^(-?[0-9]+)\.0+$"
 
 
 def of_respondents(table: pl.DataFrame, questions: Sequence[str], told: list[str]) -> pl.DataFrame:
-    """The shares of options in each segment, with sample sizes and missing answers.
-
-    Args:
-        table: A row for each respondent, or without questions for each respondent and question.
-        questions: The columns of answers, if they are columns.
-        told: What is assumed or left out is added to it.
-
-    Raises:
-        ContractError: A respondent repeats, or two values would make one segment.
-        MissingColumnsError: There are no answers, or no segments.
-    """
+    """The shares of options in each segment, with sample sizes and missing answers."""
     attributes = [] if "segment_id" in table.columns else _attributes(table, questions)
     _check_respondents(table, questions)
     numbers = table.with_row_index(_ROW)

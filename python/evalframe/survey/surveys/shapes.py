@@ -39,21 +39,7 @@ def shaped(
     value: str = "actual",
     keys: Sequence[str] = DISTRIBUTION,
 ) -> pl.DataFrame:
-    """The table with `option_index` and `share` or `percent`; lists in `value` stay as they are.
-
-    Args:
-        table: A survey in any shape, with `round`.
-        told: What is guessed, filled in or left out is added to it, in sentences without full
-            stops.
-        answers: Columns that hold answers: options if there is `question_id`, else questions.
-        value: What the shares are: `actual`, or `predicted`.
-        keys: What names a distribution.
-
-    Raises:
-        ContractError: Cells that are no shares, or options, respondents or segments that repeat.
-        MissingColumnsError: It is in none of the shapes.
-        ParameterError: Answers are named that the shape has no use for.
-    """
+    """The table with `option_index` and `share` or `percent`; lists in `value` stay unchanged."""
     has_options = bool({INDEX, LABEL} & {*table.columns})
     if value in table.columns and (table.schema[value].is_nested() or not has_options):
         if answers:
@@ -103,14 +89,9 @@ def numbers_of(text: pl.Expr) -> pl.Expr:
 def _numbers(
     table: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]
 ) -> tuple[pl.DataFrame, bool]:
-    """The shares as numbers, and whether they have percent signs.
-
-    A comma is a decimal one, unless all cells with commas read like `1,234`, of a column that may
-    hold counts, and as decimal numbers they do not sum to 1 or 100.
-
-    Raises:
-        ContractError: A text is no number, or some have a percent sign and others none.
-    """
+    """The shares as numbers, and whether they have percent signs."""
+    # A comma is decimal unless all cells with commas read like `1,234` in a column that can have
+    # counts, and as decimal numbers they do not sum to 1 or 100.
     if table.schema[name] != pl.String:
         return table, False
     text = pl.col(name).str.strip_chars()
@@ -233,7 +214,7 @@ def _shares_of_counts(
 
 
 def _filled(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]) -> pl.DataFrame:
-    """A row for each option of the question, as tables of counts often lack those of nobody."""
+    """Add a row with 0 for each option of the question that a segment lacks."""
     others = [other for other in long.columns if other not in (LABEL, name)]
     options = long.select(*QUESTION, LABEL).unique(maintain_order=True)
     wanted = long.unique(keys, maintain_order=True).select(others)
@@ -247,11 +228,7 @@ def _filled(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str])
 
 
 def _numbered(long: pl.DataFrame, told: list[str], keys: Sequence[str]) -> pl.DataFrame:
-    """Options numbered by their labels, where the table does not number them.
-
-    Raises:
-        ContractError: A label is missing, or repeats within a distribution.
-    """
+    """Number the options by their labels if the table does not."""
     if INDEX in long.columns:
         return long
     if lost := long[LABEL].null_count():
