@@ -9,7 +9,7 @@ from evalframe.core.samples import content_hash
 from evalframe.survey.contract import predictions_contract, survey_contract
 from evalframe.survey.prompting import prompts
 from evalframe.survey.sample import MODELS, sample_files, sample_responses, sample_survey
-from evalframe.survey.sample.replies import FORMS, reply
+from evalframe.survey.sample.responses import FORMS, reply
 from evalframe.survey.surveys import as_distributions, as_survey
 
 

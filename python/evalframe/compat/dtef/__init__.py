@@ -23,13 +23,17 @@ from evalframe.compat.dtef.leaderboards import (
     segment_overview,
     segment_scores,
 )
-from evalframe.compat.dtef.noise import noise_ceiling, normalised_score
 from evalframe.compat.dtef.parsing import parse
 from evalframe.compat.dtef.permutations import context_test, sign_flip_test
 from evalframe.compat.dtef.prompting import prompts
 from evalframe.compat.dtef.reading import read_survey
 from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs
-from evalframe.compat.dtef.scoring import prompt_scores, score
+from evalframe.compat.dtef.scoring import (
+    noise_ceiling,
+    normalised_score,
+    prompt_scores,
+    score,
+)
 from evalframe.compat.dtef.similarity import (
     cosine_similarity,
     earth_mover_similarity,

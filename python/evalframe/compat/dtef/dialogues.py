@@ -13,8 +13,8 @@ from evalframe.compat.dtef.validating import LARGEST
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
 from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey
-from evalframe.survey.surveys.names import LEGACY, canonical_value, segment_id
 from evalframe.survey.surveys.reading import read_csv
+from evalframe.survey.surveys.segments import LEGACY, canonical_value, segment_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import polars as pl
 from evalframe import survey
 from evalframe.survey.leaderboards.leaderboard import named_attributes
 from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
-from evalframe.survey.surveys.names import original_category
+from evalframe.survey.surveys.segments import original_category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,15 +19,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.compat.dtef.strict_json import (
-    NUMBER,
-    STRING,
-    is_value,
-    number_members,
-    skeletons,
-    unescaped,
-)
-from evalframe.compat.dtef.strict_json import SPACE as JSON_SPACE
 from evalframe.core.frames import like_input
 from evalframe.survey.parsing.brackets import shares_of_letters
 from evalframe.survey.parsing.characters import (
@@ -45,6 +36,20 @@ from evalframe.survey.parsing.parse import PARSED, with_parsed, with_status
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
 
+# Strict JSON.
+_STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_JSON_SPACE = r"[ \t\n\r]"
+
+_SCALAR = rf"{_NUMBER}|true|false|null"
+_TOKENS = rf"^(?:{_STRING}|{_SCALAR}|[\[\]{{}}:,]|{_JSON_SPACE})*$"
+
+_VALUE = '[0"]'
+_INNERMOST = rf'\{{(?:":{_VALUE}(?:,":{_VALUE})*)?\}}|\[(?:{_VALUE}(?:,{_VALUE})*)?\]'
+"""An object or array without another one in it, of a skeleton."""
+
+_TOKEN = rf"{_STRING}|{_SCALAR}|[\[\]{{}}:,]"
+
 # Plain answers.
 _SEPARATED = rf"{DIGITS}{SPACE}*%?{SPACE}*[,;]{SPACE}*"
 _LAST_OF_LINE = rf"[,;]{SPACE}*({DIGITS}){SPACE}*%?{SPACE}*$"
@@ -54,13 +59,13 @@ _LABELLED = rf"[a-zA-Z]\.{SPACE}*[^:]+:{SPACE}*{DIGITS}{SPACE}*%?"
 _OBJECT = r"(?s)\{.*\}"
 """From the first opening brace to the last closing one."""
 
-_KEY = rf'{JSON_SPACE}*"[^"\\\x00-\x1f]*"{JSON_SPACE}*'
-_NUMBERS = rf"{JSON_SPACE}*(?:{NUMBER}{JSON_SPACE}*(?:,{JSON_SPACE}*{NUMBER}{JSON_SPACE}*)*)?"
-_MEMBER = rf"{_KEY}:{JSON_SPACE}*\[{_NUMBERS}\]{JSON_SPACE}*"
+_KEY = rf'{_JSON_SPACE}*"[^"\\\x00-\x1f]*"{_JSON_SPACE}*'
+_NUMBERS = rf"{_JSON_SPACE}*(?:{_NUMBER}{_JSON_SPACE}*(?:,{_JSON_SPACE}*{_NUMBER}{_JSON_SPACE}*)*)?"
+_MEMBER = rf"{_KEY}:{_JSON_SPACE}*\[{_NUMBERS}\]{_JSON_SPACE}*"
 _OF_ARRAYS = rf"^\{{{_MEMBER}(?:,{_MEMBER})*\}}$"
 """The common form: an object of arrays of numbers, without escapes."""
 
-_ARRAY = rf"^{JSON_SPACE}*:{JSON_SPACE}*\[([^\]]*)\]"
+_ARRAY = rf"^{_JSON_SPACE}*:{_JSON_SPACE}*\[([^\]]*)\]"
 _AFTER_KEY = rf"^{SPACE}*:{SPACE}*\[([^\]]+)\]"
 
 # Letters of simulated individuals.
@@ -165,11 +170,11 @@ def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
     plain_key = ~pl.col("key").str.contains(r'["\\\x00-\x1f]')
     common = asked.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
     other = asked.filter(~common)
-    valid = is_value(skeletons(other["object"]))
+    valid = _is_value(_skeletons(other["object"]))
     strict, loose = other.filter(valid), other.filter(~valid)
     parts = [
         _of_arrays(asked.filter(common)),
-        strict.select("row", vector=number_members(strict["object"], strict["key"])),
+        strict.select("row", vector=_number_members(strict["object"], strict["key"])),
         _after_key(loose),
     ]
     return per_row(pl.concat(parts).drop_nulls("vector"), len(rows))["vector"]
@@ -231,8 +236,8 @@ def individual_answers(rows: pl.DataFrame) -> pl.Series:
         .drop_nulls("inside")
         .with_columns(array=pl.format("[{}]", "inside"))
     )
-    skeleton = skeletons(arrays["array"])
-    valid = is_value(skeleton)
+    skeleton = _skeletons(arrays["array"])
+    valid = _is_value(skeleton)
     strings = arrays.filter(valid & skeleton.str.contains(_ALL_STRINGS)).select(
         "row", "n", letters=_letters_of_strings()
     )
@@ -249,6 +254,84 @@ def individual_answers(rows: pl.DataFrame) -> pl.Series:
 def _letters_of_strings() -> pl.Expr:
     """Each string in lower case and trimmed; null unless all of them are letters."""
     trimmed = rf"^{SPACE}*([a-z]){SPACE}*$"
-    letter = unescaped(pl.element()).str.to_lowercase().str.extract(trimmed)
-    letters = pl.col("array").str.extract_all(STRING).list.eval(letter)
+    letter = _unescaped(pl.element()).str.to_lowercase().str.extract(trimmed)
+    letters = pl.col("array").str.extract_all(_STRING).list.eval(letter)
     return pl.when(~letters.list.contains(None, nulls_equal=True)).then(letters)
+
+
+def _skeletons(texts: pl.Series) -> pl.Series:
+    """The tokens, with `"` for each string and `0` for other scalars; null if one is invalid."""
+    text = pl.col("text")
+    tokens = text.str.replace_all(_STRING, '"').str.replace_all(_SCALAR, "0")
+    made = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(_JSON_SPACE, ""))
+    return texts.to_frame("text").select(made).to_series()
+
+
+def _is_value(skeleton: pl.Series) -> pl.Series:
+    """True if a skeleton is one value."""
+    # The innermost objects and arrays become scalars until nothing is left to reduce: one round per
+    # level of the deepest text.
+    reduced = skeleton
+    while True:
+        shorter = reduced.str.replace_all(_INNERMOST, "0")
+        if shorter.equals(reduced):
+            return reduced.is_in(["0", '"']).fill_null(value=False)
+        reduced = shorter
+
+
+def _unescaped(strings: pl.Expr) -> pl.Expr:
+    """The texts of string tokens; null for half a surrogate pair."""
+    plain = strings.str.slice(1, strings.str.len_chars() - 2)
+    return (
+        pl.when(strings.str.contains("\\", literal=True))
+        .then(strings.str.json_path_match("$"))
+        .otherwise(plain)
+    )
+
+
+def _number_members(texts: pl.Series, keys: pl.Series) -> pl.Series:
+    """The last member of a key in each object if it is an array of numbers alone, else null."""
+    numbered = pl.DataFrame({"text": texts, "key": keys}).with_row_index("row")
+    tokens = (
+        numbered.with_columns(token=pl.col("text").str.extract_all(_TOKEN))
+        .drop("text")
+        .explode("token")
+        .with_columns(depth=_depth(), place=pl.int_range(pl.len()))
+    )
+    # Brackets balance within each text, so that depths and places run through all of them.
+    is_key = (
+        pl.col("token").str.starts_with('"')
+        & (pl.col("depth") == 1)
+        & (pl.col("token").shift(-1) == ":")
+    )
+    named = tokens.with_columns(value=pl.col("token").shift(-2)).filter(is_key)
+    hit = named.filter(_unescaped(pl.col("token")) == pl.col("key"))
+    last = hit.unique("row", keep="last", maintain_order=True).filter(value="[")
+    inside = _until_closed(last.select("row", "place"), tokens.select("token", "place"))
+    numbers = inside.group_by("row", maintain_order=True).agg(
+        vector=pl.col("token").filter(pl.col("token") != ",").cast(pl.Float64, strict=False)
+    )
+    empty = last.join(numbers, on="row", how="left", maintain_order="left").select(
+        "row", pl.col("vector").fill_null(pl.lit([], dtype=pl.List(pl.Float64())))
+    )
+    whole = empty.filter(~pl.col("vector").list.contains(None, nulls_equal=True))
+    joined = numbered.select("row").join(whole, on="row", how="left", maintain_order="left")
+    return joined["vector"]
+
+
+def _depth() -> pl.Expr:
+    token = pl.col("token")
+    opened = token.is_in(["[", "{"]).cast(pl.Int64)
+    return (opened - token.is_in(["]", "}"]).cast(pl.Int64)).cum_sum()
+
+
+def _until_closed(keys: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+    """The tokens between the bracket that follows each key and the next closing one."""
+    closers = tokens.filter(token="]").select(end="place")
+    spans = keys.join_asof(
+        closers.set_sorted("end"), left_on="place", right_on="end", strategy="forward"
+    )
+    places = spans.select("row", place=pl.int_ranges(pl.col("place") + 3, "end")).explode(
+        "place", empty_as_null=False
+    )
+    return places.join(tokens, on="place", how="left", maintain_order="left")

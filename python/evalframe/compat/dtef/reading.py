@@ -11,7 +11,7 @@ from evalframe.compat.dtef.documents import documents
 from evalframe.compat.dtef.validating import entries, lines, report_on
 from evalframe.core.errors import InputError
 from evalframe.survey.surveys.assembling import ATTRIBUTES, QUESTIONS, ROUNDS, SEGMENTS
-from evalframe.survey.surveys.names import category
+from evalframe.survey.surveys.segments import category
 from evalframe.survey.surveys.tables import RESPONSES, Survey
 
 if TYPE_CHECKING:

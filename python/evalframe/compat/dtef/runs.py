@@ -20,7 +20,7 @@ from evalframe.compat.dtef.run_documents import (
 from evalframe.compat.dtef.validating import LARGEST, is_number
 from evalframe.core.errors import InputError
 from evalframe.core.rules import check_choice
-from evalframe.survey.surveys.names import canonical_id, canonical_value, category
+from evalframe.survey.surveys.segments import canonical_id, canonical_value, category
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.documents import Sources

@@ -14,7 +14,7 @@ from evalframe.compat.dtef.validating import SELECT, lines, report_on
 from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.names import slug
+from evalframe.survey.surveys.segments import slug
 
 if TYPE_CHECKING:
     from evalframe.survey.surveys.tables import AnySurvey, Survey

@@ -16,7 +16,7 @@ from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.similarity.registry import SIMILARITIES, is_symmetric, metric_expression
-from evalframe.survey.surveys.names import canonical_id
+from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.tables import Survey, as_distributions, like_survey
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
-from evalframe.survey.surveys.names import LABELS
+from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

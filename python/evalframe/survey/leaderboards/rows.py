@@ -11,7 +11,7 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.survey import contexts
-from evalframe.survey.surveys.names import category
+from evalframe.survey.surveys.segments import category
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from evalframe.survey.prompting import wording
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.prompting.tokens import counted
 from evalframe.survey.prompting.wording import filled
-from evalframe.survey.surveys.names import CATEGORIES
+from evalframe.survey.surveys.segments import CATEGORIES
 
 if TYPE_CHECKING:
     from evalframe.survey.prompting.settings import Settings

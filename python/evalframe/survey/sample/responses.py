@@ -7,28 +7,48 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.core.samples import unit_draws
-from evalframe.survey.sample.questions import QUESTIONS, ROUNDS, SEGMENTS
-from evalframe.survey.sample.replies import FORMS, reply
-from evalframe.survey.sample.survey import questions_asked, shares
-from evalframe.survey.surveys.names import segment_id
+from evalframe.survey.sample.survey import QUESTIONS, ROUNDS, SEGMENTS, questions_asked, shares
+from evalframe.survey.surveys.segments import segment_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.survey.sample.survey import Asked
+
+
+_LETTERS = "abcdef"
+
+N_INDIVIDUALS = 20
+"""Letters of a reply of individuals."""
+
+FORMS = (
+    "bracket",
+    "reasoned",
+    "line",
+    "lettered",
+    "keyed",
+    "individuals",
+    "named",
+    "closed",
+    "table",
+    "quoted",
+    "cited",
+    "short",
+    "refused",
+    "error",
+    "empty",
+    "failed",
+)
+"""Forms of a reply: six that dtef-app reads, five that it does not, and five failures."""
 
 
 class Model(NamedTuple):
     """How a simulated model differs from the others."""
 
-    grasp: float
-    """How much of the difference between segments it sees."""
-    error: float
-    """The spread of its errors about where a segment stands."""
-    use: float
-    """How much of that error four answers of the segment take away."""
-    forms: tuple[int, ...]
-    """How often it answers in each of `FORMS`, in shares of 100."""
+    grasp: float  # share of the difference between segments that it sees
+    error: float  # spread of its errors about the position of a segment
+    use: float  # share of that error which four answers of the segment remove
+    forms: tuple[int, ...]  # frequencies of `FORMS`, of 100
 
 
 MODELS: Mapping[str, Model] = {
@@ -39,29 +59,17 @@ MODELS: Mapping[str, Model] = {
 
 CONTEXT_COUNTS = (0, 4)
 
-_MINDS, _FORMS = 2, 3
-"""Streams of the seed."""
+_MINDS, _FORMS = 2, 3  # streams of the seed
 
 
 def sample_responses(*, seed: int = 0) -> pl.DataFrame:
     """One row per model, round, question, segment and context count.
 
-    A segment that stands at x, while the mean of all segments is m, stands in the mind of a model
-    at `m + grasp (x - m) + error (1 - use c) z` for c 0 without and 1 with context, z a draw
-    `2 (U1 + U2 + U3) - 3` of its own for question, segment, model and context, of which 0.6 is
-    shared by models. It answers with the shares that this place has, in whole per cent, in a form
-    of its own: as lists, lines, tables, objects or letters, or not at all.
-
-    Args:
-        seed: That of the survey.
-
-    Returns:
-        `model, round, segment_id, question_id, context_count, n_options, response`, ordered by
-        model, context count, round, question and segment, each as declared. `response` is null
-        where a request failed.
-
-    Raises:
-        ParameterError: A negative seed.
+    A segment at x, where m is the mean of all segments, has for a model the position
+    `m + grasp (x - m) + error (1 - use c) z`, with c 0 without and 1 with context, and a draw `z`
+    of `2 (U1 + U2 + U3) - 3` for each question, segment, model and context, of which models share
+    0.6. It answers with the shares at this position, in whole percent, as lists, lines, tables,
+    objects or letters, or not at all. `response` is null if a request failed.
 
     Example:
         >>> sample_responses().group_by("model").len().sort("model").rows()
@@ -104,7 +112,7 @@ def _rows(seed: int) -> Iterator[tuple[object, ...]]:
 
 
 def _percents(asked: Asked, model: int, context: int, seed: int) -> list[list[int]]:
-    """What a model has in mind for each segment, in whole per cent."""
+    """The answer of a model for each segment, in whole percent."""
     import numpy as np
 
     traits = list(MODELS.values())[model]
@@ -128,3 +136,49 @@ def _forms(model: Model, number: int, count: int, seed: int) -> list[list[list[s
     draws = generator.random((len(CONTEXT_COUNTS), count, len(SEGMENTS)))
     chosen = (draws[..., None] * ends[-1] >= ends[:-1]).sum(axis=-1)
     return [[[FORMS[k] for k in row] for row in part] for part in chosen.tolist()]
+
+
+def reply(
+    form: str, percents: Sequence[int], options: Sequence[str], question_id: str
+) -> str | None:
+    """The response in one of the forms; None for a request that failed."""
+    listed = ", ".join(map(str, percents))
+    quoted = ", ".join(f'"{percent}"' for percent in percents)
+    letters = ", ".join(f'"{letter}"' for letter in _individuals(percents))
+    texts = {
+        "bracket": f"[{listed}]",
+        "reasoned": f"This group leans a little to one side.\nDISTRIBUTION: [{listed}]",
+        "line": "My estimate:\n" + ", ".join(f"{percent}%" for percent in percents),
+        "lettered": _lines("{letter}. {option}: {percent}%", percents, options),
+        "keyed": f'```json\n{{"{question_id}": [{listed}]}}\n```',
+        "individuals": f"[{letters}]",
+        "named": _lines("- {option}: {percent}%", percents, options),
+        "closed": _lines("{letter}) {option} {percent}%", percents, options),
+        "table": "| Option | Percent |\n|---|---|\n"
+        + _lines("| {option} | {percent} |", percents, options),
+        "quoted": f"[{quoted}]",
+        "cited": f"From what is known [1], the answers were [{listed}].",
+        "short": f"[{', '.join(map(str, percents[1:]))}]",
+        "refused": "I cannot say how a group of people would answer this.",
+        "error": "<<error>> the model did not respond",
+        "empty": " ",
+    }
+    return texts.get(form)
+
+
+def _lines(template: str, percents: Sequence[int], options: Sequence[str]) -> str:
+    """A line for each option."""
+    rows = zip(_LETTERS, options, percents, strict=False)
+    return "\n".join(
+        template.format(letter=letter, option=option, percent=percent)
+        for letter, option, percent in rows
+    )
+
+
+def _individuals(percents: Sequence[int]) -> list[str]:
+    """Letters of individuals, as close to the percentages as possible."""
+    ends = [sum(percents[: j + 1]) for j in range(len(percents))]
+    places = [(2 * k + 1) * ends[-1] for k in range(N_INDIVIDUALS)]
+    return [
+        _LETTERS[sum(place >= 2 * N_INDIVIDUALS * end for end in ends[:-1])] for place in places
+    ]

@@ -1,14 +1,15 @@
-"""The survey of the sample: a smooth model of opinion, and as many answers as respondents."""
+"""The survey of the sample: a smooth model of opinion, and one answer per respondent."""
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from evalframe.core.samples import check_size, unit_draws
-from evalframe.survey.sample.questions import QUESTIONS, ROUNDS, SEGMENTS
-from evalframe.survey.surveys.names import segment_id
+from evalframe.survey.surveys.segments import segment_id
 from evalframe.survey.surveys.tables import RESPONSES
 
 if TYPE_CHECKING:
@@ -16,36 +17,53 @@ if TYPE_CHECKING:
 
     from evalframe.core.segments import Floats
 
+
+class Question(NamedTuple):
+    """A question, the mean of its answers, and how far segments are from it."""
+
+    text: str
+    options: tuple[str, ...]
+    level: float
+    tilt: float
+
+
+class Segment(NamedTuple):
+    """A group: its category, its value, its opinion from -1 to 1, and its size in each round."""
+
+    attribute: str
+    value: str
+    opinion: float
+    sizes: tuple[int, ...]
+
+
+_DATA = tomllib.loads(resources.files(__package__).joinpath("survey.toml").read_text("utf-8"))
+QUESTIONS = [
+    Question(**each | {"options": _DATA["scales"].get(str(each["options"]), each["options"])})
+    for each in _DATA["questions"]
+]
+SEGMENTS = [Segment(**each) for each in _DATA["segments"]]
+ROUNDS: dict[str, list[int]] = _DATA["rounds"]
+
 _WIDTH = 20.0
-_DRIFT, _ANSWERS = 0, 1
-"""Streams of the seed."""
+_DRIFT, _ANSWERS = 0, 1  # streams of the seed
 
 
 class Asked(NamedTuple):
-    """A question in a round: its number there and in all, its id, and where segments stand."""
+    """A question of a round, and the position of each segment among its options, from 0 to 1."""
 
     round: int
     question: int
     question_id: str
     places: Floats
-    """Of each segment, among the options from 0 to 1."""
 
 
 def sample_survey(*, seed: int = 0) -> pl.DataFrame:
     """One row per round, question, segment and option, in the layout of `read_survey`.
 
-    Segment s stands at `x = level_q + tilt_q opinion_s / 2 + 0.06 z` of question q, z a draw
-    `2 (U1 + U2 + U3) - 3` of its own for each round. The share of option j of k is in proportion to
-    `1 / (1 + 20 (x - j / (k - 1))^2)`; as many respondents as the segment has answer at random.
-
-    Args:
-        seed: Non-negative integer.
-
-    Returns:
-        The columns of the long table, and `question_text`. Percentages have one decimal.
-
-    Raises:
-        ParameterError: A negative seed.
+    Segment s is at `x = level_q + tilt_q opinion_s / 2 + 0.06 z` of question q, with a draw `z` of
+    `2 (U1 + U2 + U3) - 3` for each round. The share of option j of k is in proportion to
+    `1 / (1 + 20 (x - j / (k - 1))^2)`; each respondent answers at random. Percentages have one
+    decimal.
 
     Example:
         >>> asked = sample_survey().filter(question_id="mb1-q5", segment_id="gender:male")
@@ -63,7 +81,7 @@ def sample_survey(*, seed: int = 0) -> pl.DataFrame:
 
 
 def questions_asked(seed: int) -> Iterator[Asked]:
-    """All questions of all rounds, with the places of the segments."""
+    """All questions of all rounds, with the positions of the segments."""
     drift = unit_draws(len(QUESTIONS), [seed, _DRIFT], (len(ROUNDS), len(SEGMENTS)))
     for r, (round_, numbers) in enumerate(ROUNDS.items()):
         for q in numbers:
@@ -74,12 +92,12 @@ def questions_asked(seed: int) -> Iterator[Asked]:
 
 
 def shares(places: Floats, n_options: int) -> Floats:
-    """The share of each option for those who stand at these places."""
+    """The share of each option at these positions."""
     import numpy as np
 
     distance = places[..., None] - np.arange(n_options) / (n_options - 1)
     weight = 1 / (1 + _WIDTH * distance * distance)
-    # Added up one after the other, since the order of a numpy sum is its own.
+    # Summed in order, since the order of a numpy sum is not defined.
     total = np.cumsum(weight, axis=-1)[..., -1:]
     return np.asarray(weight / total)
 

@@ -1,7 +1,8 @@
 """Surveys: tidy tables, and the files they come from and go to."""
 
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.names import (
+from evalframe.survey.surveys.reading import read_survey
+from evalframe.survey.surveys.segments import (
     CATEGORIES,
     canonical_id,
     canonical_value,
@@ -9,7 +10,6 @@ from evalframe.survey.surveys.names import (
     segment_id,
     slug,
 )
-from evalframe.survey.surveys.reading import read_survey
 from evalframe.survey.surveys.tables import Survey, as_distributions, as_long
 
 __all__ = [

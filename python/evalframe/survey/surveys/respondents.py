@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ContractError, MissingColumnsError, first_few
-from evalframe.survey.surveys.names import segment_id
 from evalframe.survey.surveys.options import DISTRIBUTION, INDEX, LABEL, QUESTION, numbered
+from evalframe.survey.surveys.segments import segment_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,9 +12,9 @@ from evalframe.core.contract import validate
 from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
 from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
-from evalframe.survey.surveys.names import category
 from evalframe.survey.surveys.options import aligned, labels_of
 from evalframe.survey.surveys.respondents import RESPONDENT, UNANSWERED
+from evalframe.survey.surveys.segments import category
 from evalframe.survey.surveys.shapes import numbers_of, shaped
 
 if TYPE_CHECKING:
