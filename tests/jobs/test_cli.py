@@ -17,7 +17,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.jobs.cli import job_command, job_of
 from evalframe.jobs.family import family, help_texts
-from evalframe.jobs.flags import given
+from evalframe.jobs.flags import drop_unset
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 
@@ -373,7 +373,7 @@ def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
         "evaluate", shlex.split(command.replace("\\\n", " "))
     )
     flags = {k: v for k, v in context.params.items() if k not in ("quiet", "run", "sources")}
-    assert job_of(family("selective"), given(flags)) == parse(tomllib.loads(job))
+    assert job_of(family("selective"), drop_unset(flags)) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:

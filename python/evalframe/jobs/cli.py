@@ -11,7 +11,7 @@ import click
 
 from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, say, silence
 from evalframe.jobs.family import FAMILIES, Family, family, help_texts
-from evalframe.jobs.flags import document_of, given, options, quiet_option
+from evalframe.jobs.flags import document_of, drop_unset, options, quiet_option
 from evalframe.jobs.parsing import load, parse
 from evalframe.jobs.readers import READERS, reader_of
 
@@ -41,7 +41,7 @@ class FamilyGroup(click.Group):
         self.family = family
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the main command where none is given."""
+        """Put the name of the main command where none is drop_unset."""
         is_named = bool(args) and args[0] in self.list_commands(ctx)
         return super().parse_args(ctx, args if is_named else [self.family.main, *args])
 
@@ -111,7 +111,7 @@ def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
 def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
     from evalframe.jobs.run import run_job
 
-    entries = _read(family, given(flags))
+    entries = _read(family, drop_unset(flags))
     if family.documents is not None:
         documents = family.documents.value
         if entries.get("reader") == family.reader:
@@ -125,7 +125,7 @@ def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
 
 
 def _check_flags(family: Family, **flags: Any) -> None:
-    entries = given(flags)
+    entries = drop_unset(flags)
     if family.validate is not None and family.validate.value(entries):
         return
     job = job_of(family, _read(family, entries))

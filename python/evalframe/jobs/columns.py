@@ -42,12 +42,12 @@ def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
     present = table.collect_schema()
     copies = []
     for role, names in columns.items():
-        found = [name for name in names if name in present]
-        if len(found) > 1:
+        matches = [name for name in names if name in present]
+        if len(matches) > 1:
             raise ParameterError(
-                f"a table has both {found[0]!r} and {found[1]!r} for {role}; name one of them"
+                f"a table has both {matches[0]!r} and {matches[1]!r} for {role}; name one of them"
             )
-        copies += [pl.col(name).alias(role) for name in found]
+        copies += [pl.col(name).alias(role) for name in matches]
     return table.with_columns(copies)
 
 
@@ -95,12 +95,12 @@ def naming_columns(columns: Columns, roles: Collection[str]) -> Iterator[None]:
 
 def _advice(missing: Sequence[str], roles: Collection[str]) -> str:
     """How to name a column in place of a missing one."""
-    named = [name for name in missing if name in roles]
-    if not named:
+    absent = [name for name in missing if name in roles]
+    if not absent:
         return " Rename the column in the file, or name another in by, key or cluster."
-    flags = " ".join(f"--column {role}=NAME" for role in named[:_FLAGS])
-    more = " ..." * (len(named) > _FLAGS)
+    flags = " ".join(f"--column {role}=NAME" for role in absent[:_FLAGS])
+    more = " ..." * (len(absent) > _FLAGS)
     return (
-        f' Name the column to use ({flags}{more}, or columns = {{ {named[0]} = "NAME" }} in a job '
+        f' Name the column to use ({flags}{more}, or columns = {{ {absent[0]} = "NAME" }} in a job '
         "file), or rename it."
     )

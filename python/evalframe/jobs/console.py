@@ -31,7 +31,7 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; bad data ends with 1, an interrupt with 130."""
         try:
-            with _warnings_told():
+            with _one_line_warnings():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             say("interrupted", err=True)
@@ -65,8 +65,8 @@ def say(text: object, *, err: bool = False) -> None:
     except OSError as error:
         silence(stream)
         if not err and not isinstance(error, BrokenPipeError):
-            told = f"cannot print ({error.strerror}); a file named by --output is written"
-            raise OutputError(told) from None
+            message = f"cannot print ({error.strerror}); a file named by --output is written"
+            raise OutputError(message) from None
 
 
 def refuse_silence(quiet: bool, *outputs: str | None) -> None:
@@ -97,7 +97,7 @@ def silence(stream: TextIO) -> None:
 
 
 @contextmanager
-def _warnings_told() -> Iterator[None]:
+def _one_line_warnings() -> Iterator[None]:
     """What the library warns of, each time and as one line."""
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module=r"evalframe\.")

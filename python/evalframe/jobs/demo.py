@@ -33,16 +33,16 @@ def show(samples: Path, output: Path, program: click.Command) -> None:
         raise OutputError(f"cannot make the folder {output}: {error.strerror or error}") from None
     width = min(terminal_width() or _WIDTH, _WIDTH)
     for name, line in words.items():
-        shown = family(name).demo
-        heading = f"\n{shown.question}\n{'=' * len(shown.question)}"
-        say(f"{heading}\n{fill(shown.reading, width)}\n")
+        part = family(name).demo
+        heading = f"\n{part.question}\n{'=' * len(part.question)}"
+        say(f"{heading}\n{fill(part.reading, width)}\n")
         say(f"$ evalframe {shlex.join(line)}\n")
-        written = output / shown.output
-        if shown.table is None:
+        written = output / part.output
+        if part.table is None:
             program.main(line, "evalframe", standalone_mode=False)
         else:
             program.main([*line, "-q"], "evalframe", standalone_mode=False)
-            say(shown.table.value(written))
+            say(part.table.value(written))
         tables = f"{len([*written.glob('*.parquet')])} tables in {written}/"
         say(f"\nWritten: {tables if written.is_dir() else written}")
     say(f"\n{fill(_NEXT, width)}")

@@ -170,8 +170,8 @@ def family(name: str) -> Family:
     """Return the family of this name."""
     if name not in FAMILIES:
         raise UnknownNameError.of("family", name, FAMILIES)
-    found: Family = import_module(f"evalframe.jobs.{name}").FAMILY
-    return found
+    value: Family = import_module(f"evalframe.jobs.{name}").FAMILY
+    return value
 
 
 def family_of(job: TableJob) -> Family:

@@ -78,20 +78,20 @@ def numbers(text: str) -> list[float]:
 
 def options(struct: type, *, checks_only: bool = False) -> list[click.Parameter]:
     """Options of a command from the fields of a struct, nested structs included."""
-    made: list[click.Parameter] = []
+    parameters: list[click.Parameter] = []
     defaults = getattr(struct, "defaults", {})
     for each in fields_of(struct):
         if each.flag is None or (checks_only and not each.flag.checks):
             continue
         inner = inner_fields(each)
         shown = inner if inner and each.flag.parse is None else [each, *inner]
-        made += [_option(field, defaults.get(field.name)) for field in shown]
+        parameters += [_option(field, defaults.get(field.name)) for field in shown]
         if each.name == "columns":
-            made += [
+            parameters += [
                 click.Option([f"--{role}"], metavar="COLUMN", help=text)
                 for role, text in getattr(struct, "column_flags", {}).items()
             ]
-    return made
+    return parameters
 
 
 def inner_fields(field: Field) -> list[Field]:
@@ -161,17 +161,17 @@ def _number_or(words: Sequence[str]) -> Callable[[str], int | str]:
 
 
 def _joined(
-    context: click.Context, option: click.Parameter, given: tuple[list[str], ...]
+    context: click.Context, option: click.Parameter, values: tuple[list[str], ...]
 ) -> list[str] | None:
-    return [name for names in given for name in names] if given else None
+    return [name for names in values for name in names] if values else None
 
 
 def _roles(
-    context: click.Context, option: click.Parameter, given: tuple[str, ...]
+    context: click.Context, option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, list[str]] | None:
     """The columns of each role, from texts such as `label=truth`."""
     columns: dict[str, list[str]] = {}
-    for text in given:
+    for text in values:
         role, equals, name = (part.strip() for part in text.partition("="))
         if not (role and equals and name):
             raise click.BadParameter(f"{text!r} is not ROLE=NAME, such as label=truth")
@@ -179,7 +179,7 @@ def _roles(
     return columns or None
 
 
-def given(flags: dict[str, Any]) -> dict[str, Any]:
+def drop_unset(flags: dict[str, Any]) -> dict[str, Any]:
     """Drop the flags that were not set on the command line."""
     return {name: value for name, value in flags.items() if not _is_unset(value)}
 
@@ -225,8 +225,8 @@ def command(
     argument = click.Argument([first.name], nargs=-1, required=first.default is NODEFAULT)
 
     def call(quiet: bool, **flags: Any) -> None:
-        values = msgspec.structs.asdict(struct(**given(flags)))
-        run(given(values), quiet)
+        values = msgspec.structs.asdict(struct(**drop_unset(flags)))
+        run(drop_unset(values), quiet)
 
     return click.Command(
         name,

@@ -30,15 +30,15 @@ _ARROW = partial(pl.scan_ipc, glob=False)
 def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
     """JSON lines; what is not text in a column of texts becomes its JSON.
 
-    Columns stand in the order of the first line, which Polars loses; others follow by name.
+    Columns are in the order of the first line, which Polars loses; others follow by name.
     """
     present = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
     overrides = _as_text(texts, present)
     table = pl.scan_ndjson(path, infer_schema_length=None, schema_overrides=overrides)
     with path.open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"{}")
-    place = {name: number for number, name in enumerate(decoded(first, path.name))}
-    return table.select(sorted(present, key=lambda name: (place.get(name, len(place)), name)))
+    order = [name for name in decoded(first, path.name) if name in present]
+    return table.select(*order, *sorted(set(present) - {*order}))
 
 
 def _as_text(texts: Collection[str], present: Collection[str]) -> dict[str, pl.DataType]:
@@ -140,8 +140,8 @@ def _by_reader(job: TableJob, reader: Reader, folder: Path, targets: Sequence[Pa
     dropped = sum(read.dropped.values())
     notes = [f"{dropped:,} of {len(files):,} {reader.what} do not count: {reasons}"] * bool(dropped)
     if not any(rows for _, rows in read.files):
-        told = f". {notes[0]}" if notes else ""
-        raise InputError(f"no record in these {len(files):,} {reader.what}{told}")
+        left_out = f". {notes[0]}" if notes else ""
+        raise InputError(f"no record in these {len(files):,} {reader.what}{left_out}")
     return Opened(with_roles(read.table, job.columns), files, notes, read.beside)
 
 

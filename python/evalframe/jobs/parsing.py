@@ -65,17 +65,17 @@ _WORDS = {
 
 def _struct(entries: Mapping[str, Any], struct: Any, entry: str) -> Any:
     """Make a struct of its entries; `entry` is its place in the document."""
-    known = {field.name: field for field in fields_of(struct)}
+    known_fields = {field.name: field for field in fields_of(struct)}
     called = entry or "job"
     for name in entries:
-        if name not in known:
-            raise UnknownNameError.of(f"entry of {called}", name, known)
-    place = f"{entry}." if entry else ""
+        if name not in known_fields:
+            raise UnknownNameError.of(f"entry of {called}", name, known_fields)
+    prefix = f"{entry}." if entry else ""
     values = {
-        name: _converted(value, known[name].type, f"{place}{name}")
+        name: _converted(value, known_fields[name].type, f"{prefix}{name}")
         for name, value in entries.items()
     }
-    for name, field in known.items():
+    for name, field in known_fields.items():
         if field.default is NODEFAULT and name not in entries:
             raise InputError(f"{called} lacks its entry {name!r}")
     return struct(**values)
@@ -91,11 +91,9 @@ def _converted(value: Any, hint: Any, entry: str) -> Any:
     if choices and isinstance(value, str):
         raise UnknownNameError.of(entry.replace(": each", ""), value, get_args(choices[0]))
     words = dict.fromkeys(_word(kind) for kind in hints if kind is not types.NoneType)
-    wanted = ["a number of resamples"] * (entry == "bootstrap") + [*words]
-    got = _WORDS.get(type(value)) or f"a {type(value).__name__}".replace(
-        "datetime", "date and time"
-    )
-    raise InputError(f"{entry} must be {' or '.join(wanted)}, got {got}")
+    expected = ["a number of resamples"] * (entry == "bootstrap") + [*words]
+    got = _WORDS.get(type(value), f"a {type(value).__name__}")
+    raise InputError(f"{entry} must be {' or '.join(expected)}, got {got}")
 
 
 def _word(kind: Any) -> str:

@@ -56,10 +56,10 @@ class File:
         return described
 
 
-def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
+def find(names: Sequence[str], folder: Path = Path()) -> list[File]:
     """The files that a job reads, without looking into them."""
     files: list[File] = []
-    for name in given:
+    for name in names:
         with reading(name):
             if (folder / name).is_dir():
                 files += _in_folder(name, folder / name)
@@ -68,12 +68,12 @@ def find(given: Sequence[str], folder: Path = Path()) -> list[File]:
     return files
 
 
-def refuse_inputs(output: Path, files: Sequence[File], given: Sequence[str], folder: Path) -> None:
+def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], folder: Path) -> None:
     """Raise if a file to be written is an input, or would be one in the next run."""
     with reading(output.name):
         if any(_is_same(output, file.path) for file in files):
             raise OutputError(f"{output.name} is one of the inputs; write the result elsewhere")
-        for name in given:
+        for name in names:
             if _would_read(name, folder, output, files):
                 raise OutputError(
                     f"{output.name} would be read as an input next time, by {name!r}; "
@@ -99,16 +99,16 @@ def reading(name: str, hint: str = "") -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
-        said = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        reason = said.partition("\n")[0]
+        text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = text.partition("\n")[0]
         raise InputError(f"{name} cannot be read ({reason})" + (hint and f"; {hint}")) from error
 
 
 def _in_folder(name: str, folder: Path) -> list[File]:
-    found = list(_below(folder, Path(name), {}, frozenset()))
-    if not found:
+    files = list(_below(folder, Path(name), {}, frozenset()))
+    if not files:
         raise InputError(f"folder {name!r} holds no .parquet file; name other formats by a glob")
-    return found
+    return files
 
 
 def _below(
@@ -122,8 +122,8 @@ def _below(
             continue
         if entry.is_dir():
             key, _, value = entry.name.partition("=")
-            own = {unquote(key): None if value == _NO_VALUE else unquote(value)}
-            inner = keys | own if key != entry.name and key else keys
+            key_value = {unquote(key): None if value == _NO_VALUE else unquote(value)}
+            inner = keys | key_value if key != entry.name and key else keys
             yield from _below(entry, name / entry.name, inner, above | {here})
         elif entry.suffix.lower() == ".parquet":
             yield File(str(name / entry.name), entry, tuple(keys.items()))
@@ -134,8 +134,8 @@ def _by_name(name: str, folder: Path) -> list[str]:
         return [name]
     if not glob.has_magic(name):
         raise InputError(f"no file or folder {name!r}")
-    found = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
-    files = [file for file in found if (folder / file).is_file()]
+    matches = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
+    files = [file for file in matches if (folder / file).is_file()]
     if not files:
         raise InputError(f"no file matches {name!r}")
     return files

@@ -1,0 +1,112 @@
+"""A family is a folder and a name: its commands, job files, samples and help follow."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import polars as pl
+import pytest
+
+from evalframe.core.contract import Column, Contract, validate
+from evalframe.core.samples import SampleFile
+from evalframe.jobs import cli, demo, family, parsing, samples
+from evalframe.jobs.family import Demo, Family, Lazy, Outcome, Place
+from evalframe.jobs.flags import Flag
+from evalframe.jobs.inputs import open_records
+from evalframe.jobs.outputs import provenance
+from evalframe.jobs.settings import TableJob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class CountsJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="counts"):
+    by: Annotated[tuple[str, ...], Flag("Columns to group by.")] = ()
+    order: Annotated[Literal["name", "size"], Flag("Of the groups.")] = "name"
+
+
+CONTRACT = Contract("words", (Column("word", "string"),))
+
+
+def compute(job: CountsJob, place: Place, progress: object) -> Outcome:
+    opened = open_records(job, place.folder, place.targets)
+    report = validate(opened.table, CONTRACT, on_invalid=job.on_invalid, quarantine=place.rejects)
+    keys = [*job.by, "word"]
+    order = keys if job.order == "name" else ["len", *keys]
+    counts = report.valid.group_by(keys).len().sort(order).collect()
+    record = provenance(job, [], opened.describe(), report.describe())
+    return Outcome(job, keys, counts, report, record, lambda: {"counts": counts})
+
+
+def check(job: CountsJob, place: Place) -> str:
+    return str(validate(open_records(job, place.folder, ()).table, CONTRACT))
+
+
+def report(outcome: Outcome, **settings: Any) -> str:
+    return "\n".join(f"{word}: {count}" for word, count in outcome.result.rows())
+
+
+def sample_files(*, seed: int) -> list[SampleFile]:
+    table = pl.DataFrame({"word": ["a", "b", "a"]})
+    return [SampleFile("words.parquet", "a word", "sample_words()", seed, table)]
+
+
+NAME = "evalframe.jobs.counts"
+FAMILY = Family(
+    name="counts",
+    title="Counts of words.",
+    main="count",
+    items="WORDS",
+    job=Lazy(f"{NAME}:CountsJob"),
+    compute=Lazy(f"{NAME}:compute"),
+    check=Lazy(f"{NAME}:check"),
+    report=Lazy(f"{NAME}:report"),
+    roles=Lazy(f"{NAME}:ROLES"),
+    tables=Lazy(f"{NAME}:TABLES"),
+    sample=Lazy(f"{NAME}:sample_files"),
+    demo=Demo(
+        question="Which words are frequent?",
+        reading="len: how often.",
+        words=("{words}",),
+        output="counts.csv",
+    ),
+)
+
+
+@pytest.fixture
+def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The fifth family, as if it were a folder beside the others."""
+    module = ModuleType(NAME)
+    vars(module).update(globals(), ROLES=("word",), TABLES=("counts",))
+    monkeypatch.setitem(sys.modules, NAME, module)
+    names = (*family.FAMILIES, "counts")
+    for each in (family, cli, parsing, samples, demo):
+        monkeypatch.setattr(each, "FAMILIES", names)
+    texts = {"count": "Count WORDS.", "validate": "Check WORDS."}
+    monkeypatch.setattr(
+        cli, "help_texts", lambda name: texts if name == "counts" else family.help_texts(name)
+    )
+    monkeypatch.chdir(tmp_path)
+    yield
+    family.family.cache_clear()
+
+
+def test_a_fifth_family_is_a_descriptor(call: Any, counts: None) -> None:
+    assert "Counts of words." in call("--help").stdout
+    shown = call("counts", "--help").stdout
+    assert "Count WORDS." in shown
+    assert "--order [name|size]" in shown
+    assert "--from KIND PATH" in shown
+    call("sample", "data", "--participants", "2")
+    assert "words" in Path("data/manifest.json").read_text()
+    assert call("counts", "data/words.parquet", "-o", "out.csv").stdout == "a: 2\nb: 1\n"
+    assert pl.read_csv("out.csv").rows() == [("a", 2), ("b", 1)]
+    assert "rows accepted" in call("counts", "validate", "data/words.parquet").stdout
+    Path("job.toml").write_text('family = "counts"\nitems = ["data/*.csv"]\norder = "siez"\n')
+    told = call("run", "job.toml", exit_code=1).stderr
+    assert told == "error: unknown order 'siez'. Did you mean 'size'? Known: name, size\n"
+    Path("job.toml").write_text('family = "counts"\nitems = ["data/words.parquet"]\norder = "size"')
+    assert call("run", "job.toml").stdout == "b: 1\na: 2\n"
