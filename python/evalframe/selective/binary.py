@@ -47,7 +47,7 @@ def binary_metrics(
         negative: The negative class. A predicted row of which one class is neither is missing and
             counted in `n_missing`; `binary_contract` finds such rows, where the original stops.
             None takes every other class for negative.
-        weight: How often each row counts.
+        weight: Weight of each row.
 
     Returns:
         Expressions for `evaluate` or `agg`: `coverage_binary`, `accuracy`, `precision`, `recall`,

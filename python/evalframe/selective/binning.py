@@ -44,21 +44,7 @@ def by_bin(
     terms: Mapping[str, pl.Expr] | None = None,
     maxima: Mapping[str, pl.Expr] | None = None,
 ) -> Axis:
-    """Sums per bin, from the least confident up; `sums` must have the weight as `mass`.
-
-    Args:
-        confidence: A number in [0, 1].
-        sums: Row-level expressions added up per bin.
-        bins: How many bins; None makes every distinct confidence a bin of its own.
-        binning: `equal_width` or `equal_mass`.
-        closed: Which end belongs to a bin of equal width.
-        terms: Added up over the bins.
-        maxima: The largest over the bins.
-
-    Raises:
-        ParameterError: `bins` is no whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
-    """
+    """Sums per bin, from the least confident up; `sums` must have the weight as `mass`."""
     check_binning(1 if bins is None else bins, binning, closed)
     level, regroup = confidence, None
     if bins is not None and binning == "equal_width":
@@ -69,12 +55,7 @@ def by_bin(
 
 
 def check_binning(bins: object, binning: str, closed: str) -> None:
-    """Raise where they describe no bins.
-
-    Raises:
-        ParameterError: `bins` is no whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
-    """
+    """Raise where they describe no bins."""
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ParameterError(f"bins must be a whole number of at least 1, got {bins!r}")
     check_choice("binning", binning, Binning)
@@ -82,12 +63,7 @@ def check_binning(bins: object, binning: str, closed: str) -> None:
 
 
 def bin_number(confidence: pl.Expr, bins: int, closed: str = "left") -> pl.Expr:
-    """The bin of equal width that each confidence in [0, 1] falls into, counted from 0.
-
-    >>> p = pl.Series("p", [0.0, 0.3, 0.30000000000000004, 1.0])
-    >>> p.to_frame().select(bin_number(pl.col("p"), 10)).to_series().to_list()
-    [0.0, 2.0, 3.0, 9.0]
-    """
+    """The bin of equal width that each confidence in [0, 1] falls into, counted from 0."""
     width = 1.0 / bins
     # A little more than the product is never a bin too low, and one too high only at an edge.
     product = confidence * (bins * _ABOVE)

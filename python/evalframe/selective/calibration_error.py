@@ -43,22 +43,11 @@ def expected_calibration_error(
     It depends on the bins and is biased upwards in small samples: give `bins` with the number,
     and see `squared_calibration_error` for a debiased form.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
-            or NaN are left out and counted as missing.
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-        bins: How many bins.
-        binning: `equal_width` bins over [0, 1], or `equal_mass` bins of as many items each (items
-            of equal confidence stay together).
-        closed: The end that belongs to a bin of equal width: `left` makes bins [lo, hi), the last
-            one closed; `right` makes (lo, hi], with 0 in the first.
-
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
         ParameterError: `binning` or `closed` is unknown.
 
     References:
@@ -101,19 +90,11 @@ def maximum_calibration_error(
 
     Bins of few items decide it easily; bins of equal mass are the steadier choice.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-        bins: How many bins.
-        binning: `equal_width` or `equal_mass`.
-        closed: The end that belongs to a bin of equal width.
-
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
         ParameterError: `binning` or `closed` is unknown.
 
     References:
@@ -153,16 +134,13 @@ def adaptive_calibration_error(
     tie block covers whole are not there. For several classes, add up one call per class.
 
     Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
         bins: How many bins ("ranges" in the source).
 
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
 
     References:
         Nixon et al. (2019), Measuring calibration in deep learning.
@@ -204,20 +182,16 @@ def squared_calibration_error(
     negative about half of the time, as an unbiased estimator of 0 must be.
 
     Args:
-        confidence: Stated probability of being correct, in [0, 1].
         correct: Whether the item was answered correctly; the estimate of the variance is that of
             Booleans.
         weight: How often each row counts (a frequency: it enters as n).
-        bins: How many bins.
-        binning: `equal_width` or `equal_mass`.
-        closed: The end that belongs to a bin of equal width.
         debiased: Whether to take off the variance; bins of one item then count 0.
 
     Returns:
-        Float64, null where there are no items, or, debiased, no bin of more than one.
+        Null without items, or, debiased, no bin of more than one.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
         ParameterError: `binning` or `closed` is unknown.
 
     References:

@@ -19,32 +19,14 @@ if TYPE_CHECKING:
 
 
 def is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:
-    """Whether a label is the class, null where there is no label.
-
-    A number is compared as one, and Booleans are 1 and 0: Polars finds a string unequal to any
-    boolean, and would take all labels of a text column for negative.
-
-    >>> pl.DataFrame({"label": ["ill", None]}).select(is_class(pl.col("label"), "ill")).rows()
-    [(True,), (None,)]
-
-    Raises:
-        ParameterError: On the data: it is of another type than the classes.
-    """
+    """Whether a label is the class, null where there is no label."""
     if label.meta.is_column():
         return _is_class_of_column(label.meta.output_name(), positive)
     return _is_class(label, positive)
 
 
 def is_same(prediction: pl.Expr, label: pl.Expr) -> pl.Expr:
-    """Whether two classes are equal, null where either is.
-
-    >>> frame = pl.DataFrame({"prediction": [1, 2], "label": [1, 3]})
-    >>> frame.select(is_same(pl.col("prediction"), pl.col("label"))).to_series().to_list()
-    [True, False]
-
-    Raises:
-        ParameterError: On the data: their types are such that none can equal another.
-    """
+    """Whether two classes are equal, null where either is."""
     if prediction.meta.is_column() and label.meta.is_column():
         return _is_same_of_columns(prediction.meta.output_name(), label.meta.output_name())
     return _row_by_row(_same, prediction, label)

@@ -85,7 +85,7 @@ def compare_at_coverage(
         by: Compare within each group of these keys.
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down.
-        weight: How often each row counts.
+        weight: Weight of each row.
         resample: The bootstrap; by default 1,000 reference draws. The bound is not resampled.
         test: As for `compare`.
         correction: As for `compare`; the family is all p-values of the call.
@@ -101,7 +101,7 @@ def compare_at_coverage(
         ParameterError: A system does not reach the coverage asked for; the systems of a group
             share no cluster; and as `compare` raises.
         UnknownNameError: A metric that has no form up to a coverage.
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
 
     Examples:
         Two systems that accept the same items first, of which one then abstains:
@@ -234,11 +234,7 @@ def _rows(
 
 
 def _of_shared_clusters(rows: pl.LazyFrame, groups: list[str], keys: tables.Keys) -> pl.LazyFrame:
-    """The rows of the clusters that all systems of their group have.
-
-    Raises:
-        ParameterError: The systems of a group share none.
-    """
+    """The rows of the clusters that all systems of their group have."""
     present = rows.select(*groups, _SYSTEM, _CLUSTER).unique().collect()
     holders = pl.len().over(*groups, _CLUSTER)
     shared = present.filter(holders == pl.col(_SYSTEM).n_unique().over(groups))
@@ -259,11 +255,7 @@ def _of_shared_clusters(rows: pl.LazyFrame, groups: list[str], keys: tables.Keys
 def _check_reached(
     reached: pl.DataFrame, groups: list[str], keys: tables.Keys, coverage: float
 ) -> None:
-    """Raise where a system that is compared ends below the coverage.
-
-    Raises:
-        ParameterError: One does.
-    """
+    """Raise where a system that is compared ends below the coverage."""
     compared = reached.filter(pl.len().over(groups) > 1)
     short = compared.filter(pl.col("cmax").fill_null(0.0) < coverage).sort("cmax", *groups, _SYSTEM)
     if short.height:
@@ -306,10 +298,7 @@ def _up_to_bound(
     firsts: Mapping[str, First],
     value: Callable[[Totals, pl.Expr], pl.Expr],
 ) -> State:
-    """The state of a metric up to a bound that is a column, constant within the group.
-
-    `value` is made of totals and of how much coverage the curve lacks.
-    """
+    """The state of a metric up to a bound that is a column, constant within the group."""
     # Halves of its digits: their sums over fewer than 2**27 items are exact, and so is the mean.
     rounded = bound * _SPLIT
     high = rounded - (rounded - bound)

@@ -247,11 +247,7 @@ class Rule(NamedTuple):
 
 
 def _per_item_risks() -> pl.Expr:
-    """Term: the expected selective risks at each item of a plateau, added up.
-
-    The items of a plateau come in random order, so each adds their mean to the running loss. The
-    sum of running loss over running mass is then a difference of harmonic numbers.
-    """
+    """Term: the expected selective risks at each item of a plateau, added up."""
     mean = own.loss / (own.mass + TINY)
     steps = harmonic_increase(before.mass, at.mass)
     return own.loss + (before.loss - before.mass * mean) * steps

@@ -56,10 +56,10 @@ def reliability_table(
     Args:
         frame: Items, one row each.
         confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
+        correct: True if the item was answered correctly: Boolean, or a share in [0, 1].
         by: Group keys: column names or expressions.
-        weight: How often each row counts.
-        bins: How many bins.
+        weight: Weight of each row.
+        bins: Number of bins.
         binning: `equal_width` bins over [0, 1], or `equal_mass` bins of as many items each (items
             of equal confidence stay together).
         closed: The end that belongs to a bin of equal width.
@@ -75,8 +75,8 @@ def reliability_table(
 
     Raises:
         ContractError: A confidence lies outside [0, 1], such as percent (raised on collect).
-        MissingColumnsError: A column is not there.
-        ParameterError: `bins` or `level` lies outside its domain, or a key has the name of a
+        MissingColumnsError: A column is missing.
+        ParameterError: `bins` or `level` is outside its domain, or a key has the name of a
             column of the result.
         ParameterError: `binning` or `closed` is unknown.
 

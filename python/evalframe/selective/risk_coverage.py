@@ -44,7 +44,7 @@ def rc_curve(
         loss: Loss of each item, at least 0; null is an abstention.
         confidence: Accepted from the highest down; any scale.
         by: Group keys: column names or expressions.
-        weight: How often each row counts.
+        weight: Weight of each row.
 
     Returns:
         by..., then Float64 `coverage` (accepted share of all items, increasing), `selective_risk`
@@ -55,7 +55,7 @@ def rc_curve(
 
     Raises:
         ContractError: When collected: a loss is negative.
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: A key has the name of a column of the result.
 
     References:

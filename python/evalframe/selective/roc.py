@@ -33,11 +33,10 @@ def auroc(
         label: The true class. A row without label or score is missing.
         prediction: The predicted class, if rows can be abstentions: where it is null the row is
             valid but left out of the ranking, whatever its score. By default none is.
-        weight: How often each row counts.
         positive: The positive class; every other label is negative. Booleans are 1 and 0.
 
     Returns:
-        Float64 in [0, 1], null where only one class is there.
+        Null where only one class is there.
 
     References:
         Hanley & McNeil (1982), The meaning and use of the area under a receiver operating

@@ -71,7 +71,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     them. More participants or items only add rows to a sample of the same seed.
 
     Args:
-        participants: How many participants were attempted.
+        participants: Number of participants that were attempted.
         items: How many of the eight items to keep, in the questionnaire's order.
         seed: Non-negative integer.
 
@@ -133,7 +133,7 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
     """One row per participant and mode: whether that run is `included` in the items or `failed`.
 
     Args:
-        participants: How many participants were attempted.
+        participants: Number of participants that were attempted.
         seed: The seed of the items.
 
     Returns:
@@ -203,7 +203,7 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
     Those that are no counts have four decimals.
 
     Args:
-        participants: How many participants were attempted.
+        participants: Number of participants that were attempted.
         seed: The seed of the items.
 
     Returns:

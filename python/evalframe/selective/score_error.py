@@ -25,10 +25,9 @@ def mean_absolute_error(
     Args:
         prediction: What was answered; null is an abstention, which is valid and not in the mean.
         label: What is true. A prediction without one, or NaN on either side, is missing.
-        weight: How often each row counts.
 
     Returns:
-        Float64 in units of the label, null where nothing is predicted.
+        Null if nothing is predicted.
 
     References:
         ai-psychiatrist 36e9fba, `mae` of total scores and `item_mae_weighted`.
@@ -57,13 +56,8 @@ def root_mean_squared_error(
 ) -> State:
     """Root of the mean of (prediction - label)^2 over the predicted rows.
 
-    Args:
-        prediction: What was answered; null is an abstention.
-        label: What is true.
-        weight: How often each row counts.
-
     Returns:
-        Float64 in units of the label, null where nothing is predicted.
+        Null if nothing is predicted.
 
     References:
         ai-psychiatrist 36e9fba, `rmse`.
@@ -100,13 +94,11 @@ def macro_mean_absolute_error(
     items stay the same and the rows of each are drawn anew.
 
     Args:
-        prediction: What was answered; null is an abstention.
-        label: What is true.
         item: Number of the item. A prediction without one is missing.
         weight: How often each row counts within its item.
 
     Returns:
-        Float64 in units of the label, null where nothing is predicted.
+        Null if nothing is predicted.
 
     References:
         ai-psychiatrist 36e9fba, `item_mae_by_item`.
@@ -152,14 +144,9 @@ def pearson_correlation(
     the conditioning of the data: with means 10^k standard deviations from 0 about 15 - k digits
     hold. The price is a sort of the rows by either side, as for a rank metric.
 
-    Args:
-        prediction: What was answered; null is an abstention.
-        label: What is true.
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [-1, 1]. Null where fewer than two rows are predicted, or where all predictions
-        or all labels are the same, compared exactly.
+        Null where fewer than two rows are predicted, or where all predictions or all labels are the
+        same, compared exactly.
 
     References:
         ai-psychiatrist 36e9fba, `pearson_r`.

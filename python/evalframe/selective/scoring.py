@@ -29,14 +29,8 @@ def negative_log_likelihood(
     Natural logarithms; confidences are kept 1e-6 away from 0 and 1, so that one certain mistake
     costs 13.8 and not infinity.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
-            or NaN are left out and counted as missing.
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-
     Returns:
-        Float64, null where there are no items.
+        Null without items.
 
     References:
         Good (1952), Rational decisions. Values match ai-psychiatrist 36e9fba.
@@ -67,14 +61,8 @@ def brier_score(
 
     It equals `brier_reliability - brier_resolution + brier_uncertainty`.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
-            or NaN are left out and counted as missing.
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     References:
         Brier (1950), Verification of forecasts expressed in terms of probability.
@@ -101,13 +89,8 @@ def brier_skill(
 
     1 - `brier_score` / `brier_uncertainty`; 0 for who always states the accuracy.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-
     Returns:
-        Float64, at most 1; null where there are no items or all outcomes are the same.
+        At most 1; null without items or all outcomes are the same.
 
     References:
         Murphy (1973), A new vector partition of the probability score.
@@ -150,18 +133,13 @@ def brier_reliability(
     0 is best. Without bins, every distinct confidence is a bin of its own.
 
     Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
         bins: How many bins; None for the distinct confidences.
-        binning: `equal_width` or `equal_mass`.
-        closed: The end that belongs to a bin of equal width.
 
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
         ParameterError: `binning` or `closed` is unknown.
 
     References:
@@ -207,18 +185,13 @@ def brier_resolution(
     bins. So the three parts add up to the Brier score with any bins.
 
     Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
         bins: How many bins; None for the distinct confidences.
-        binning: `equal_width` or `equal_mass`.
-        closed: The end that belongs to a bin of equal width.
 
     Returns:
-        Float64, at most 0.25, and at least 0 without bins; null where there are no items.
+        At most 0.25, and at least 0 without bins; null without items.
 
     Raises:
-        ParameterError: `bins` is no whole number of at least 1.
+        ParameterError: `bins` is not a whole number of at least 1.
         ParameterError: `binning` or `closed` is unknown.
 
     References:
@@ -260,13 +233,8 @@ def brier_uncertainty(
     For Boolean outcomes it is accuracy (1 - accuracy). It says nothing about the confidence,
     which decides only what rows count.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1].
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [0, 0.25], null where there are no items.
+        Null without items.
 
     References:
         Murphy (1973), A new vector partition of the probability score.
@@ -296,13 +264,10 @@ def mean_confidence(
     """Mean confidence of the items.
 
     Args:
-        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
-            or NaN are left out and counted as missing.
         correct: Not needed; where given, rows without it are left out, as calibration errors do.
-        weight: How often each row counts.
 
     Returns:
-        Float64 in [0, 1], null where there are no items.
+        Null without items.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -324,14 +289,8 @@ def overconfidence(
 ) -> State:
     """Mean confidence minus accuracy: above 0 is overconfident, below 0 underconfident.
 
-    Args:
-        confidence: Stated probability of being correct, in [0, 1]. Rows with another value, null
-            or NaN are left out and counted as missing.
-        correct: Whether the item was answered correctly: Boolean, or a share in [0, 1].
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [-1, 1], null where there are no items.
+        Null without items.
 
     References:
         Lichtenstein, Fischhoff & Phillips (1982), Calibration of probabilities: the state of the

@@ -32,13 +32,8 @@ def accuracy(
 ) -> State:
     """Share of the predicted rows whose prediction is the label, with any number of classes.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class, of the same type.
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [0, 1], null where nothing is predicted.
+        Null if nothing is predicted.
 
     References:
         ai-psychiatrist 36e9fba, `accuracy`.
@@ -71,14 +66,8 @@ def precision(
 ) -> State:
     """Share of the rows predicted positive that are: TP / (TP + FP).
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 in [0, 1], null where nothing is predicted positive.
+        Null if nothing is predicted positive.
 
     References:
         ai-psychiatrist 36e9fba, `precision`.
@@ -106,14 +95,8 @@ def recall(
     Rows without a prediction are not in it: a system that abstains on the positives it would miss
     has the better recall. Report coverage beside it.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 in [0, 1], null where no predicted row is positive.
+        Null where no predicted row is positive.
 
     References:
         ai-psychiatrist 36e9fba, `recall`.
@@ -138,15 +121,9 @@ def f1_score(
 ) -> State:
     """Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 in [0, 1], 0.0 where positives are missed or wrongly seen and none is found. Null
-        where no predicted row is positive or predicted so.
+        0.0 where positives are missed or wrongly seen and none is found. Null where no predicted
+        row is positive or predicted so.
 
     References:
         ai-psychiatrist 36e9fba, `f1`.
@@ -176,14 +153,8 @@ def true_positives(
 ) -> State:
     """Number of positive rows predicted positive.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 (a sum of weights), null where nothing is predicted.
+        Null if nothing is predicted.
 
     Examples:
         >>> import polars as pl
@@ -205,14 +176,8 @@ def false_positives(
 ) -> State:
     """Number of negative rows predicted positive.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 (a sum of weights), null where nothing is predicted.
+        Null if nothing is predicted.
 
     Examples:
         >>> import polars as pl
@@ -234,14 +199,8 @@ def true_negatives(
 ) -> State:
     """Number of negative rows predicted negative.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 (a sum of weights), null where nothing is predicted.
+        Null if nothing is predicted.
 
     Examples:
         >>> import polars as pl
@@ -263,14 +222,8 @@ def false_negatives(
 ) -> State:
     """Number of positive rows predicted negative; abstentions are none.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: How often each row counts.
-        positive: The positive class; every other one is negative. Booleans are 1 and 0.
-
     Returns:
-        Float64 (a sum of weights), null where nothing is predicted.
+        Null if nothing is predicted.
 
     Examples:
         >>> import polars as pl

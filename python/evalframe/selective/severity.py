@@ -91,13 +91,8 @@ def severity_tier_accuracy(
 ) -> State:
     """Share of the predicted totals that fall into the tier of the true total.
 
-    Args:
-        prediction: Predicted total; null is an abstention.
-        label: True total.
-        weight: How often each row counts.
-
     Returns:
-        Float64 in [0, 1], null where nothing is predicted.
+        Null if nothing is predicted.
 
     References:
         ai-psychiatrist 36e9fba, `severity_tier_accuracy`.

@@ -87,8 +87,8 @@ def total_scores(
     Raises:
         ContractError: When collected: a participant has more rows than items, or a prediction
             that is NaN.
-        MissingColumnsError: A column is not there.
-        ParameterError: No key, a key named as a column of the result, a column that is no number,
+        MissingColumnsError: A column is missing.
+        ParameterError: No key, a key named as a column of the result, a column that is not a number,
             or an argument outside its domain.
         ParameterError: There is no such mode.
 
@@ -175,7 +175,7 @@ def total_score_metrics(
     Args:
         prediction: Predicted total; null is an abstention.
         label: True total.
-        weight: How often each row counts.
+        weight: Weight of each row.
 
     Returns:
         Expressions for `evaluate` or `agg`: `coverage_total`, `mean_absolute_error`,

@@ -318,11 +318,7 @@ def within_risk(
     rising: Mapping[str, pl.Expr],
     finish: Callable[[Totals], pl.Expr],
 ) -> State:
-    """The state of values at the last plateau that keeps to a risk.
-
-    `rising` are expressions that never fall from plateau to plateau, so their maximum over the
-    plateaus that keep to the risk is their value at the last of these.
-    """
+    """The state of values at the last plateau that keeps to a risk."""
     admissible = (risk_bound(risk) * (1.0 + ROUNDING) >= RISK) & (own.mass > 0)
     last = {name: pl.when(admissible).then(expr) for name, expr in rising.items()}
     return by_confidence(loss, confidence, weight, maxima=last, finish=finish)

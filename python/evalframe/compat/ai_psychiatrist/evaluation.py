@@ -240,10 +240,8 @@ def _table(
 
 
 def _check_trained_on(variant: str, calibration: Calibration | None, *, warn: bool) -> None:
-    """Raise, or warn, if `calibrated:<name>` applies a map that was trained on another confidence.
-
-    Maps of `confidence`, and those that name no feature, fit every confidence.
-    """
+    """Raise or warn if `calibrated:<name>` applies a map trained on another confidence."""
+    # Maps of `confidence`, and those that name no feature, fit every confidence.
     parsed = parse(variant)
     if not isinstance(parsed, Calibrated) or parsed.base is None:
         return

@@ -50,7 +50,7 @@ def evaluate(
         frame: Records, one row each.
         metrics: As for `ef.evaluate`.
         by: Group keys.
-        weight: How often each row counts.
+        weight: Weight of each row.
         resample: The bootstrap; its interval is taken for `percentile`.
         plan: As for `ef.evaluate`.
 
@@ -108,7 +108,7 @@ def compare(
         baseline: A value of `between` that all other systems are compared with.
         pair_on: The clusters; by default the cluster of `resample`.
         by: Compare within each group of these keys.
-        weight: How often each row counts.
+        weight: Weight of each row.
         resample: The bootstrap; its interval is taken for `percentile`.
         test: As for `ef.compare`.
         correction: As for `ef.compare`.

@@ -62,16 +62,7 @@ class Trained:
 
 
 def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
-    """Train a calibrator and write its artifact.
-
-    Args:
-        documents: A run document, or none for tables, which the flags then name.
-        flags: The flags that were given, by name.
-
-    Raises:
-        click.UsageError: Flags that do not go together.
-        EvalframeError: What is read or trained on is at fault; nothing is written then.
-    """
+    """Train a calibrator and write its artifact."""
     method, features = flags["method"], list(flags.get("features", ()))
     rules = flags.get("rules", "documented")
     _check(documents, flags, method)
@@ -203,11 +194,7 @@ def _opened(
 
 
 def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
-    """Items that say what is correct, as answers of 1 and 0 to questions whose answer is 1.
-
-    Raises:
-        ContractError: What is correct is neither 0 nor 1.
-    """
+    """Items that say what is correct, as answers of 1 and 0 to questions whose answer is 1."""
     shares = pl.col(CORRECT).cast(pl.Float64)
     zero_or_one = Rule(
         f"{CORRECT} is 0 or 1",

@@ -25,18 +25,7 @@ _CONFIDENCE, _STATED = "confidence", "verbalized_confidence"
 def with_calibration(
     job: SelectiveJob, items: pl.LazyFrame, folder: Path
 ) -> tuple[SelectiveJob, pl.LazyFrame, dict[str, str]]:
-    """The job and its items with the calibrated confidence, and a note on where it comes from.
-
-    The job evaluates `calibrated` in addition to the confidences that it names. If it names none,
-    that is the feature that is calibrated, unless there are several or it is a scale from 1 to 5.
-    A row has no calibrated confidence if a feature is missing, or if a temperature scales it and
-    it is not a probability.
-
-    Raises:
-        InputError: The artifact cannot be read.
-        MissingColumnsError: A feature is not among the columns.
-        ParameterError: The items have a column `calibrated` already.
-    """
+    """The job and its items with the calibrated confidence, and a note on where it comes from."""
     if job.calibration is None:
         return job, items, {}
     calibrator = read_calibration(folder / job.calibration)
@@ -62,11 +51,7 @@ def with_calibration(
 
 
 def _applied(calibrator: Fitted, present: pl.Schema) -> tuple[tuple[str, ...], pl.Expr]:
-    """The columns that are calibrated, and the calibrated confidence.
-
-    An artifact without a target is one of stated confidence from 1 to 5, which names no feature;
-    a table without that column has it as `confidence`, a probability.
-    """
+    """The columns that are calibrated, and the calibrated confidence."""
     features = calibrator.features
     if calibrator.target is None and _STATED in present:
         return (_STATED,), confidence("verbalized_calibrated", calibration=calibrator)

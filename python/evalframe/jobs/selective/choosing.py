@@ -48,34 +48,7 @@ class Chosen:
 
 
 def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Chosen:
-    """The loss of a job, and what is correct.
-
-    Without a named loss, the loss is the column `loss`, else 1 - `correct`, else 0/1 agreement of
-    answers that are text, Boolean or only 0 and 1. Other numbers do not say what an error costs.
-
-    Args:
-        job: The job.
-        items: Its records.
-        roles: Roles of the job's metrics.
-
-    Raises:
-        MissingColumnsError: The table has neither answers nor a column `loss` or `correct`.
-        ParameterError: A loss is needed, and the answers are other numbers.
-
-    >>> from evalframe.jobs.parsing import parse
-    >>> job = parse({"family": "selective", "items": ["items.parquet"]})
-    >>> items = pl.LazyFrame({"prediction": ["a", "b"], "label": ["a", "c"]})
-    >>> chosen = choose(job, items, ["loss", "correct"])
-    >>> chosen.told
-    {'loss': 'zero_one, since answers are text', 'correct': '1 - loss'}
-    >>> items.with_columns(chosen.columns[0]).select(chosen.columns[1]).collect()["correct"]
-    shape: (2,)
-    Series: 'correct' [f64]
-    [
-        1.0
-        0.0
-    ]
-    """
+    """The loss of a job, and what is correct."""
     schema = items.collect_schema()
     told: dict[str, str] = {}
     loss, column, made = job.loss, None, None
@@ -107,11 +80,7 @@ def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Ch
 
 
 def _agreement(job: SelectiveJob, items: pl.LazyFrame, *, needed: bool) -> tuple[Loss | None, str]:
-    """The loss `zero_one` and the reason for it; None if the answers do not imply it.
-
-    Raises:
-        ParameterError: A loss is needed, and the answers do not imply one.
-    """
+    """The loss `zero_one` and the reason for it; None if the answers do not imply it."""
     schema = items.collect_schema()
     for kind, name in _KINDS.items():
         if any(isinstance(schema[column], kind) for column in _ANSWERS):

@@ -43,17 +43,7 @@ _DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjus
 def evaluate_documents(
     documents: Sequence[str], flags: Mapping[str, Any], progress: Progress | None = None
 ) -> RunEvaluation:
-    """Evaluate one run document or two, and write what the flags ask for.
-
-    Args:
-        documents: Files.
-        flags: The flags that were given, by name.
-        progress: Called with replicates done and in all.
-
-    Raises:
-        click.UsageError: A flag does not apply to run documents, or its value cannot be.
-        EvalframeError: A document or the artifact is at fault; nothing is written then.
-    """
+    """Evaluate one run document or two, and write what the flags ask for."""
     from evalframe.compat.ai_psychiatrist import (
         evaluate_runs,
         evaluation_artifact,
@@ -136,13 +126,7 @@ def opened(
 
 
 def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None) -> str:
-    """What an evaluation came to, for a reader: who, the figures, and of two runs the differences.
-
-    Args:
-        evaluation: From `evaluate_documents`.
-        markdown: Markdown instead of aligned text.
-        width: Characters per line.
-    """
+    """The evaluation as text: participants, figures, and for two runs their differences."""
     level = _LEVEL if evaluation.settings.n else None
     keys = ["input", "confidence"] if len(evaluation.runs) > 1 else ["confidence"]
     parts = [
@@ -157,11 +141,7 @@ def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | No
 
 
 def modes_of(documents: Sequence[str], modes: Sequence[str]) -> list[str | None]:
-    """The mode of each document; None where it must have one only.
-
-    Raises:
-        ParameterError: There are more than two documents, or neither one mode nor one for each.
-    """
+    """The mode of each document; None where it must have one only."""
     if len(documents) > 2:
         raise ParameterError(
             f"{len(documents)} run documents; an evaluation is of one, or compares two"
@@ -178,15 +158,7 @@ def modes_of(documents: Sequence[str], modes: Sequence[str]) -> list[str | None]
 
 
 def check_files(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
-    """Raise unless these files can be written and are no inputs.
-
-    Args:
-        targets: Files by their flags; all but `output` are JSON.
-        inputs: What is read.
-
-    Raises:
-        OutputError: They cannot.
-    """
+    """Raise unless these files can be written and are no inputs."""
     for name, path in targets.items():
         if name == "artifact" and path.suffix.lower() != ".json":
             raise OutputError(f"cannot write {str(path)!r}: an artifact is JSON; name a .json file")

@@ -25,22 +25,7 @@ if TYPE_CHECKING:
 
 
 def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) -> list[MetricExpr]:
-    """The metrics of a job, bound to the columns that play the roles.
-
-    A parameter that a metric needs and its entry leaves open is taken from the job: `risk_at`
-    stands for one metric per coverage of the grid. Of the default metrics those stay away that the
-    convention does not define: `left_out` names them. A metric named by import path, such as
-    `my_metrics:gini`, is looked for in `folder` and among what is installed; its module is run.
-
-    Raises:
-        UnknownNameError: No metric, argument or convention of this name.
-        ParameterError: An argument out of its domain, or two metrics under one name.
-
-    >>> from evalframe.jobs.selective.job import SelectiveJob
-    >>> job = SelectiveJob(items=("items.csv",), metrics=("aurc", "risk_at"), coverage_grid=(0.5,))
-    >>> [metric.bound.name for metric in resolve(job, {"loss": "is_wrong"})]
-    ['aurc', 'risk_at_0.50']
-    """
+    """The metrics of a job, bound to the columns that play the roles."""
     conventions = get_args(Convention)
     if job.convention is not None and job.convention not in conventions:
         raise UnknownNameError.of("convention", job.convention, conventions)
@@ -75,16 +60,7 @@ def left_out(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
 
 
 def parse(name: str) -> tuple[Metric, dict[str, Any]]:
-    """A metric and the parameters that the name of a variant spells out.
-
-    >>> import evalframe
-    >>> metric, params = parse("risk_at_0.50")
-    >>> metric.name, params
-    ('risk_at', {'coverage': 0.5})
-
-    Raises:
-        UnknownNameError: Neither a metric nor a variant of one.
-    """
+    """A metric and the parameters that the name of a variant spells out."""
     for metric in _candidates(name):
         if name == metric.name:
             return metric, {}
@@ -102,16 +78,7 @@ def _candidates(name: str) -> Iterator[Metric]:
 
 
 def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
-    """What there is: name, family, direction, range and roles of each metric, under a head.
-
-    Raises:
-        UnknownNameError: No metric belongs to this family.
-
-    >>> import evalframe
-    >>> [row for row in catalogue() if row[0] in ("name", "coverage")]
-    [('name', 'family', 'direction', 'range', 'roles'),
-     ('coverage', 'selective', 'maximize', '[0, 1]', 'prediction')]
-    """
+    """What there is: name, family, direction, range and roles of each metric, under a head."""
     families = {metric.family for metric in registered().values()}
     if family is not None and family not in families:
         raise UnknownNameError.of("family", family, families)

@@ -85,22 +85,7 @@ def check_records(
     *,
     probability: bool = False,
 ) -> Records:
-    """Hold the records of a job against their contract.
-
-    A loss of true and false is 1 and 0; who abstains has no loss, and is not correct or wrong.
-
-    Args:
-        job: The job.
-        items: Its records.
-        chosen: Its loss.
-        quarantine: A file for rows that break the contract, each for all confidences or for
-            those that it lacks; None for an error that tells of them.
-        probability: Whether confidences are to be probabilities.
-
-    Raises:
-        MissingColumnsError: A column that the job needs is absent.
-        ContractError: The records break the contract and are not to be set apart.
-    """
+    """Hold the records of a job against their contract."""
     schema = items.collect_schema()
     _check_subtraction(chosen, schema)
     if schema.get(chosen.column or "") == pl.Boolean:
@@ -183,10 +168,7 @@ def _contract(
     *,
     probability: bool = False,
 ) -> Contract:
-    """The contract of the columns the job reads; participant and item only as far as present.
-
-    Whoever resamples participants needs that column, and the contract says so.
-    """
+    """The contract of the columns the job reads; participant and item only as far as present."""
     named = chosen.loss is not None and chosen.loss.name
     contract = items_contract(
         confidence=confidence,

@@ -47,41 +47,7 @@ def metrics_report(
     width: int | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """The metrics of each group beside each other, with their intervals.
-
-    Unless metrics are asked for, these are Cmax, AURC and AUGRC, the risk at up to three of the
-    coverages, and the other forms of AURC; of these what the result has. The number of items, and
-    of those that were left out, is that of AURC, or else of the first metric shown.
-
-    Args:
-        result: What `evaluate` gives.
-        keys: The columns that tell the lines apart.
-        metrics: Metrics to show instead, each with its interval.
-        markdown: Markdown instead of aligned text.
-        level: The confidence level of the intervals.
-        width: Characters per line.
-        notes: Sentences beneath the table.
-
-    >>> result = pl.DataFrame(
-    ...     {
-    ...         "mode": ["few"] * 3 + ["zero"] * 3,
-    ...         "metric": ["coverage", "aurc", "eaurc"] * 2,
-    ...         "estimate": [0.5, 0.125, 0.0625, 0.75, 0.25, 0.125],
-    ...         "lower": [None, 0.1, None, None, 0.2, None],
-    ...         "upper": [None, 0.15, None, None, 0.3, None],
-    ...         "n": [328] * 6,
-    ...         "n_missing": [0] * 6,
-    ...     }
-    ... )
-    >>> print(metrics_report(result, ["mode"], level=0.95))
-    mode    n    Cmax      AURC [lower, upper]  excess
-    ----  ---  ------  -----------------------  ------
-    few   328  0.5000  0.1250 [0.1000, 0.1500]  0.0625
-    zero  328  0.7500  0.2500 [0.2000, 0.3000]  0.1250
-    <BLANKLINE>
-    95% intervals in brackets.
-    Of AURC: excess.
-    """
+    """The metrics of each group beside each other, with their intervals."""
     known = result["metric"].unique(maintain_order=True).to_list()
     shown = _usual(result) if metrics is None else list(metrics)
     heads = {_column(metric): _head(metric) for metric in shown}
@@ -112,13 +78,7 @@ def _column(metric: str) -> str:
 
 
 def _side_by_side(result: pl.DataFrame, keys: Sequence[str], counted: str | None) -> pl.DataFrame:
-    """A row for each group, in their order, with columns for each metric.
-
-    Args:
-        result: What `evaluate` gives.
-        keys: The columns that tell groups apart.
-        counted: The metric whose items are counted.
-    """
+    """A row for each group, in their order, with columns for each metric."""
     is_of = {name: pl.col("metric") == name for name in result["metric"].unique()}
     of_metrics = [
         pl.col(column).filter(chosen).first().alias(f"{_column(name)}{end}")

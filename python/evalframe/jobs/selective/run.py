@@ -97,13 +97,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
 
 
 def check(job: SelectiveJob, place: Place) -> str:
-    """What is found in items that keep their contract.
-
-    Raises:
-        ContractError: They do not.
-        InputError: An input cannot be read.
-        MissingColumnsError: A column that the job needs is absent.
-    """
+    """What is found in items that keep their contract."""
     items = _opened(job, place).table
     chosen = choose(job, items, ())
     records = check_records(job, items, chosen, None)

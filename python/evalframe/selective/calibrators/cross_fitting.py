@@ -52,7 +52,7 @@ def cross_fit(
         fitted to all rows of the group, its own training rows: too good for judging it).
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: Fewer than 2 folds, fewer clusters than folds, a seed out of range, a column
             name that is taken, or a fold whose remaining rows cannot be fitted, such as rows of
             one class.

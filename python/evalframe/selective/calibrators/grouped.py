@@ -59,29 +59,12 @@ class Grouped(Generic[AnyFitted]):
         return self.calibrators[0].inputs
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row, by the calibrator of its own group.
-
-        Parameters are looked up by row, so the cost does not grow with the number of groups.
-
-        Args:
-            columns: One per feature, in order; by default the features' own columns.
-
-        Returns:
-            Float64, named `calibrated`; null where a column is null or NaN, and for keys that no
-            calibrator was fitted to: see `check`.
-
-        Raises:
-            ParameterError: The columns do not fit the features.
-        """
+        """The calibrated value of each row, by the calibrator of its own group."""
         index = group_index(self.by, self.groups)
         return applied(type(self.calibrators[0]), self.calibrators, index, columns)
 
     def check(self, frame: Frame) -> None:
-        """Make sure that every row has a calibrator.
-
-        Raises:
-            ContractError: Rows have keys that no calibrator was fitted to.
-        """
+        """Make sure that every row has a calibrator."""
         unknown = (
             tables.lazy(frame)
             .filter(group_index(self.by, self.groups).is_null())

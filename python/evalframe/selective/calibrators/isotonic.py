@@ -53,15 +53,15 @@ def fit_isotonic(
         frame: Rows to fit on.
         feature: One column; null is refused.
         target: The column to predict, on the scale 0 to 1 to which the map is clipped.
-        by: Group keys: one calibrator for each group. Groups are fitted one after another.
-        weight: How often each row counts.
+        by: Group keys: one calibrator per group.
+        weight: Weight of each row.
 
     Returns:
-        An `Isotonic`, or a `Grouped` of them if `by` is given.
+        An `Isotonic`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: No rows, several features, or a column that is no number.
+        MissingColumnsError: A column is missing.
+        ParameterError: No rows, several features, or a column that is not a number.
         ContractError: Rows with a null, with NaN or infinity.
 
     References:

@@ -64,17 +64,17 @@ def fit_logistic(
         frame: Rows to fit on.
         features: Columns; null is refused, see `feature` for the original's defaults.
         correct: 1 or true where the row is right, else 0 or false.
-        by: Group keys: one calibrator for each group. Groups are fitted one after another.
-        weight: How often each row counts.
+        by: Group keys: one calibrator per group.
+        weight: Weight of each row.
         penalty: Above 0, so that separable classes have an optimum.
         method: `platt` is the same with one feature (labels are not smoothed).
 
     Returns:
-        A `Linear` with the link `sigmoid`, or a `Grouped` of them if `by` is given.
+        A `Linear` with the link `sigmoid`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: No rows, one class only, a column that is no number, `platt` with several
+        MissingColumnsError: A column is missing.
+        ParameterError: No rows, one class only, a column that is not a number, `platt` with several
             features.
         ContractError: Rows with a null, with NaN or infinity, or neither right nor wrong.
 
@@ -149,17 +149,17 @@ def fit_linear(
         frame: Rows to fit on.
         features: Columns; null is refused, see `feature` for the original's defaults.
         target: The column to predict, on the scale 0 to 1 to which the map is clipped.
-        by: Group keys: one calibrator for each group.
-        weight: How often each row counts.
+        by: Group keys: one calibrator per group.
+        weight: Weight of each row.
         alpha: Strength of the penalty, above 0.
         method: The name that the artifact is to bear; the original has none for ridge.
 
     Returns:
-        A `Linear` with the link `identity`, or a `Grouped` of them if `by` is given.
+        A `Linear` with the link `identity`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: No rows, a column that is no number, `platt` with several features.
+        MissingColumnsError: A column is missing.
+        ParameterError: No rows, a column that is not a number, `platt` with several features.
         ContractError: Rows with a null, with NaN or infinity.
 
     References:

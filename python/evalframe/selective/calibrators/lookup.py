@@ -13,12 +13,7 @@ Knots: TypeAlias = tuple[Sequence[float], Sequence[float]]
 
 
 def pick(values: Sequence[float], index: pl.Expr | None) -> pl.Expr:
-    """The value that `index` numbers, null where it is null; without an index the only one.
-
-    >>> frame = pl.DataFrame({"i": [1, None, 0]})
-    >>> frame.select(pick([0.5, 0.7], pl.col("i"))).to_series().to_list()
-    [0.7, None, 0.5]
-    """
+    """The value that `index` numbers, null where it is null; without an index the only one."""
     floats = [float(value) for value in values]
     if index is None:
         return pl.lit(floats[0])
@@ -27,18 +22,7 @@ def pick(values: Sequence[float], index: pl.Expr | None) -> pl.Expr:
 
 
 def group_index(keys: Sequence[pl.Expr], groups: pl.DataFrame) -> pl.Expr:
-    """The number of each row's group, null for keys of no group; a null key is a key.
-
-    Args:
-        keys: The keys of the rows.
-        groups: One row per group, a column for each key.
-
-    >>> groups = pl.DataFrame({"model": ["a", "b", "b"], "mode": [None, None, "x"]})
-    >>> rows = pl.DataFrame({"model": ["b", "b", "a"], "mode": ["x", None, "x"]})
-    >>> keys = [pl.col("model"), pl.col("mode")]
-    >>> rows.select(number=group_index(keys, groups))["number"].to_list()
-    [2, 1, None]
-    """
+    """The number of each row's group, null for keys of no group; a null key is a key."""
     number = _number(keys, groups)
     if len(keys) == 1:
         return number
@@ -61,14 +45,7 @@ def _place(key: pl.Expr, values: pl.Series) -> pl.Expr:
 
 
 def piecewise(x: pl.Expr, maps: Sequence[Knots], index: pl.Expr | None) -> pl.Expr:
-    """Linear interpolation between the knots of the map that `index` numbers.
-
-    Constant beyond the ends. Where knots share an abscissa the map jumps to the last of them.
-
-    >>> frame = pl.DataFrame({"x": [0.0, 0.5, 3.0]})
-    >>> frame.select(piecewise(pl.col("x"), [([0, 1], [0, 10])], None)).to_series().to_list()
-    [0.0, 5.0, 10.0]
-    """
+    """Linear interpolation between the knots of the map that `index` numbers."""
     chords = [_chords(*knots) for knots in maps]
     starts = sorted({start for own in chords for start, *_ in own})
     rank = {start: place for place, start in enumerate(starts, start=1)}

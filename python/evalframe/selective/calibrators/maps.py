@@ -89,19 +89,7 @@ class Temperature:
     method: ClassVar[str] = "temperature_scaling"
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated probability of each row.
-
-        Args:
-            columns: One column of probabilities, by default its feature. Values outside
-                [1e-6, 1 - 1e-6] are clipped, also those outside [0, 1]: counts such as those of
-                `calibrated:llm` all become 1 from 1 on.
-
-        Returns:
-            Float64 in (0, 1), named `calibrated`; null where the column is null or NaN.
-
-        Raises:
-            ParameterError: T is no finite number above 0, or there is not one column.
-        """
+        """The calibrated probability of each row."""
         return applied(type(self), (self,), None, columns)
 
     def faults(self) -> Iterator[str]:
@@ -155,17 +143,7 @@ class Linear:
     inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row.
-
-        Args:
-            columns: One per feature, in order; by default the features' own columns.
-
-        Returns:
-            Float64 in [0, 1], named `calibrated`; null where a column is null or NaN.
-
-        Raises:
-            ParameterError: The parameters do not fit together, or the columns do not fit them.
-        """
+        """The calibrated value of each row."""
         return applied(type(self), (self,), None, columns)
 
     def faults(self) -> Iterator[str]:
@@ -229,18 +207,7 @@ class Isotonic:
     method: ClassVar[str] = "isotonic"
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row.
-
-        Args:
-            columns: One column, by default its feature.
-
-        Returns:
-            Float64 in [0, 1], named `calibrated`; null where the column is null or NaN.
-
-        Raises:
-            ParameterError: The knots do not ascend or do not fit together, or there is not one
-                column.
-        """
+        """The calibrated value of each row."""
         return applied(type(self), (self,), None, columns)
 
     def faults(self) -> Iterator[str]:
@@ -271,11 +238,7 @@ Fitted: TypeAlias = Temperature | Linear | Isotonic
 def applied(
     kind: type[Any], stack: Sequence[Fitted], index: pl.Expr | None, columns: Sequence[IntoExpr]
 ) -> pl.Expr:
-    """The value of each row by a stack of calibrators of one kind, null where a column is missing.
-
-    Raises:
-        ParameterError: A calibrator has a fault, or there are not as many columns as features.
-    """
+    """The value of each row by one of several calibrators of one kind, numbered by `index`."""
     for own in stack:
         for fault in own.faults():
             raise ParameterError(f"cannot apply a calibrator ({own.method}): {fault}")

@@ -86,24 +86,7 @@ def levels(
     feature_rules: Mapping[str, Callable[[pl.Expr], pl.Expr]] | None = None,
     clip: tuple[float, float] | None = None,
 ) -> Levels:
-    """Check the rows and add them up.
-
-    Args:
-        fit: The calling function, for messages.
-        frame: Rows to fit on.
-        features: One or several columns.
-        target: The column to predict.
-        by: Group keys.
-        weight: How often each row counts; rows of weight 0 are left out.
-        rules: Further demands on the target: what must hold, in words, and as a predicate.
-        feature_rules: The same on each feature.
-        clip: Bounds to which the features are clipped first.
-
-    Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: A column is no number, or there are no rows.
-        ContractError: Rows that cannot be used.
-    """
+    """Check the rows and add them up."""
     rows = tables.lazy(frame)
     listed = [features] if isinstance(features, str | pl.Expr) else list(features)
     inputs = [as_expr(column) for column in listed]
