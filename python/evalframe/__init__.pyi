@@ -103,7 +103,7 @@ from evalframe.selective.oracle import (
     eaugrc as eaugrc,
     eaurc as eaurc,
 )
-from evalframe.selective.roc import auroc as auroc
+from evalframe.selective.screening import auroc as auroc
 from evalframe.selective.score_error import (
     macro_mean_absolute_error as macro_mean_absolute_error,
     mean_absolute_error as mean_absolute_error,

@@ -9,9 +9,9 @@ import polars as pl
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.rows import as_expr
 from evalframe.selective.classes import is_class
-from evalframe.selective.roc import auroc
 from evalframe.selective.screening import (
     accuracy,
+    auroc,
     f1_score,
     false_negatives,
     false_positives,

@@ -5,8 +5,8 @@ what `numpy.linspace(0, 1, B + 1)` gives. They decide where a confidence such as
 3 * 0.1 is 0.30000000000000004.
 
 Equal mass: an item falls into bin floor(B * m), where m is the share of all items with a lower
-confidence. Items of equal confidence stay together, so that no value depends on row order, and a
-bin that a large tie block covers whole is not there.
+confidence. Items of equal confidence stay together, so no value depends on row order, and a bin
+inside a large block of ties does not exist.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Closed: TypeAlias = Literal["left", "right"]
 
 TO_UNIT = "divide percent by 100"
-"""What to do about confidences outside [0, 1]."""
+"""The remedy for confidences outside [0, 1]."""
 
 _ABOVE = 1.0 + 2.0**-50
 
@@ -82,13 +82,13 @@ def mass_bin(mass_before: pl.Expr, mass: pl.Expr, bins: int) -> pl.Expr:
 
 
 def are_probabilities(*values: pl.Expr) -> pl.Expr:
-    """Whether all lie in [0, 1]; false where one is null or NaN."""
+    """True if all lie in [0, 1]; false if one is null or NaN."""
     inside = [value.is_between(0.0, 1.0) for value in values]
     return pl.all_horizontal(inside).fill_null(value=False)
 
 
 def is_outside(confidence: pl.Expr) -> pl.Expr:
-    """Whether a number is no probability; null, NaN and infinity are faults of their own."""
+    """True if a finite number is outside [0, 1]."""
     return confidence.is_finite() & ~confidence.is_between(0.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""How far confidence is from accuracy, bin by bin.
+"""Calibration errors: the gap between confidence and accuracy, bin by bin.
 
 A bin holds items of about the same confidence; its gap is their accuracy minus their mean
 confidence. The errors differ in how they sum the gaps.
@@ -182,10 +182,9 @@ def squared_calibration_error(
     negative about half of the time, as an unbiased estimator of 0 must be.
 
     Args:
-        correct: Whether the item was answered correctly; the estimate of the variance is that of
-            Booleans.
+        correct: True if the item was answered correctly; the variance is estimated for Booleans.
         weight: How often each row counts (a frequency: it enters as n).
-        debiased: Whether to take off the variance; bins of one item then count 0.
+        debiased: Subtract the variance; bins of one item are then left out.
 
     Returns:
         Null without items, or, debiased, no bin of more than one.

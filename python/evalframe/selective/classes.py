@@ -1,8 +1,7 @@
-"""Classes of any type: whether two are equal, and whether one is the positive one.
+"""Comparison of classes of any type.
 
-Polars compares values of one kind only, and says so in terms of its plan; what does not go together
-is told here in terms of the metric. Two expressions of the same columns are one object, so that
-metrics that read the same classes share their sums.
+Polars refuses to compare some types, with an error about its plan; the errors here are about the
+metric. Expressions of the same columns are one object, so metrics of the same classes share sums.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:
-    """Whether a label is the class, null where there is no label."""
+    """True if a label is the class, null without a label."""
     if label.meta.is_column():
         return _is_class_of_column(label.meta.output_name(), positive)
     return _is_class(label, positive)
 
 
 def is_same(prediction: pl.Expr, label: pl.Expr) -> pl.Expr:
-    """Whether two classes are equal, null where either is."""
+    """True if two classes are equal, null if either is null."""
     if prediction.meta.is_column() and label.meta.is_column():
         return _is_same_of_columns(prediction.meta.output_name(), label.meta.output_name())
     return _row_by_row(_same, prediction, label)
@@ -43,7 +42,7 @@ def _is_same_of_columns(prediction: str, label: str) -> pl.Expr:
 
 
 def _is_class(label: pl.Expr, positive: str | float) -> pl.Expr:
-    def found(columns: Sequence[pl.Series]) -> pl.Series:
+    def compared(columns: Sequence[pl.Series]) -> pl.Series:
         (column,) = columns
         values = pl.col(column.name)
         if isinstance(positive, str):
@@ -57,7 +56,7 @@ def _is_class(label: pl.Expr, positive: str | float) -> pl.Expr:
             pass
         raise ParameterError(_not_among(column, positive))
 
-    return _row_by_row(found, label)
+    return _row_by_row(compared, label)
 
 
 def _not_among(column: pl.Series, positive: str | float) -> str:
@@ -74,7 +73,7 @@ def _same(columns: Sequence[pl.Series]) -> pl.Series:
     prediction, label = columns
     kinds = {_kind(prediction), _kind(label)} - {None}
     try:
-        # Of a Boolean and a text Polars says that they differ.
+        # Polars calls a Boolean and a text different.
         if len(kinds) < 2:
             return prediction == label
     except pl.exceptions.PolarsError:
@@ -86,7 +85,7 @@ def _same(columns: Sequence[pl.Series]) -> pl.Series:
 
 
 def _kind(column: pl.Series) -> str | None:
-    """What its classes are, in words; None where there is none."""
+    """The kind of the classes in words; None if all are null."""
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
         return "text"
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
@@ -94,5 +93,5 @@ def _kind(column: pl.Series) -> str | None:
     return None if column.dtype == pl.Null else f"of type {column.dtype}"
 
 
-def _row_by_row(made: Callable[[Sequence[pl.Series]], pl.Series], *exprs: pl.Expr) -> pl.Expr:
-    return pl.map_batches(exprs, made, return_dtype=pl.Boolean, is_elementwise=True)
+def _row_by_row(function: Callable[[Sequence[pl.Series]], pl.Series], *exprs: pl.Expr) -> pl.Expr:
+    return pl.map_batches(exprs, function, return_dtype=pl.Boolean, is_elementwise=True)

@@ -1,4 +1,4 @@
-"""Systems that abstain unequally, compared over the same range of coverage.
+"""Comparison of systems over the same range of coverage.
 
 An area under the risk-coverage curve ends at Cmax, the share of items that a system predicts at
 all, so of two systems the one that abstains more has the smaller area. Here both sides of every
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 AtCoverage: TypeAlias = Literal["aurc", "augrc", "risk"]
 
 USED = ("coverage_used", "coverage_left", "coverage_right")
-"""What the result says about coverage, after the columns of `compare`."""
+"""Columns about coverage, after those of `compare`."""
 
 _SYSTEM, _CLUSTER, _ALL = ":system", ":cluster", ":all"
 _SPLIT = 2.0**27 + 1.0
@@ -197,7 +197,7 @@ def compare_at_coverage(
 def _named(
     metrics: AtCoverage | Sequence[AtCoverage], coverage: float | str
 ) -> dict[AtCoverage, str]:
-    """The metrics asked for, with their names in the result."""
+    """The requested metrics with their names in the result."""
     listed: list[AtCoverage] = [metrics] if isinstance(metrics, str) else list(metrics)
     if not listed:
         raise ParameterError(f"no metrics were given; name some of {', '.join(_METRICS)}")
@@ -221,7 +221,7 @@ def _rows(
     confidence: IntoExpr,
     weight: IntoExpr | None,
 ) -> pl.LazyFrame:
-    """What is needed of each row, under internal names."""
+    """The required columns under internal names."""
     asked = _REACHED.bind((loss, confidence), weight=weight)
     tables.check_columns(frame, [asked], *keys.exprs, system, cluster)
     return frame.select(
@@ -270,7 +270,7 @@ def _check_reached(
 
 
 def _group(rows: pl.DataFrame, keys: tables.Keys) -> str:
-    """Where the first of these rows belongs, for messages."""
+    """The group of the first row, for messages."""
     values = zip(keys.names, rows.select(keys.inner).head(1).iter_columns(), strict=True)
     told = ", ".join(f"{name}={value.item()!r}" for name, value in values)
     return told and f" in the group {told}"

@@ -39,20 +39,20 @@ def items_contract(
 
     Args:
         confidence: Columns of confidence, higher is accepted earlier.
-        prediction: What was answered; null is an abstention.
-        label: What is true; None for a table without it.
+        prediction: The answer; null is an abstention.
+        label: The true answer; None for a table without one.
         loss: A column that holds the loss, null for an abstention; prediction and label are then
-            not asked for.
-        participant: Who answered; None if rows do not say.
-        item: What was asked; None if rows do not say.
+            not required.
+        participant: Key of the participant, or None.
+        item: Key of the item, or None.
         weight: Weights, 0 or more.
-        cluster: What is resampled together, if not the participant.
+        cluster: Key of the rows that are resampled together, if not the participant.
         by: Columns to group by; null is a group like any other.
         key: Columns that identify a row; by default `by`, participant and item, or none if there is
             no item.
-        answers: What prediction and label hold: `"number"` for a loss that subtracts them.
-        probability: Whether confidences must lie in [0, 1], as calibration errors and calibrators
-            need them. Areas rank by any score, be it percent or a log-probability.
+        answers: Kind of prediction and label: `"number"` for a loss that subtracts them.
+        probability: True if confidences must lie in [0, 1], as for calibration errors and
+            calibrators. Areas rank by any score.
 
     Examples:
         >>> items = items_contract(confidence="token_msp", by="model")

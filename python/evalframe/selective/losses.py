@@ -27,8 +27,8 @@ def loss(
     Args:
         name: `abs`: |prediction - label|. `abs_norm`: the same divided by `scale`. `squared`:
             (prediction - label)^2. `zero_one`: 1 where they differ, 0 where they are equal.
-        prediction: What was answered; null is an abstention.
-        label: What is true. Numbers, except for `zero_one`, which takes any type that compares.
+        prediction: The answer; null is an abstention.
+        label: The true answer. Numbers, except for `zero_one`, which takes any type that compares.
         scale: The largest possible difference, for `abs_norm`; 3 is that of PHQ-8 items.
 
     Returns:

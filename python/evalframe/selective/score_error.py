@@ -1,4 +1,4 @@
-"""How far scores are from what is true: errors and correlation over the predicted rows."""
+"""Errors of scores and their correlation with the truth, over the predicted rows."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def pearson_correlation(
 
 
 def scored(prediction: pl.Expr, *needed: pl.Expr) -> pl.Expr:
-    """Whether a row is usable: an abstention, or a number with all the numbers it needs."""
+    """True for an abstention, or a number with all the numbers it needs."""
     numbers = (expr.is_not_nan().fill_null(value=False) for expr in (prediction, *needed))
     return prediction.is_null() | pl.all_horizontal(*numbers)
 

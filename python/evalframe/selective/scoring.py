@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evalframe.selective.binning import Binning, Closed
 
 NEARLY = 1e-6
-"""How near to 0 and 1 a probability may come under a logarithm."""
+"""Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
 
 _ROUNDING = 1e-15
 

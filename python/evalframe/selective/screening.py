@@ -1,9 +1,8 @@
-"""Classification of the predicted rows: accuracy, precision, recall, F1 and the four counts.
+"""Classification of the predicted rows: accuracy, precision, recall, F1, four counts, and AUROC.
 
-A null prediction is an abstention: the row is valid and counts in `coverage`, but in nothing here.
-Where nothing is predicted every value is null, the counts too. A prediction without a label is
-missing. Classes may have any type; `positive` names one, and all others are negative, so that with
-several classes each metric speaks of one against the rest.
+A null prediction is an abstention: the row is valid, but not in these metrics. If nothing is
+predicted, every value is null, also the counts. A prediction without a label is missing. Classes
+can have any type; `positive` is one of them, and all others are negative.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import State, ratio
+from evalframe.core.state import Axis, State, before, own, ratio
 from evalframe.selective.classes import is_class, is_same
 
 if TYPE_CHECKING:
@@ -92,11 +91,11 @@ def recall(
 ) -> State:
     """Share of the positive rows that are predicted so: TP / (TP + FN), the sensitivity.
 
-    Rows without a prediction are not in it: a system that abstains on the positives it would miss
-    has the better recall. Report coverage beside it.
+    A system that abstains on the positives that it would miss has a better recall: report coverage
+    with it.
 
     Returns:
-        Null where no predicted row is positive.
+        Null if no predicted row is positive.
 
     References:
         ai-psychiatrist 36e9fba, `recall`.
@@ -122,8 +121,8 @@ def f1_score(
     """Harmonic mean of precision and recall: 2 TP / (2 TP + FP + FN).
 
     Returns:
-        0.0 where positives are missed or wrongly seen and none is found. Null where no predicted
-        row is positive or predicted so.
+        0.0 if no positive row is predicted positive; null if no predicted row is positive or
+        predicted positive.
 
     References:
         ai-psychiatrist 36e9fba, `f1`.
@@ -220,7 +219,7 @@ def false_negatives(
     weight: Role = None,
     positive: str | int | float | bool = True,
 ) -> State:
-    """Number of positive rows predicted negative; abstentions are none.
+    """Number of positive rows predicted negative, without abstentions.
 
     Returns:
         Null if nothing is predicted.
@@ -233,6 +232,63 @@ def false_negatives(
         1.0
     """
     return _counted(prediction, label, weight, positive, finish=_count("false_negatives"))
+
+
+@metric(family="selective", direction="maximize", range=(0.0, 1.0), labels=("label", "prediction"))
+def auroc(
+    score: Role = "score",
+    label: Role = "label",
+    prediction: Role = None,
+    *,
+    weight: Role = None,
+    positive: str | int | float | bool = True,
+) -> State:
+    """Probability that a positive row has a higher score than a negative one; ties count half.
+
+    The Mann-Whitney statistic over the number of pairs. With confidence as the score and the
+    correctness of the answer as the label, it measures how well confidence ranks answers.
+
+    Args:
+        score: Higher speaks for the positive class; any scale.
+        label: The true class. A row without label or score is missing.
+        prediction: The predicted class, if rows can be abstentions: where it is null the row is
+            valid but left out of the ranking, whatever its score. By default none is.
+        positive: The positive class; every other label is negative. Booleans are 1 and 0.
+
+    Returns:
+        Null where only one class is there.
+
+    References:
+        Hanley & McNeil (1982), The meaning and use of the area under a receiver operating
+        characteristic (ROC) curve; ai-psychiatrist 36e9fba, `auroc`, on the rows that have a
+        prediction and a score.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective.screening import auroc
+        >>> items = pl.DataFrame(
+        ...     {"confidence": [0.9, 0.6, 0.6, 0.1], "correct": [True, True, False, False]}
+        ... )
+        >>> items.select(auroc("confidence", "correct")).item()
+        0.875
+    """
+    answered = pl.lit(value=True) if prediction is None else prediction.is_not_null()
+    scored = label.is_not_null() & score.is_not_nan().fill_null(value=False)
+    is_positive = is_class(label, positive)
+    axis = Axis(
+        level=score,
+        where=answered,
+        sums={
+            "positives": pl.when(answered & is_positive).then(weight),
+            "negatives": pl.when(answered & ~is_positive).then(weight),
+        },
+        terms={"pairs": own.positives * (before.negatives + own.negatives / 2)},
+    )
+    return State(
+        axes=(axis,),
+        finish=lambda t: ratio(t.pairs, t.positives * t.negatives),
+        valid=scored if prediction is None else prediction.is_null() | scored,
+    )
 
 
 def _counted(

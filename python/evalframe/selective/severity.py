@@ -68,7 +68,7 @@ def severity_tier(total: IntoExpr = "total") -> pl.Expr:
 
 
 def is_mdd(total: IntoExpr = "total") -> pl.Expr:
-    """Whether a PHQ-8 total speaks for a major depressive disorder: at least the tier MODERATE.
+    """True if a PHQ-8 total indicates a major depressive disorder: at least the tier MODERATE.
 
     Args:
         total: The total, a number; the tier begins at 10.

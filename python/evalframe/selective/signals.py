@@ -32,7 +32,7 @@ SIGNALS = (
 
 
 def consistency(samples: IntoExpr) -> pl.Expr:
-    """How far repeated answers to one question agree.
+    """Agreement of repeated answers to one question.
 
     No score is a category of its own: it can be the most frequent answer, and wins a tie; among
     scores the smallest wins. A null, NaN or infinite sample is no score.
@@ -84,7 +84,7 @@ def consistency(samples: IntoExpr) -> pl.Expr:
 
 
 def consistency_modal_confidence(samples: IntoExpr) -> pl.Expr:
-    """Share of repeated answers that give the most frequent one; no score is an answer, too.
+    """Share of repeated answers that give the most frequent one; no score is also an answer.
 
     The field `modal_confidence` of `consistency`, at less cost.
 
@@ -139,7 +139,7 @@ def token_msp(logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
 
     Args:
         logprobs: Lists of tokens, each a struct with the field `logprob` (natural logarithm).
-        plain: Whether the lists hold the log-probabilities themselves.
+        plain: True if the lists hold log-probabilities.
 
     Returns:
         Float64, named `token_msp`; null for a null or empty list, or one in which a token has no
@@ -165,7 +165,7 @@ def token_energy(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
     Args:
         top_logprobs: Lists of tokens, each a struct whose field `top_logprobs` lists candidates,
             structs with the field `logprob` (natural logarithm).
-        plain: Whether the lists hold lists of log-probabilities themselves.
+        plain: True if the lists hold lists of log-probabilities.
 
     Returns:
         Float64, named `token_energy`; null for a null or empty list, or one in which a token has no
@@ -196,8 +196,8 @@ def token_pe(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
     -sum q ln(q + 1e-12); a single candidate has -1e-12 and not 0.
 
     Args:
-        top_logprobs: As for `token_energy`.
-        plain: Whether the lists hold lists of log-probabilities themselves.
+        top_logprobs: See `token_energy`.
+        plain: True if the lists hold lists of log-probabilities.
 
     Returns:
         Float64, named `token_pe`; null where `token_energy` is, and where all candidates of a token

@@ -1,4 +1,4 @@
-"""Total scores of participants from their items, with the bounds that abstentions leave open."""
+"""Total scores of participants, with the bounds that abstentions leave open."""
 
 from __future__ import annotations
 
@@ -57,40 +57,37 @@ def total_scores(
     n_items: int = 8,
     highest: int = 3,
 ) -> pl.LazyFrame:
-    """Total score and class of each participant, as far as the predicted items tell.
+    """Total score and class of each participant from the predicted items.
 
-    An item without a prediction may have any score from 0 to `highest`, so the predicted items
-    bound the total from both sides. The total is reported as its lower bound; the class only where
-    both bounds lie on one side of the threshold.
+    An item without a prediction can have any score from 0 to `highest`, so the predicted items
+    bound the total from both sides. The total is reported as its lower bound, the class only if
+    both bounds are on one side of the threshold.
 
     Args:
         items: Items, one row each.
-        prediction: Score that was answered, a number; null is an abstention.
+        prediction: Predicted score, a number; null is an abstention.
         label: True score, a number.
-        by: What identifies a participant: all columns that tell questionnaires apart, such as
-            `["mode", "participant_id"]`.
-        mode: `total` and `binary`: the total and the class are null where fewer than
-            ceil(n_items * min_coverage) items are predicted. `item`: the total is always reported,
-            be it of nothing.
+        by: Keys of a questionnaire, such as `["mode", "participant_id"]`.
+        mode: `total` and `binary`: the total and the class are null if fewer than
+            ceil(n_items * min_coverage) items are predicted. `item`: the total is never null.
         min_coverage: Share of the items that must be predicted, in [0, 1].
-        threshold: The total from which on a participant counts as depressed.
-        n_items: Items of the questionnaire. Those without a row count as not predicted, and leave
-            the actual total open.
+        threshold: The lowest total of a depressed participant.
+        n_items: Items of the questionnaire. Those without a row are not predicted, and make the
+            actual total null.
         highest: The highest score of an item.
 
     Returns:
         by..., then `min_total`, `max_total`, `available` (number of predicted items, Int64),
         `predicted_total`, `actual_total` (null unless all items have a label), `predicted_class`
-        and `actual_class` (`depressed` or `not_depressed`; null where open). Totals are Int64 if
-        the scores are integers, else Float64. Sorted by the keys.
+        and `actual_class` (`depressed` or `not_depressed`; null if unknown). Totals are Int64 if
+        the scores are integers, otherwise Float64. Sorted by the keys.
 
     Raises:
         ContractError: When collected: a participant has more rows than items, or a prediction
             that is NaN.
         MissingColumnsError: A column is missing.
-        ParameterError: No key, a key named as a column of the result, a column that is not a number,
-            or an argument outside its domain.
-        ParameterError: There is no such mode.
+        ParameterError: There is no key, a key has the name of a column of the result, a column is
+            not a number, or an argument is outside its domain.
 
     References:
         ai-psychiatrist 36e9fba, whose questionnaire is the PHQ-8.
@@ -145,7 +142,7 @@ def total_scores(
     return (
         lazy.group_by(keys.select())
         .agg(**bounds)
-        # Whole, since rows and columns that are not asked for must be sound as well.
+        # Without pushdown, so that rows and columns that the caller drops are checked too.
         .map_batches(checked, projection_pushdown=False, predicate_pushdown=False)
         .sort(keys.inner)
         .with_columns(

@@ -49,13 +49,7 @@ _SHOWN = {"nll": "NLL", "ece": "ECE", "brier_score": "Brier", "auc_roc": "AUROC"
 
 @dataclass(frozen=True)
 class Trained:
-    """A calibrator that was trained.
-
-    Attributes:
-        artifact: As it is written.
-        scores: NLL and ECE on the training items, `before` and `after` calibration; before only
-            for a single feature within [0, 1], none for the target `loss`.
-    """
+    """An artifact, and NLL and ECE on the training items, `before` and `after` calibration."""
 
     artifact: Mapping[str, Any]
     scores: Mapping[str, float | None]
@@ -99,7 +93,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
 
 
 def summary(trained: Trained, path: str) -> str:
-    """What was trained, its parameters and its scores, for a reader."""
+    """The calibrator as text: parameters and scores."""
     artifact = trained.artifact
     about = artifact.get("training_metadata") or artifact["fitted_on"]
     names = ", ".join(artifact.get("features", [_STATED]))

@@ -43,7 +43,7 @@ class Chosen:
 
     @property
     def has_loss(self) -> bool:
-        """Whether the loss is among the columns."""
+        """True if the loss is among the columns."""
         return self.loss is not None or self.column is not None
 
 

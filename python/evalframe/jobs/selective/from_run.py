@@ -98,7 +98,7 @@ def evaluate_documents(
 
 
 _COLUMNS = ("participant_id", "item", "item_index", "prediction", "label", "mode")
-"""What a table is read for, with its signals."""
+"""Columns of a table of items, besides signals."""
 
 
 def _table(path: str, columns: Columns) -> pl.LazyFrame | None:
@@ -207,7 +207,7 @@ def _remarks(
 
 
 def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
-    """Which runs, and how many of their participants."""
+    """The runs, and the number of their participants."""
     runs = [
         ", ".join(_one_line(word) for word in (run.path, run.mode, run.run_id) if word is not None)
         for run in evaluation.runs

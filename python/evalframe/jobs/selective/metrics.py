@@ -44,12 +44,12 @@ def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) 
 
 
 def has_default_convention(job: SelectiveJob) -> bool:
-    """Whether the job asks for nothing but the documented default."""
+    """True if the job has the default convention."""
     return job.convention in (None, lookup("aurc").params["convention"])
 
 
 def reads_probabilities(metric: MetricExpr) -> bool:
-    """Whether the metric takes confidences for probabilities: ours that ask what was correct."""
+    """True if the metric takes confidences as probabilities, as ours with a role `correct` do."""
     return metric.metric.family == "selective" and "correct" in metric.metric.roles
 
 
@@ -78,7 +78,7 @@ def _candidates(name: str) -> Iterator[Metric]:
 
 
 def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
-    """What there is: name, family, direction, range and roles of each metric, under a head."""
+    """Name, family, direction, range and roles of each metric, after a head."""
     families = {metric.family for metric in registered().values()}
     if family is not None and family not in families:
         raise UnknownNameError.of("family", family, families)

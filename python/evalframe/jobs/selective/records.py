@@ -30,13 +30,13 @@ _NUMBER = "__evalframe_number__"
 
 @dataclass(frozen=True)
 class Records:
-    """Which rows serve which confidence.
+    """The rows that are valid for each confidence.
 
     Attributes:
         confidence: The confidences.
-        common: What was found apart from confidences; or at all, if nothing is set apart.
-        own: What was then found for each confidence, of the rows that were left.
-        quarantine: Where the rejected rows are.
+        common: Report on all columns; with a quarantine, on all but the confidences.
+        own: With a quarantine, the report on each confidence, for the rows that remain.
+        quarantine: The file of rejected rows.
     """
 
     confidence: Sequence[str]
@@ -65,7 +65,7 @@ class Records:
         return {"rows": self.rows, "rejected": self.rejected}
 
     def __str__(self) -> str:
-        """How many rows serve each confidence, and why not the others."""
+        """The number of valid rows for each confidence, with the reasons for the others."""
         if not self.rejected:
             return str(self.common)
         lines = [f"{self.common.table}: rejected rows are written to {self.quarantine}"]
@@ -168,7 +168,7 @@ def _contract(
     *,
     probability: bool = False,
 ) -> Contract:
-    """The contract of the columns the job reads; participant and item only as far as present."""
+    """The contract of the columns the job reads; participant and item only if present."""
     named = chosen.loss is not None and chosen.loss.name
     contract = items_contract(
         confidence=confidence,

@@ -1,4 +1,4 @@
-"""What the command line prints of selective metrics: one line for each system."""
+"""Print selective metrics: one line for each system."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _HEADS_AT = {"aurc": "AURC", "augrc": "AUGRC", "risk": "risk", "achieved_coverag
 _AT = re.compile(r"(\w+)_at_(\d.*)")
 
 _MAIN = ("coverage", "aurc", "augrc")
-"""Shown unless metrics are asked for, each with its interval, and before all others."""
+"""Metrics that are shown by default, each with its interval, first."""
 _FORMS = ("achievable_gain_pct", "eaurc", "aurc_optimal", "aurc_achievable")
-"""What else is shown of AURC then, the last first to go where lines are short."""
+"""Forms of AURC that are shown by default; short lines drop the last first."""
 _RISKS = 3
 """Risks at a coverage that are shown then."""
 
@@ -95,7 +95,7 @@ def _side_by_side(result: pl.DataFrame, keys: Sequence[str], counted: str | None
 
 
 def _usual(result: pl.DataFrame) -> list[str]:
-    """What is shown unless metrics are asked for; all of them if none of it is there."""
+    """The metrics that are shown by default; all if none of these is present."""
     names = result.filter(pl.col("estimate").is_not_null())["metric"].unique(maintain_order=True)
     risks = [name for name in names if name.startswith("risk_at_")]
     if len(risks) > _RISKS:
@@ -105,7 +105,7 @@ def _usual(result: pl.DataFrame) -> list[str]:
 
 
 def _head(metric: str) -> str:
-    """What stands above a metric."""
+    """The head of a metric."""
     at = _AT.fullmatch(metric)
     if at and at[1] in _HEADS_AT:
         return f"{_HEADS_AT[at[1]]}@{at[2]}"

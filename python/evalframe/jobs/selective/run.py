@@ -1,18 +1,19 @@
-"""What a job of the selective family computes: open, validate, evaluate."""
+"""Run a job of the selective family: open, validate, evaluate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, open_records
 from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading, refuse_inputs
-from evalframe.jobs.selective.calibrated import with_calibration
 from evalframe.jobs.selective.choosing import LOSS, choose
 from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob
 from evalframe.jobs.selective.metrics import (
@@ -24,7 +25,7 @@ from evalframe.jobs.selective.metrics import (
 from evalframe.jobs.selective.records import check_records
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.selective.binning import TO_UNIT
-from evalframe.selective.calibrators import read_calibration
+from evalframe.selective.calibrators import Temperature, read_calibration
 from evalframe.selective.contract import lies_in_unit
 
 if TYPE_CHECKING:
@@ -34,9 +35,14 @@ if TYPE_CHECKING:
     from evalframe.jobs.selective.choosing import Chosen
     from evalframe.jobs.selective.records import Records
     from evalframe.resample.methods import Progress
+    from evalframe.selective.calibrators.maps import Fitted
+
+CALIBRATED = "calibrated"
+
+_CONFIDENCE, _STATED = "confidence", "verbalized_confidence"
 
 TABLES = ("metrics", "curve")
-"""What a folder gets, as Parquet files of these names."""
+"""Tables that are written to a folder, as Parquet files of these names."""
 
 
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
@@ -45,7 +51,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     wanted = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
     opened = _opened(job, place)
     items = opened.table
-    job, items, told_calibrated = with_calibration(job, items, place.folder)
+    job, items, told_calibrated = _with_calibration(job, items, place.folder)
     chosen = choose(job, items, {*wanted, "loss"} if place.all_tables else wanted)
     metrics = [
         resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
@@ -97,7 +103,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
 
 
 def check(job: SelectiveJob, place: Place) -> str:
-    """What is found in items that keep their contract."""
+    """A report on items that keep their contract."""
     items = _opened(job, place).table
     chosen = choose(job, items, ())
     records = check_records(job, items, chosen, None)
@@ -105,7 +111,7 @@ def check(job: SelectiveJob, place: Place) -> str:
 
 
 def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> Iterator[str]:
-    """Notes on confidences that areas can rank by, but nothing else can use."""
+    """Notes on confidences that are not probabilities, which only areas can use."""
     where = chosen.column or PREDICTION
     rules = {name: lies_in_unit(name, where) for name in job.confidence}
     rows = records.common.valid
@@ -120,7 +126,7 @@ def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> It
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The metrics for a reader; those asked for by name, or else what matters most."""
+    """The metrics as text: those of the job, or the most important ones."""
     job = outcome.job
     assert isinstance(job, SelectiveJob)
     asked = outcome.result["metric"].unique(maintain_order=True).to_list()
@@ -144,7 +150,7 @@ def _opened(job: SelectiveJob, place: Place) -> Opened:
 
 
 def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:
-    """Which column plays which role; where there is a loss, who abstains has none."""
+    """The column of each role; an abstention has no loss."""
     losses = {"prediction": LOSS, "loss": LOSS} if chosen.has_loss else {}
     return {"confidence": confidence, **losses}
 
@@ -173,7 +179,46 @@ def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -
 
 
 def roles(job: SelectiveJob, folder: Path) -> set[str]:
-    """What a job may name columns for: what it computes from, and the usual ones."""
+    """Names that a job can map to columns: those of its metrics, and the usual ones."""
     own = (metric.metric.roles.items() for metric in resolve(job, {}, folder))
     features = read_calibration(folder / job.calibration).features if job.calibration else ()
     return {*ROLES, *features, *(name for items in own for pair in items for name in pair if name)}
+
+
+def _with_calibration(
+    job: SelectiveJob, items: pl.LazyFrame, folder: Path
+) -> tuple[SelectiveJob, pl.LazyFrame, dict[str, str]]:
+    """The job and its items with the calibrated confidence, and a note on its origin."""
+    if job.calibration is None:
+        return job, items, {}
+    calibrator = read_calibration(folder / job.calibration)
+    present = items.collect_schema()
+    if CALIBRATED in present:
+        raise ParameterError(
+            f"items: there is a column {CALIBRATED!r} already, and the calibration makes one; "
+            "rename the column, or leave out --calibration"
+        )
+    features, value = _applied(calibrator, present)
+    if missing := {*features} - {*present}:
+        raise MissingColumnsError.of(f"calibration {job.calibration}", missing, present)
+    named = job.confidence
+    if named == (_CONFIDENCE,):
+        named = features if len(features) == 1 and features != (_STATED,) else ()
+    others = [name for name in named if name != CALIBRATED]
+    told = f"{calibrator.method} of {', '.join(features)}, from {job.calibration}"
+    return (
+        msgspec.structs.replace(job, confidence=(*others, CALIBRATED)),
+        items.with_columns(value.alias(CALIBRATED)),
+        {CALIBRATED: told},
+    )
+
+
+def _applied(calibrator: Fitted, present: pl.Schema) -> tuple[tuple[str, ...], pl.Expr]:
+    """The columns that are calibrated, and the calibrated confidence."""
+    features = calibrator.features
+    if calibrator.target is None and _STATED in present:
+        return (_STATED,), ef.selective.confidence("verbalized_calibrated", calibration=calibrator)
+    value = calibrator.apply()
+    if isinstance(calibrator, Temperature):
+        value = pl.when(pl.col(features[0]).is_between(0, 1)).then(value)
+    return features, value

@@ -33,29 +33,29 @@ def cross_fit(
 ) -> pl.DataFrame:
     """Calibrate each row by a calibrator fitted without the fold of the row's cluster.
 
-    Clusters are dealt into folds that differ by at most one cluster. Which fold a cluster comes
-    to follows from the seed and the set of clusters, never from the order of rows.
+    Clusters are dealt into folds that differ by at most one cluster; the seed and the set of
+    clusters decide the folds, not the order of rows. A lazy frame is collected.
 
     Args:
         frame: Rows to fit on and to calibrate.
         fit: From rows to a calibrator, such as a function that calls `fit_temperature`.
-        cluster: What must not be on both sides, such as the participant.
+        cluster: Rows of a cluster are in the same fold, such as those of a participant.
         folds: Number of folds, at least 2.
         seed: Deals the clusters into folds; in [0, 2**32).
-        by: Group keys: folds and fits are made for each group by itself. A fit that takes `by`
-            itself and returns a `Grouped` is faster where there are many groups.
-        columns: What the calibrators are applied to; by default their features' own columns.
+        by: Group keys: separate folds and fits for each group. For many groups, a fit that takes
+            `by` and returns a `Grouped` is faster.
+        columns: Columns to calibrate; by default those of the features.
 
     Returns:
-        The frame, in its own order, with `fold` (Int64, from 0), `calibrated` (Float64, by the
+        The frame, in its order, with `fold` (Int64, from 0), `calibrated` (Float64, by the
         calibrator of the other folds) and `calibrated_in_sample` (Float64, by the calibrator
         fitted to all rows of the group, its own training rows: too good for judging it).
 
     Raises:
         MissingColumnsError: A column is missing.
-        ParameterError: Fewer than 2 folds, fewer clusters than folds, a seed out of range, a column
-            name that is taken, or a fold whose remaining rows cannot be fitted, such as rows of
-            one class.
+        ParameterError: There are fewer than 2 folds or fewer clusters than folds, the seed is out
+            of range, the frame has one of the added columns, or the rows outside a fold cannot be
+            fitted, such as rows of one class.
         ContractError: Rows without a cluster.
 
     Examples:

@@ -1,4 +1,4 @@
-"""A calibrator per group, applied by each row's own key."""
+"""A calibrator per group, applied by the key of each row."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ContractError
-from evalframe.selective.calibrators.lookup import group_index
 from evalframe.selective.calibrators.maps import Fitted, applied
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalframe.core.typing import Frame, IntoExpr
 
 AnyFitted = TypeVar("AnyFitted", bound=Fitted, covariant=True)
@@ -50,24 +51,24 @@ class Grouped(Generic[AnyFitted]):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns it reads unless others are given; the keys come on top."""
+        """The columns they read by default, besides the keys."""
         return self.calibrators[0].features
 
     @property
     def inputs(self) -> tuple[pl.Expr, ...]:
-        """What they were fitted on, if more than columns."""
+        """The expressions they were fitted on, if not plain columns."""
         return self.calibrators[0].inputs
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row, by the calibrator of its own group."""
-        index = group_index(self.by, self.groups)
+        """The calibrated value of each row by its group; null for an unknown group."""
+        index = _group_index(self.by, self.groups)
         return applied(type(self.calibrators[0]), self.calibrators, index, columns)
 
     def check(self, frame: Frame) -> None:
-        """Make sure that every row has a calibrator."""
+        """Raise ContractError if a row has keys without a calibrator."""
         unknown = (
             tables.lazy(frame)
-            .filter(group_index(self.by, self.groups).is_null())
+            .filter(_group_index(self.by, self.groups).is_null())
             .group_by(self.by)
             .len(":rows")
             .sort(":rows", descending=True)
@@ -83,12 +84,37 @@ class Grouped(Generic[AnyFitted]):
 
     def table(self) -> pl.DataFrame:
         """The parameters: one row per group, its keys and then a column for each parameter."""
-        taken = [*self.groups.columns, "inputs"]
-        names = [field.name for field in fields(self.calibrators[0]) if field.name not in taken]
+        others = [*self.groups.columns, "inputs"]
+        names = [field.name for field in fields(self.calibrators[0]) if field.name not in others]
         parameters: dict[str, list[Any]] = {
-            name: [getattr(own, name) for own in self.calibrators] for name in names
+            name: [getattr(each, name) for each in self.calibrators] for name in names
         }
         listed = {
             n: [list(v) if isinstance(v, tuple) else v for v in p] for n, p in parameters.items()
         }
         return self.groups.hstack(pl.DataFrame(listed))
+
+
+def _group_index(keys: Sequence[pl.Expr], groups: pl.DataFrame) -> pl.Expr:
+    """The number of each row's group, null for unknown keys; null is a valid key."""
+    # Keys become one number, their indices among the values of each key as digits, so the lookup
+    # is elementwise and streams, which a join with the groups would not.
+    number = _number(keys, groups)
+    if len(keys) == 1:
+        return number
+    numbers = groups.select(_number([pl.col(name) for name in groups.columns], groups)).to_series()
+    return _position(number, numbers)
+
+
+def _number(keys: Sequence[pl.Expr], groups: pl.DataFrame) -> pl.Expr:
+    """One number per combination of keys."""
+    number = pl.lit(0, dtype=pl.Int64)
+    for key, column in zip(keys, groups.iter_columns(), strict=True):
+        values = column.unique(maintain_order=True)
+        number = number * len(values) + _position(key, values)
+    return number
+
+
+def _position(key: pl.Expr, values: pl.Series) -> pl.Expr:
+    positions = pl.Series(range(len(values)), dtype=pl.Int64)
+    return key.replace_strict(values, positions, default=None, return_dtype=pl.Int64)

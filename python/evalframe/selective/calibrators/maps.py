@@ -11,7 +11,6 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.selective.calibrators.lookup import pick, piecewise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,12 +20,15 @@ if TYPE_CHECKING:
 Link: TypeAlias = Literal["sigmoid", "identity"]
 LinearMethod: TypeAlias = Literal["logistic", "platt"]
 
+Knots: TypeAlias = "tuple[Sequence[float], Sequence[float]]"
+"""Abscissas and ordinates of a piecewise-linear map."""
+
 EDGE = 1e-6
-"""How near 0 and 1 a probability may come before its logit is taken."""
+"""Probabilities are clipped to this distance from 0 and 1 before a logit."""
 
 
 class Calibrator(Protocol):
-    """What every calibrator is: a named method, its features, and a map of their columns.
+    """A named method, its features, and a map of their columns.
 
     Examples:
         >>> import polars as pl
@@ -44,18 +46,39 @@ class Calibrator(Protocol):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns it reads unless others are given."""
+        """The columns it reads by default."""
 
     @property
     def inputs(self) -> tuple[pl.Expr, ...]:
-        """What it was fitted on, if more than columns."""
+        """The expressions it was fitted on, if not plain columns."""
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
         """The calibrated value of each row."""
 
 
+class _Map:
+    """A calibrator with its own parameters."""
+
+    __slots__ = ()
+
+    def apply(self, *columns: IntoExpr) -> pl.Expr:
+        """The calibrated value of each row.
+
+        Args:
+            columns: One per feature, in order; by default the features' columns. A temperature
+                clips values to [1e-6, 1 - 1e-6], so counts from 1 up are all the same.
+
+        Returns:
+            Float64 in [0, 1], named `calibrated`; null where a column is null or NaN.
+
+        Raises:
+            ParameterError: The parameters do not fit together, or the columns do not fit them.
+        """
+        return applied(type(self), (self,), None, columns)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, slots=True)
-class Temperature:
+class Temperature(_Map):
     """Temperature scaling: sigma(logit(p) / T), which moves probabilities towards 1/2 if T > 1.
 
     Strictly increasing inside the clip range, so it changes no ranking metric.
@@ -63,8 +86,8 @@ class Temperature:
     Args:
         temperature: T, above 0.
         features: The column it reads.
-        target: What it was fitted to, if known.
-        inputs: What it was fitted on, if more than columns; `apply` computes it.
+        target: Name of the target of the fit, if known.
+        inputs: The expressions it was fitted on, if not plain columns.
 
     Examples:
         >>> import polars as pl
@@ -88,12 +111,8 @@ class Temperature:
     inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
     method: ClassVar[str] = "temperature_scaling"
 
-    def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated probability of each row."""
-        return applied(type(self), (self,), None, columns)
-
     def faults(self) -> Iterator[str]:
-        """What keeps it from being applied."""
+        """Reasons why it cannot be applied."""
         if not (_is_finite(self.temperature) and self.temperature > 0):
             yield f"temperature must be a finite number above 0, got {self.temperature!r}"
         if len(self.features) != 1:
@@ -103,15 +122,15 @@ class Temperature:
     def stacked(
         cls, stack: Sequence[Temperature], index: pl.Expr | None, columns: list[pl.Expr]
     ) -> pl.Expr:
-        """The value by the calibrator that `index` numbers."""
+        """The value of each row by the calibrator whose number is `index`."""
         p = columns[0].clip(EDGE, 1 - EDGE)
-        temperature = pick([own.temperature for own in stack], index)
+        temperature = pick([each.temperature for each in stack], index)
         # One logarithm and one exponential: sigma(logit(p) / T) = 1 / (1 + odds_against^(1/T)).
         return 1 / (1 + (((1 - p) / p).log() / temperature).exp())
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(_Map):
     """A linear map of standardised features, through a sigmoid or clipped to [0, 1].
 
     Args:
@@ -122,8 +141,8 @@ class Linear:
         std: Each feature is divided by it; above 0.
         link: `sigmoid` for a logistic fit, `identity` for a ridge fit.
         method: `logistic` or `platt`, which is logistic with one feature.
-        target: What it was fitted to, if known.
-        inputs: What it was fitted on, if more than columns; `apply` computes it.
+        target: Name of the target of the fit, if known.
+        inputs: The expressions it was fitted on, if not plain columns.
 
     Examples:
         >>> import polars as pl
@@ -142,12 +161,8 @@ class Linear:
     target: str | None = None
     inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
 
-    def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row."""
-        return applied(type(self), (self,), None, columns)
-
     def faults(self) -> Iterator[str]:
-        """What keeps it from being applied."""
+        """Reasons why it cannot be applied."""
         if not self.features:
             yield "it has no features"
         for name in ("coefficients", "mean", "std"):
@@ -170,26 +185,26 @@ class Linear:
     def stacked(
         cls, stack: Sequence[Linear], index: pl.Expr | None, columns: list[pl.Expr]
     ) -> pl.Expr:
-        """The value by the calibrator that `index` numbers."""
-        score = pick([own.intercept for own in stack], index)
-        for place, column in enumerate(columns):
-            mean = pick([own.mean[place] for own in stack], index)
-            std = pick([own.std[place] for own in stack], index)
-            score += pick([own.coefficients[place] for own in stack], index) * (column - mean) / std
+        """The value of each row by the calibrator whose number is `index`."""
+        score = pick([each.intercept for each in stack], index)
+        for k, column in enumerate(columns):
+            mean = pick([each.mean[k] for each in stack], index)
+            std = pick([each.std[k] for each in stack], index)
+            score += pick([each.coefficients[k] for each in stack], index) * (column - mean) / std
         value = score.clip(0, 1) if stack[0].link == "identity" else 1 / (1 + (-score).exp())
         return value.fill_nan(None)  # infinite features can cancel out
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic:
+class Isotonic(_Map):
     """A piecewise-linear increasing map of one feature, constant beyond its ends.
 
     Args:
         features: The one column it reads.
         x_thresholds: Knots, ascending; where two are equal the map jumps there.
         y_thresholds: Values at the knots.
-        target: What it was fitted to, if known.
-        inputs: What it was fitted on, if more than columns; `apply` computes it.
+        target: Name of the target of the fit, if known.
+        inputs: The expressions it was fitted on, if not plain columns.
 
     Examples:
         >>> import polars as pl
@@ -206,12 +221,8 @@ class Isotonic:
     inputs: tuple[pl.Expr, ...] = field(default=(), compare=False, repr=False)
     method: ClassVar[str] = "isotonic"
 
-    def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row."""
-        return applied(type(self), (self,), None, columns)
-
     def faults(self) -> Iterator[str]:
-        """What keeps it from being applied."""
+        """Reasons why it cannot be applied."""
         x, y = self.x_thresholds, self.y_thresholds
         if len(self.features) != 1:
             yield f"an isotonic map has exactly one feature, got {list(self.features)}"
@@ -226,31 +237,31 @@ class Isotonic:
     def stacked(
         cls, stack: Sequence[Isotonic], index: pl.Expr | None, columns: list[pl.Expr]
     ) -> pl.Expr:
-        """The value by the calibrator that `index` numbers."""
-        knots = [(own.x_thresholds, own.y_thresholds) for own in stack]
+        """The value of each row by the calibrator whose number is `index`."""
+        knots = [(each.x_thresholds, each.y_thresholds) for each in stack]
         return piecewise(columns[0], knots, index).clip(0, 1)
 
 
 Fitted: TypeAlias = Temperature | Linear | Isotonic
-"""A calibrator with parameters of its own."""
+"""A calibrator that is not `Grouped`."""
 
 
 def applied(
     kind: type[Any], stack: Sequence[Fitted], index: pl.Expr | None, columns: Sequence[IntoExpr]
 ) -> pl.Expr:
     """The value of each row by one of several calibrators of one kind, numbered by `index`."""
-    for own in stack:
-        for fault in own.faults():
-            raise ParameterError(f"cannot apply a calibrator ({own.method}): {fault}")
+    for each in stack:
+        for fault in each.faults():
+            raise ParameterError(f"cannot apply a calibrator ({each.method}): {fault}")
     features = stack[0].features
-    given = columns or stack[0].inputs or features
-    if len(given) != len(features):
+    inputs = columns or stack[0].inputs or features
+    if len(inputs) != len(features):
         raise ParameterError(
             f"a calibrator ({stack[0].method}) of {list(features)} takes {len(features)} "
-            f"columns in this order, got {len(given)}"
+            f"columns in this order, got {len(inputs)}"
         )
-    present = [as_expr(column).cast(pl.Float64).fill_nan(None) for column in given]
-    value: pl.Expr = kind.stacked(stack, index, present)
+    values = [as_expr(column).cast(pl.Float64).fill_nan(None) for column in inputs]
+    value: pl.Expr = kind.stacked(stack, index, values)
     return value.alias("calibrated")
 
 
@@ -259,6 +270,53 @@ def _is_finite(value: object) -> bool:
 
 
 def first_fall(values: Sequence[float]) -> int:
-    """The first place where the values fall, or 0."""
+    """The first index at which the values fall, or 0."""
     pairs = enumerate(itertools.pairwise(values), start=1)
-    return next((place for place, (one, following) in pairs if following < one), 0)
+    return next((index for index, (one, following) in pairs if following < one), 0)
+
+
+def pick(values: Sequence[float], index: pl.Expr | None) -> pl.Expr:
+    """The value whose number is `index`, or the only one."""
+    floats = [float(value) for value in values]
+    if index is None:
+        return pl.lit(floats[0])
+    # A list literal, since `gather` from a column literal does not count as elementwise.
+    return pl.lit(floats, dtype=pl.List(pl.Float64)).list.get(index, null_on_oob=True)
+
+
+def piecewise(
+    x: pl.Expr, maps: Sequence[tuple[Sequence[float], Sequence[float]]], index: pl.Expr | None
+) -> pl.Expr:
+    """Linear interpolation between the knots of the map whose number is `index`."""
+    # Elementwise for many maps at once, without a join. All starts of chords cut the line into
+    # cells; map number m uses the cells from m * width on, so one search in `breaks` finds the
+    # chord of any map, and lists hold the chord's ends. The cost does not grow with the maps.
+    chords = [_chords(*knots) for knots in maps]
+    starts = sorted({start for of_map in chords for start, *_ in of_map})
+    rank = {start: number for number, start in enumerate(starts, start=1)}
+    cell = x.bin_intervals(starts, labels=False).cast(pl.Int64)
+    width = len(starts) + 1
+    breaks = [
+        number * width + (rank[start] if k else 0)
+        for number, of_map in enumerate(chords)
+        for k, (start, *_) in enumerate(of_map)
+    ]
+    cell = cell if index is None else cell + index * width
+    chord = cell.bin_intervals(breaks[1:], labels=False)
+    left, low, run, rise = (
+        pick(column, chord) for column in zip(*itertools.chain(*chords), strict=True)
+    )
+    return low + ((x - left) / run).clip(0, 1) * rise
+
+
+def _chords(x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float, float, float]]:
+    """Start (x, y), run and rise of each chord; the last one is flat."""
+    ends = [*zip(x, y, strict=True)]
+    chords = [
+        (start, low, stop - start, high - low)
+        for (start, low), (stop, high) in itertools.pairwise(ends)
+        if stop > start
+    ]
+    # A map that jumps at its first knot is constant up to there.
+    flat = [(*ends[0], 1.0, 0.0)] if [*x[:1]] == [*x[1:2]] else []
+    return [*flat, *chords, (*ends[-1], 1.0, 0.0)]

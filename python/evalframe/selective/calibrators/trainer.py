@@ -24,8 +24,8 @@ from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
 from evalframe.selective.calibrators.saved import to_artifact
 from evalframe.selective.calibrators.temperature import fit_temperature
-from evalframe.selective.roc import auroc
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
+from evalframe.selective.screening import auroc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -26,16 +26,16 @@ AnyFitted = TypeVar("AnyFitted", bound=Fitted)
 
 @dataclass(frozen=True)
 class Levels:
-    """Rows that are alike added up, group after group, ascending in their features.
+    """Training rows added up to distinct feature rows (levels), by group, ascending in features.
 
-    Args:
-        x: Distinct feature rows, as levels by features.
+    Attributes:
+        x: Levels by features.
         mass: Weight of each level.
         hits: Weighted sum of the target in each level.
-        starts: Where the levels of each group start.
+        starts: The first level of each group.
         groups: One row per group, a column for each key.
         by: The keys as expressions.
-        names: The features' names.
+        names: Names of the features.
         inputs: Their expressions, unless all are plain columns.
     """
 

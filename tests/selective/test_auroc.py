@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.selective.roc import auroc
+from evalframe.selective.screening import auroc
 from evalframe.testing import check_laws
 
 
