@@ -89,18 +89,7 @@ def answered(
 ) -> pl.LazyFrame:
     """Join responses to prompts: one row per prompt and run, the response null if missing.
 
-    Args:
-        asked: The prompts.
-        responses: One row per response.
-        on: The column that identifies a prompt.
-        id: The same in the responses.
-        response: The text of the response.
-        model: The model that answered; None if there is only one.
-        by: Other columns of the responses that distinguish runs.
-        columns: Other columns of the responses to keep.
-
-    Returns:
-        `model` (unless None), by..., the columns of the prompts, `response`, columns...
+    Columns: `model` (unless None), by..., those of the prompts, `response`, columns...
     """
     check_ids(asked[on].drop_nulls(), "prompts")
     roles = {_PROMPT: as_expr(id), _RESPONSE: as_expr(response)}

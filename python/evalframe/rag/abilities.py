@@ -98,7 +98,8 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
             `cr_keywords` (among those by keywords).
 
     Returns:
-        The keys, then Float64, null without such a run. Sorted by the keys.
+        The keys, then Float64, null without such a run. Sorted by the keys. Columns of noise rates
+        need their values, so these two tables are computed at once, also for a LazyFrame.
 
     Raises:
         MissingColumnsError: The table lacks one of these keys.

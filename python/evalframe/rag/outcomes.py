@@ -88,7 +88,7 @@ def _ints(label: pl.Expr) -> pl.Expr:
 
 
 class _Kind(NamedTuple):
-    """What a column must contain: a test of its type, a description, and a remedy."""
+    """Requirement on the type of a column: a test, a description, and a remedy."""
 
     fits: Callable[[pl.DataType], bool]
     words: str

@@ -43,7 +43,7 @@ def correct_rate(
     Refusals and empty labels count as corrections; `ef.error_correction_rate` wants a right answer.
 
     Args:
-        label: What `evalframe.rag.label` gives; a response without one is missing.
+        label: Labels from `evalframe.rag.label`; a response without one is missing.
         factlabel: 1 where the response flags errors; a response without one is missing.
         weight: How often each row counts.
 

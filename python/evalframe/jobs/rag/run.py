@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Progress
 
 TABLES = ("rates", "accuracy_drop", *ABILITIES)
-"""What a folder gets, as Parquet files of these names."""
+"""The Parquet files of an output folder, by name."""
 
 _TEXTS = ("id", "response", "evaluation")
 
