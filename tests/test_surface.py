@@ -260,6 +260,17 @@ def test_a_public_expression_says_its_dtype_and_when_it_is_null():
             assert section(inspect.getdoc(function), "Returns"), name
 
 
+def test_an_adaptor_has_the_arguments_of_what_it_adapts():
+    adaptors = {*humanstudy_bench.__all__} & {*evalframe.replication.__all__}
+    assert len(adaptors) > 15
+    for name in adaptors:
+        adaptor, sound = (
+            {*inspect.signature(getattr(room, name)).parameters}
+            for room in (humanstudy_bench, evalframe.replication)
+        )
+        assert adaptor <= sound, name
+
+
 def test_a_public_function_that_raises_says_so():
     for name, function in functions().items():
         if any(isinstance(node, ast.Raise) for node in ast.walk(body(function))):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
-from differences.records import RULES, parquet, rank_changes
+from differences.records import parquet, rank_changes
 from evalframe.compat import humanstudy_bench
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def pooled_studies(shared: Path) -> str:
         ~pl.col("config").is_in(mixed.implode()), pl.col("study_id").is_in(whole)
     )
     named = findings.rename({"config": "model", "finding_score": "pas"})
-    studies = {rules: ef.replication.study_scores(named, rules=rules) for rules in RULES}
+    rooms = {"documented": ef.replication, "reference": humanstudy_bench}
+    studies = {name: room.study_scores(named) for name, room in rooms.items()}
     models = {rules: ef.replication.model_scores(each) for rules, each in studies.items()}
     study, model = (
         made["documented"].join(made["reference"], on=keys, suffix="_z").collect()
@@ -124,7 +125,8 @@ def concordances(shared: Path) -> str:
         and len({len(case["inputs"][name]) for name in "xyw"}) == 1
     )
     lin, original = (
-        ef.concordance_correlation("x", "y", weight="w", rules=rules) for rules in RULES
+        room.concordance_correlation("x", "y", weight="w")
+        for room in (ef.replication, humanstudy_bench)
     )
     off = points.group_by("case").agg((lin - original).abs().alias("off")).drop_nulls()["off"]
     return (

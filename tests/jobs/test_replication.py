@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.samples import content_hash
 from evalframe.jobs.family import help_texts
@@ -20,7 +21,7 @@ from evalframe.jobs.parsing import parse
 from evalframe.jobs.replication import job as jobs
 from evalframe.jobs.replication.job import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
-from evalframe.replication.agreement import columns, rules
+from evalframe.replication.agreement import alignment, scored_tests
 from evalframe.replication.sample import sample_files, sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
@@ -44,11 +45,11 @@ def replication(commands: Any) -> Any:
 
 
 def scored(tests: pl.DataFrame = TESTS, **rules: Any) -> pl.DataFrame:
-    """What the library makes of tests."""
-    room = ef.compat.humanstudy_bench if rules else ef.replication
+    """The tests with the evidence that the library computes."""
+    room = humanstudy_bench if rules else ef.replication
     factors = room.with_bayes_factors(tests)
-    posteriors = ef.replication.with_posteriors(factors, **rules)
-    shares = ef.replication.with_pas(posteriors, **rules)
+    posteriors = room.with_posteriors(factors)
+    shares = room.with_pas(posteriors)
     return room.with_effect_sizes(shares.lazy().collect())
 
 
@@ -130,7 +131,7 @@ def test_rules_and_prior_odds(replication: Any) -> None:
     assert "(mean_z), findings become studies by Fisher's z (mean_z)" in text
     assert "The original's rules." in text
     tests = scored(rules="reference")
-    models = ef.replication.model_scores(tests, rules="reference").collect()
+    models = humanstudy_bench.model_scores(tests).collect()
     found = pl.read_parquet("out.parquet").sort("model")
     assert_frame_equal(found.select(models.columns), models)
     options = ["--finding-rule", "weighted_mean", "--study-rule", "weighted_mean"]
@@ -319,8 +320,8 @@ def test_flags_say_what_the_job_file_in_the_help_says() -> None:
 
 def test_choices_are_those_of_the_library() -> None:
     for name in ("FindingRule", "StudyRule", "FindingKey", "Missing"):
-        assert get_args(getattr(jobs, name)) == get_args(getattr(rules, name))
-    assert get_args(jobs.MissingAgent) == get_args(columns.MissingAgent)
+        assert get_args(getattr(jobs, name)) == get_args(getattr(scored_tests, name))
+    assert get_args(jobs.MissingAgent) == get_args(alignment.MissingAgent)
 
 
 @pytest.mark.parametrize("file", sample_files(), ids=lambda file: file.name)

@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 
 HAS_DATA = ~(
@@ -57,18 +58,20 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
     models, studies = found["models"], found["studies"]
     pas = dict(models.select("model", "pas").rows())
 
-    by_rules = {name: value for name, value in options.items() if name == "rules"}
-    tests = ef.replication.with_evidence(TESTS, **by_rules).collect()
+    room = humanstudy_bench if "rules" in options else ef.replication
+    results = humanstudy_bench.result_tables(room.with_evidence(TESTS).collect(), **options)
+    options = {name: value for name, value in options.items() if name != "rules"}
+    tests = room.with_evidence(TESTS).collect()
     resample = ef.Bootstrap(cluster="study_id", n=20, seed=5, interval="percentile")
-    of_tests = ef.replication.model_scores(tests, resample=resample, **options).collect()
+    of_tests = room.model_scores(tests, resample=resample, **options).collect()
     assert_frame_equal(models.select(of_tests.columns), of_tests)
-    for level in (ef.replication.finding_scores, ef.replication.study_scores):
+    for level in (room.finding_scores, room.study_scores):
         scores = level(tests, **options)
-        again = ef.replication.model_scores(scores, resample=resample, **options).collect()
+        again = room.model_scores(scores, resample=resample, **options).collect()
         assert_frame_equal(again, of_tests, abs_tol=1e-12)
-    of_domains = ef.replication.domain_scores(tests, resample=resample, **options).collect()
+    of_domains = room.domain_scores(tests, resample=resample, **options).collect()
     assert_frame_equal(found["domains"].select(of_domains.columns), of_domains, abs_tol=1e-12)
-    of_studies = ef.replication.study_scores(tests, **options).collect()
+    of_studies = room.study_scores(tests, **options).collect()
     assert_frame_equal(studies.select(of_studies.columns), of_studies)
 
     # All models have the same studies, so that each keeps its score in every pair.
@@ -76,7 +79,6 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
         assert row["estimate_left"] == pytest.approx(pas[row["left"]], abs=1e-12)
         assert row["estimate_right"] == pytest.approx(pas[row["right"]], abs=1e-12)
 
-    results = ef.compat.humanstudy_bench.result_tables(tests, **options)
     assert dict(results.models.select("model", "pas").rows()) == pytest.approx(pas)
     simple = json.loads(Path("files/simple_results.json").read_text())["configs"]
     assert {name: each["pas_raw"] for name, each in simple.items()} == pytest.approx(pas)
@@ -90,7 +92,7 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
     table = pl.read_csv("files/simple_studies.csv")
     rounded = dict(zip(table.select("config", "study_id").rows(), table["pas_raw"], strict=True))
     assert rounded == pytest.approx(shown, abs=1e-4)
-    if "rules" not in options:  # the original writes no PAS into its summary
+    if room is ef.replication:  # the original writes no PAS into its summary
         summary = json.loads(Path("files/benchmark_summary.json").read_text())["models"]
         for name, each in summary.items():
             assert each["summary"]["average_pas_raw"] == pytest.approx(pas[name])

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
-from evalframe.core.errors import ParameterError
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.replication.agreement import (
     concordance_correlation,
     regression_intercept,
@@ -32,9 +33,9 @@ def near(value):
     return None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-def of_pairs(weight=None, rules="documented"):
+def of_pairs(weight=None, room=replication):
     return [
-        concordance_correlation("x", "y", weight=weight, rules=rules),
+        room.concordance_correlation("x", "y", weight=weight),
         regression_slope("x", "y", weight=weight),
         regression_intercept("x", "y", weight=weight),
     ]
@@ -49,7 +50,7 @@ def test_golden_agreement(golden):
         if len({len(values) for values in columns.values()}) > 1:
             continue
         pairs = pl.DataFrame(columns, schema=FLOATS)
-        found = pairs.select(of_pairs("w", "reference")).row(0)
+        found = pairs.select(of_pairs("w", humanstudy_bench)).row(0)
         wanted = [wanted["ccc"], wanted["slope"], wanted["intercept"]]
         assert list(found) == [near(value) for value in wanted], case["id"]
         lin = case["reference"]["ccc_lin_weight_normalised"]
@@ -108,9 +109,9 @@ def test_lines_far_from_the_other_side(far_x, far_y):
 
 def test_the_scale_of_weights_matters_in_the_original_only():
     pairs = pl.DataFrame({"x": [0.0, 1.0, 2.0], "y": [5.0, 6.0, 8.0], "w": [1.0, 2.0, 3.0]})
-    for rules, same in (("documented", True), ("reference", False)):
+    for room, same in ((replication, True), (humanstudy_bench, False)):
         found = [
-            pairs.select(concordance_correlation("x", "y", weight=pl.col("w") * k, rules=rules))
+            pairs.select(room.concordance_correlation("x", "y", weight=pl.col("w") * k))
             for k in (1.0, 1 / 6)
         ]
         values = [frame.item() for frame in found]
@@ -136,7 +137,7 @@ def test_the_scale_of_weights_matters_in_the_original_only():
 def test_degenerate_pairs(x, y, documented, reference):
     pairs = pl.DataFrame({"x": x, "y": y}, schema={"x": pl.Float64, "y": pl.Float64})
     assert pairs.select(concordance_correlation("x", "y")).item() == documented
-    assert pairs.select(concordance_correlation("x", "y", rules="reference")).item() == reference
+    assert pairs.select(humanstudy_bench.concordance_correlation("x", "y")).item() == reference
 
 
 def test_what_is_missing_is_counted():
@@ -172,8 +173,3 @@ def test_intervals_by_study():
     made = ef.evaluate(tests, concordance_correlation(), resample=resample)
     row = made.row(0, named=True)
     assert row["lower"] < row["estimate"] < row["upper"]
-
-
-def test_unknown_rules():
-    with pytest.raises(ParameterError, match="rules must be one of"):
-        concordance_correlation(rules="lin")

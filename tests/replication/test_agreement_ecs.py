@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement import (
     concordance_correlation,
@@ -19,6 +21,8 @@ from evalframe.replication.agreement import (
     p_null,
     with_ecs_weights,
 )
+
+ROOMS = [replication, humanstudy_bench]
 
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 
@@ -96,7 +100,7 @@ def check(row, wanted, suffix, name=None):
 def test_golden_overall(cases):
     for case in cases:
         wanted = case["expected"]
-        row = whole(ecs(table(case), rules="reference"))
+        row = whole(humanstudy_bench.ecs(table(case)))
         check(row, wanted, "overall")
         assert row["n_tests"] == wanted["n_tests_overall"]
         lin = case["reference"]["ccc_lin_overall"]
@@ -106,7 +110,7 @@ def test_golden_overall(cases):
 def test_golden_studies(cases):
     for case in cases:
         wanted, reference = case["expected"], case["reference"]
-        found = by_name(ecs(table(case), "study", rules="reference"), "study_id")
+        found = by_name(humanstudy_bench.ecs(table(case), "study"), "study_id")
         for name, count in wanted["n_tests_per_study"].items():
             check(found[name], wanted, "per_study", name)
             assert found[name]["n_tests"] == count
@@ -120,7 +124,7 @@ def test_golden_studies(cases):
 def test_golden_domains(cases):
     for case in cases:
         wanted = case["expected"]
-        found = by_name(ecs(table(case), "domain", rules="reference"), "domain")
+        found = by_name(humanstudy_bench.ecs(table(case), "domain"), "domain")
         for name, row in found.items():
             check(row, wanted, "domain", name)
         assert {name for name, ecs_ in wanted["ecs_domain"].items() if ecs_ is not None} <= {*found}
@@ -172,15 +176,15 @@ def test_counts_of_what_is_missing():
     assert per_study["ecs"].to_list()[1] is None
     stray = TESTS.with_columns(study_id=pl.when(pl.col("study_id") != "s2").then("study_id"))
     assert ecs(stray).collect()["n_missing"].to_list() == [3, 0]
-    assert ecs(stray, rules="reference").collect()["n_missing"].to_list() == [1, 0]
+    assert humanstudy_bench.ecs(stray).collect()["n_missing"].to_list() == [1, 0]
 
 
 def test_effects_that_do_not_vary():
     same = TESTS.filter(model="b")
     assert whole(ecs(same))["ecs"] == 1.0
     apart = same.with_columns(effect_d_agent=pl.lit(0.7))
-    for rules, value, correlation in (("documented", 0.0, None), ("reference", 1.0, 0.0)):
-        row = whole(ecs(apart, rules=rules))
+    for room, value, correlation in zip(ROOMS, (0.0, 1.0), (None, 0.0), strict=True):
+        row = whole(room.ecs(apart))
         assert (row["ecs"], row["pearson"], row["slope"]) == (value, correlation, None)
 
 
@@ -191,7 +195,7 @@ def test_findings():
     assert first["pearson"] == pytest.approx(1.0)
     assert first["p_null"] is None
     assert made["n_tests"].to_list() == [2, 1, 1, 0, 1, 1, 1, 1]
-    original = ecs(TESTS, "finding", rules="reference").collect()
+    original = humanstudy_bench.ecs(TESTS, "finding").collect()
     assert original["ecs"].to_list() == original["pearson"].to_list()
     flat = TESTS.head(2).with_columns(effect_d_human=pl.Series([1e-12, 0.0]))
     assert whole(ecs(flat, "finding"))["pearson"] is None
@@ -297,11 +301,11 @@ def test_the_scale_of_weights_is_harmless(scale):
 
 
 @pytest.mark.parametrize("scale", [1e170, 1e160, 1e-160, 1e-170])
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_effects_whose_squares_are_no_numbers(scale, rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_effects_whose_squares_are_no_numbers(scale, room):
     extreme = FOUR.with_columns(pl.col("effect_d_human", "effect_d_agent") * scale)
-    found = whole(ecs(extreme, rules=rules))
+    found = whole(room.ecs(extreme))
     undefined = [name for name in VALUES if found[name] is None]
-    assert undefined == [*VALUES] or rules == "reference"
+    assert undefined == [*VALUES] or room is humanstudy_bench
     assert not any(isinstance(found[name], float) and math.isnan(found[name]) for name in VALUES)
     assert found["n_tests"] == 4

@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError
 from evalframe.replication import inverse_variance_pas
 from evalframe.replication.agreement import (
@@ -79,16 +80,16 @@ def test_posteriors_that_do_not_sum_to_1_are_missing():
     ways = ("pi_plus", "pi_minus", "pi_zero")
     ones = {f"{way}_{side}": [1.0] for way in ways for side in ("human", "agent")}
     assert one(finding_scores(of_a_finding(**ones), missing="skip")) == (None, 0, 1)
-    assert one(finding_scores(of_a_finding(**ones), rules="reference"))[0] == 3.0
+    assert one(humanstudy_bench.finding_scores(of_a_finding(**ones)))[0] == 3.0
     # Nor do they make a ceiling for a PAS that is given.
     found = finding_scores(of_a_finding(**ones, pas=[0.75]), missing="skip").collect()
     assert found.select("pas", "pas_normalised").row(0) == (0.75, None)
 
 
 def test_the_original_computes_with_the_impossible():
-    assert one(finding_scores(of_a_finding(pas=[1.5]), rules="reference"))[0] == 1.5
+    assert one(humanstudy_bench.finding_scores(of_a_finding(pas=[1.5])))[0] == 1.5
     tests = of_a_finding(pas=[0.7, 0.7], test_weight=[-1.0, 2.0])
-    found = finding_scores(tests, rule="weighted_mean", rules="reference")
+    found = humanstudy_bench.finding_scores(tests, rule="weighted_mean")
     assert one(found) == (pytest.approx(0.7), 2, 0)
 
 
@@ -190,9 +191,9 @@ def test_tests_without_a_study_are_missing_as_in_the_ecs():
 
 
 def test_tests_without_a_study_are_dropped_by_the_originals_rules():
-    found = study_scores(WITHOUT, rules="reference").collect()
+    found = humanstudy_bench.study_scores(WITHOUT).collect()
     assert found["study_id"].to_list() == ["s1", "s2"]
-    assert model_scores(WITHOUT, rules="reference").collect()["n_missing"].item() == 0
+    assert humanstudy_bench.model_scores(WITHOUT).collect()["n_missing"].item() == 0
 
 
 @pytest.mark.parametrize("cluster", ["study_id", "finding_id"])
@@ -217,7 +218,7 @@ def test_findings_of_several_parts_are_not_pooled_again():
     assert study_scores(tests, finding_key="finding_id").collect()["n_findings"].item() == 1
     findings = finding_scores(tests)
     for call in (study_scores, model_scores):
-        with pytest.raises(ParameterError, match=r"told apart by sub-study already, and finding_k"):
+        with pytest.raises(ParameterError, match=r"already separate by sub-study, and finding_k"):
             call(findings, finding_key="finding_id")
     pooled = finding_scores(tests, finding_key="finding_id")
     assert study_scores(pooled, finding_key="finding_id").collect()["n_findings"].item() == 1

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench import scores
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement import (
     DOMAINS,
@@ -24,17 +27,17 @@ from evalframe.replication.agreement import (
     pas_within_range,
     posterior,
     posterior_three_way,
-    prior_repair,
-    repaired_pas,
     with_pas,
     with_posteriors,
 )
-from evalframe.replication.agreement.fisher import (
+from evalframe.replication.agreement.shares import (
     clamped_fisher_z,
     fisher_z,
     pas_of_z,
     z_of_pas,
 )
+
+ROOMS = [replication, humanstudy_bench]
 
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
@@ -64,21 +67,21 @@ def lit(x):
     return pl.lit(x, dtype=pl.Float64)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_golden_three_way_posteriors(golden, rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_golden_three_way_posteriors(golden, room):
     found = cases(golden, "bayes_factor", "posterior_3way")
     columns = {
         "bf10": [number(case["inputs"]["bf10"]) for case in found],
         "direction": [case["inputs"]["direction"] for case in found],
         "prior_odds": [case["inputs"]["prior_odds"] for case in found],
     }
-    split = posterior_three_way("bf10", "direction", pl.col("prior_odds"), rules=rules)
+    split = room.posterior_three_way("bf10", "direction", pl.col("prior_odds"))
     made = pl.DataFrame(columns, strict=False).select(split).unnest("posterior")
     for case, ways in zip(found, made.iter_rows(), strict=True):
         wanted = case["expected"]
-        if rules == "documented" and math.isnan(number(case["inputs"]["bf10"])):
+        if room is replication and math.isnan(number(case["inputs"]["bf10"])):
             assert ways == (None, None, None)
-        elif rules == "reference" or wanted["pi_plus"] is not None:
+        elif room is humanstudy_bench or wanted["pi_plus"] is not None:
             assert ways == tuple(expected(wanted[way]) for way in WAYS), case["id"]
         else:  # an overflow of the original
             assert sum(ways) == pytest.approx(1.0)
@@ -87,14 +90,16 @@ def test_golden_three_way_posteriors(golden, rules):
 def test_golden_scalar_posteriors(golden):
     for case in cases(golden, "bayes_factor", "posterior_scalar_human_legacy"):
         odds = value(human_prior_odds(pl.lit(not case["inputs"]["is_significant"])))
-        found = value(posterior(lit(number(case["inputs"]["bf10"])), odds, rules="reference"))
+        found = value(humanstudy_bench.posterior(lit(number(case["inputs"]["bf10"])), odds))
         assert found == expected(case["expected"]), case["id"]
 
 
 def test_golden_prior_repair(golden):
     for case in cases(golden, "bayes_factor", "pi_human_prior_fix"):
         significant = pl.lit(case["inputs"]["is_significant"])
-        found = value(prior_repair(lit(number(case["inputs"]["pi_human"])), significant))
+        found = value(
+            humanstudy_bench.prior_repair(lit(number(case["inputs"]["pi_human"])), significant)
+        )
         wanted = None if isinstance(case["expected"], dict) else case["expected"]
         assert found == expected(wanted), case["id"]
 
@@ -136,7 +141,7 @@ def test_logarithms_beyond_all_floats():
 
 def test_a_null_direction_is_no_direction():
     assert value(posterior_three_way(lit(1), lit(None), 1.0).struct.field("pi_plus")) is None
-    original = posterior_three_way(lit(1), lit(None), 1.0, rules="reference")
+    original = humanstudy_bench.posterior_three_way(lit(1), lit(None), 1.0)
     assert value(original.struct.field("pi_plus")) == 0.25
 
 
@@ -144,8 +149,6 @@ def test_a_null_direction_is_no_direction():
     "call",
     [
         lambda: posterior("bf", 1.0, scale="ln"),
-        lambda: posterior("bf", 1.0, rules="documentd"),
-        lambda: pas(rules="original"),
         lambda: pas_three_way(human=["a", "b"]),
         lambda: with_posteriors(pl.DataFrame(), missing_agent="null"),
         lambda: with_pas(pl.DataFrame(), ways="both"),
@@ -159,32 +162,32 @@ def test_arguments_outside_their_domain(call):
 def test_golden_two_way_pas(golden):
     for case in cases(golden, "aggregate_pas", "pas_2way"):
         sides = [lit(number(case["inputs"][side])) for side in ("pi_h", "pi_a")]
-        assert value(pas(*sides, rules="reference")) == expected(case["expected"]), case["id"]
+        assert value(humanstudy_bench.pas(*sides)) == expected(case["expected"]), case["id"]
         pi_h, pi_a = (number(case["inputs"][side]) for side in ("pi_h", "pi_a"))
         possible = 0 <= pi_h <= 1 and 0 <= pi_a <= 1
         wanted = pi_h * pi_a + (1 - pi_h) * (1 - pi_a) if possible else None
         assert value(pas(*sides)) == expected(wanted)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_golden_three_way_pas(golden, rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_golden_three_way_pas(golden, room):
     for case in cases(golden, "aggregate_pas", "pas_3way"):
         sides = [[lit(case["inputs"][side].get(way)) for way in WAYS] for side in ("pi_h", "pi_a")]
         whole = all(len(case["inputs"][side]) == 3 for side in ("pi_h", "pi_a"))
         sums = [sum(case["inputs"][side].values()) for side in ("pi_h", "pi_a")]
         whole = whole and sums == pytest.approx([1.0, 1.0], abs=1e-6)
-        wanted = case["expected"] if whole or rules == "reference" else None
-        assert value(pas_three_way(*sides, rules=rules)) == expected(wanted), case["id"]
+        wanted = case["expected"] if whole or room is humanstudy_bench else None
+        assert value(room.pas_three_way(*sides)) == expected(wanted), case["id"]
 
 
 def test_pas_of_what_is_missing():
     missing, nan = lit(None), lit(math.nan)
     assert value(pas(missing, lit(0.5))) is None
     assert value(pas(nan, lit(0.5))) is None
-    assert value(pas(missing, lit(0.9), rules="reference")) == 0.5
-    assert value(pas(nan, lit(0.9), rules="reference")) == pytest.approx(0.9, abs=1e-5)
+    assert value(humanstudy_bench.pas(missing, lit(0.9))) == 0.5
+    assert value(humanstudy_bench.pas(nan, lit(0.9))) == pytest.approx(0.9, abs=1e-5)
     assert value(pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)])) is None
-    original = pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)], rules="reference")
+    original = humanstudy_bench.pas_three_way([lit(1), lit(0), missing], [lit(1), lit(0), lit(0)])
     assert value(original) == 1.0
 
 
@@ -193,7 +196,7 @@ def test_posteriors_that_do_not_sum_to_1_are_none():
     assert value(pas_three_way(ones, ones)) is None
     assert value(pas_three_way(ones, half)) is None
     assert value(pas_three_way(half, ones)) is None
-    assert value(pas_three_way(ones, ones, rules="reference")) == 3.0
+    assert value(humanstudy_bench.pas_three_way(ones, ones)) == 3.0
     assert value(human_ceiling(ones)) is None
     nearly = [lit(1.0 + 5e-10), lit(-5e-10), lit(0.0)]
     assert value(pas_three_way(nearly, nearly)) == 1.0
@@ -233,8 +236,8 @@ def test_golden_fisher_z(golden):
 def test_z_of_pas_is_the_arctanh_that_numpy_has():
     share = np.random.default_rng(1).beta(0.1, 0.1, 1000)
     clamped = np.clip(2 * share - 1, -1 + 1e-6, 1 - 1e-6)
-    for rules, tolerance in (("documented", 1e-9), ("reference", 1e-14)):
-        found = pl.select(z_of_pas(pl.lit(pl.Series(share)), rules)).to_series().to_numpy()
+    for function, tolerance in ((z_of_pas, 1e-9), (scores._z_of_pas, 1e-14)):
+        found = pl.select(function(pl.lit(pl.Series(share)))).to_series().to_numpy()
         np.testing.assert_allclose(found, np.arctanh(clamped), rtol=tolerance, atol=1e-15)
 
 
@@ -263,13 +266,13 @@ def test_scalings_of_what_is_missing():
 def test_a_ceiling_below_chance_turns_the_sign_in_the_original_only():
     third = [lit(1 / 3)] * 3
     assert value(pas_ratio(lit(0.7), third)) is None
-    assert value(pas_ratio(lit(0.7), third, rules="reference")) == pytest.approx(-1.2)
+    assert value(humanstudy_bench.pas_ratio(lit(0.7), third)) == pytest.approx(-1.2)
 
 
 def test_the_repaired_pas_forgets_directions():
     columns = {"pas": [0.0, 0.7], "pi_human": [0.4, 0.9], "pi_agent": [None, 0.8]}
     tests = pl.DataFrame({**columns, "is_significant_human": [True, True]})
-    assert tests.select(repaired_pas()).to_series().to_list() == [0.5, 0.7]
+    assert tests.select(humanstudy_bench.repaired_pas()).to_series().to_list() == [0.5, 0.7]
 
 
 BAYES = pl.DataFrame(
@@ -331,12 +334,12 @@ def test_evidence_must_be_numbers(name):
 
 
 def test_a_missing_agent_by_the_originals_rules():
-    found = with_posteriors(BAYES, rules="reference").collect()
+    found = humanstudy_bench.with_posteriors(BAYES).collect()
     assert found["pi_agent"].to_list() == [0.5, 0.5, 1.0]
-    assert value(posterior(lit(-1.0), 1.0, rules="reference")) == -math.inf
+    assert value(humanstudy_bench.posterior(lit(-1.0), 1.0)) == -math.inf
     split = with_posteriors(BAYES, missing_agent="half_null")
     assert with_pas(split).collect()["pas"][1] is None
-    assert with_pas(split, rules="reference").collect()["pas"][1] == pytest.approx(0.125)
+    assert humanstudy_bench.with_pas(split).collect()["pas"][1] == pytest.approx(0.125)
 
 
 def test_domains_of_the_benchmark():
@@ -357,7 +360,7 @@ def human_tests(shared):
 
 
 def test_published_human_posteriors(human_tests):
-    split = posterior_three_way("bf10", "direction", pl.col("prior_odds"), rules="reference")
+    split = humanstudy_bench.posterior_three_way("bf10", "direction", pl.col("prior_odds"))
     made = human_tests.filter(pl.col("bf10").is_not_null()).with_columns(split).unnest("posterior")
     for way in WAYS:
         gap = made.select((pl.col(way) - pl.col(f"pi_h_{way[3:]}")).abs().max()).item()
@@ -367,11 +370,11 @@ def test_published_human_posteriors(human_tests):
 def test_published_pas_without_agents(human_tests):
     human, agent = ([f"{side}_{way[3:]}" for way in WAYS] for side in ("pi_h", "pi_a0"))
     known = human_tests.filter(pl.col("pas_no_agent").is_not_null())
-    made = known.with_columns(pas_three_way(human, agent, rules="reference").alias("pas"))
+    made = known.with_columns(humanstudy_bench.pas_three_way(human, agent).alias("pas"))
     repaired = (pl.col("pi_h_plus") + pl.col("pi_h_minus") - pl.col("pi_human_scalar")).abs() > 1e-6
     off = (pl.col("pas") - pl.col("pas_no_agent")).abs() > 1e-12
     assert made.filter(off).height == made.filter(off & repaired).height == 5
     agents = pl.col("pi_a0_plus") + pl.col("pi_a0_minus")
-    two_way = pas("pi_human_scalar", agents.replace(0.0, 0.5), rules="reference")
+    two_way = humanstudy_bench.pas("pi_human_scalar", agents.replace(0.0, 0.5))
     gap = made.filter(off).select((two_way - pl.col("pas_no_agent")).abs().max()).item()
     assert gap < 1e-12

@@ -5,8 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.replication.agreement import mean_pas, model_scores, study_scores
 from evalframe.replication.agreement.directions import with_directions
+
+ROOMS = [replication, humanstudy_bench]
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +38,13 @@ def test_published_models_are_means_of_studies(published):
     assert found.max() < 1e-12
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_published_studies_are_means_of_z(published, rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_published_studies_are_means_of_z(published, room):
     single = published["findings"].filter(
         ~pl.col("model").is_in(published["mixed"]),
         pl.col("study_id").is_in([f"study_{number:03}" for number in (3, 4, 5, 7, 11)]),
     )
-    made = study_scores(single, rule="mean_z", rules=rules)
+    made = room.study_scores(single, rule="mean_z")
     found = gaps(made, published["studies"], ["model", "study_id"])
     assert len(found) == 285
     assert found.max() < 1e-12

@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.replication import (
     finding_scores,
@@ -32,8 +33,8 @@ OPPOSITE = pl.DataFrame(
 DIRECTIONS = ["direction_human", "direction_agent"]
 
 
-def made(tests, **options):
-    return with_evidence(tests, **options).collect()
+def made(tests, room=ef.replication, **options):
+    return room.with_evidence(tests, **options).collect()
 
 
 def sides(test_type, human, agent):
@@ -77,7 +78,7 @@ def test_a_statistic_says_the_direction(test_type):
         same = 0.9999**2 + 0.0001**2 if expected[0] == expected[1] else 2 * 0.9999 * 0.0001
         plain = pi_human * pi_agent * same + (1 - pi_human) * (1 - pi_agent)
         assert found["pas"].item() == pytest.approx(plain)
-    original = made(sides(test_type, up, down), rules="reference")
+    original = made(sides(test_type, up, down), humanstudy_bench)
     assert not {*DIRECTIONS, "pi_plus_human"} & {*original.columns}
     assert original["is_two_way"].item()
 
@@ -209,7 +210,7 @@ def test_a_direction_on_one_side_only_is_an_error(side):
     if side == "human":
         silent = given.with_columns(stat_agent=pl.lit(None, pl.Float64))
         assert made(silent)["pas"].to_list() == [None] * 3
-    made(given, rules="reference")
+    made(given, humanstudy_bench)
 
 
 def test_directions_that_are_given_win_and_conflicts_are_marked():

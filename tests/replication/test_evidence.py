@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-import evalframe as ef
+from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import (
     ContractError,
@@ -15,12 +15,10 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
-from evalframe.replication import (
-    with_pas,
-    with_posteriors,
-)
 from evalframe.replication.evidence import with_evidence
 from evalframe.replication.sample import sample_tests
+
+ROOMS = [replication, humanstudy_bench]
 
 TESTS = sample_tests()
 MADE = ["log_bayes_factor_human", "bayes_factor_agent", "pi_human", "pi_agent", "pas"]
@@ -28,17 +26,16 @@ WAYS = [f"pi_{way}_{side}" for side in ("human", "agent") for way in ("plus", "m
 EFFECTS = ["effect_d_human", "effect_d_agent", "std_error_agent", "n_eff"]
 
 
-def made(rules="documented", **columns):
-    return with_evidence(pl.DataFrame(columns), rules=rules).collect()
+def made(room=replication, **columns):
+    return room.with_evidence(pl.DataFrame(columns)).collect()
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_statistics_go_the_whole_way(rules):
-    room = ef.replication if rules == "documented" else humanstudy_bench
+@pytest.mark.parametrize("room", ROOMS)
+def test_statistics_go_the_whole_way(room):
     factors = room.with_bayes_factors(TESTS)
-    posteriors = with_posteriors(factors, rules=rules)
-    expected = room.with_effect_sizes(with_pas(posteriors, rules=rules)).lazy().collect()
-    found = with_evidence(TESTS.lazy(), rules=rules).collect()
+    posteriors = room.with_posteriors(factors)
+    expected = room.with_effect_sizes(room.with_pas(posteriors).lazy().collect())
+    found = room.with_evidence(TESTS.lazy()).collect()
     assert found.columns == expected.columns
     assert found.select(TESTS.columns).equals(TESTS)
     for name in (*MADE, *WAYS, *EFFECTS):
@@ -60,10 +57,10 @@ def test_one_statistic_by_hand():
     assert found.select("effect_size_human", "effect_size_agent", "n_eff").row(0) == (1.0, 0.5, 14)
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_bayes_factors_alone(rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_bayes_factors_alone(room):
     # Odds 10 * 0.3 and 1 * 4: posteriors 3/4 and 4/5.
-    found = made(rules, bayes_factor_human=[0.3], log_bayes_factor_agent=[math.log(4)])
+    found = made(room, bayes_factor_human=[0.3], log_bayes_factor_agent=[math.log(4)])
     assert found["log_bayes_factor_human"].item() == pytest.approx(math.log(0.3))
     assert found["bayes_factor_agent"].item() == pytest.approx(4)
     assert found.select("pi_human", "pi_agent").row(0) == pytest.approx((0.75, 0.8))
@@ -85,12 +82,12 @@ def test_prior_odds_of_the_call_and_of_the_table():
     assert found["pi_agent"].to_list() == pytest.approx([0.75, 0.75])
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_posteriors_alone(rules):
-    two = made(rules, pi_human=[0.75, None], pi_agent=[0.8, 0.8])
+@pytest.mark.parametrize("room", ROOMS)
+def test_posteriors_alone(room):
+    two = made(room, pi_human=[0.75, None], pi_agent=[0.8, 0.8])
     assert two["pas"].to_list()[0] == pytest.approx(0.65, abs=1e-5)
     ways = {name: [share] for name, share in zip(WAYS, (0.5, 0.25, 0.25, 0.5, 0.5, 0), strict=True)}
-    three = made(rules, **ways)
+    three = made(room, **ways)
     assert three["pas"].item() == pytest.approx(0.5 * 0.5 + 0.25 * 0.5)
     assert three.columns == [*WAYS, "pas", "is_two_way"]
 
@@ -99,10 +96,10 @@ def test_a_posterior_that_is_missing_makes_no_pas():
     assert made(pi_human=[None, math.nan], pi_agent=[0.8, 0.8])["pas"].to_list() == [None, None]
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
-def test_pas_alone(rules):
+@pytest.mark.parametrize("room", ROOMS)
+def test_pas_alone(room):
     tests = pl.DataFrame({"pas": [0.5, None]})
-    assert with_evidence(tests, rules=rules).collect().equals(tests)
+    assert room.with_evidence(tests).collect().equals(tests)
 
 
 def test_pas_with_types_and_effects():
@@ -189,10 +186,10 @@ def test_tests_that_are_impossible_or_unknown():
     tests = {"k_human": [8], "n_human": [7], "k_agent": [7], "n_agent": [7]}
     with pytest.raises(ContractError, match="k is a whole number from 0 to n"):
         made(test_type=["binomial"], **tests)
-    made("reference", test_type=["binomial"], **tests)
-    for rules in ("documented", "reference"):
+    made(humanstudy_bench, test_type=["binomial"], **tests)
+    for room in ROOMS:
         with pytest.raises(UnknownNameError, match=r"binomail.*Did you mean 'binomial'"):
-            made(rules, test_type=["binomail"], **tests)
+            made(room, test_type=["binomail"], **tests)
     with pytest.raises(MissingColumnsError, match="needs column 'test_type'"):
         made(**tests)
     assert made(pas=[0.5], **tests)["pas"].item() == 0.5

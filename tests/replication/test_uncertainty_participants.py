@@ -10,6 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication import inverse_variance_pas
 from evalframe.replication.agreement import (
@@ -97,30 +99,24 @@ def test_each_replicate_as_by_hand(responses, design, people, level):
 
 
 def test_percentile_intervals_stand_around_the_estimate(responses, design, people):
-    found = {
-        (interval, rules): participant_intervals(
+    moved, basic = (
+        participant_intervals(
             responses,
             design,
             people,
-            resample=ef.Bootstrap(
-                cluster="participant_id", n=40, seed=2, interval=interval, rules=rules
-            ),
+            resample=ef.Bootstrap(cluster="participant_id", n=40, seed=2, interval=interval),
         ).collect()
-        for interval, rules in (
-            ("percentile", "documented"),
-            ("percentile", "reference"),
-            ("basic", "documented"),
-        )
-    }
-    moved, plain, basic = found.values()
+        for interval in ("percentile", "basic")
+    )
     for name in SCORES:
-        bias, estimate = plain[f"{name}_bias"], plain[name]
+        bias, estimate = moved[f"{name}_bias"], moved[name]
+        least = 0.0 if name == "pas" else -1.0
         assert bias.abs().min() > 0
-        for end in ("lower", "upper"):
-            expected = (plain[f"{name}_{end}"] - bias).clip(0.0 if name == "pas" else -1.0, 1.0)
+        # A basic interval is the percentile interval reflected at the estimate.
+        for end, other in (("lower", "upper"), ("upper", "lower")):
+            percentile = 2 * estimate - basic[f"{name}_{other}"]
+            expected = (percentile - bias).clip(least, 1.0)
             assert moved[f"{name}_{end}"].to_list() == pytest.approx(expected.to_list())
-        reflected = 2 * estimate - plain[f"{name}_upper"]
-        assert basic[f"{name}_lower"].to_list() == pytest.approx(reflected.to_list())
         assert (moved[f"{name}_lower"] <= estimate).all()
         assert (moved[f"{name}_upper"] >= estimate).all()
 
@@ -279,25 +275,23 @@ def test_bootstrap_moments_as_numpy_has_them():
 
 
 @pytest.mark.parametrize(
-    ("rules", "expected"),
-    [("documented", (None, None, 0)), ("reference", (0.0, 0.0, 0))],
+    ("room", "expected"),
+    [(replication, (None, None, 0)), (humanstudy_bench, (0.0, 0.0, 0))],
 )
-def test_bootstrap_moments_of_nothing(rules, expected):
+def test_bootstrap_moments_of_nothing(room, expected):
     empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
-    assert bootstrap_moments(empty, pl.col("x").mean(), rules=rules).collect().row(0) == expected
+    assert room.bootstrap_moments(empty, pl.col("x").mean()).collect().row(0) == expected
 
 
 def test_bootstrap_moments_where_every_replicate_fails():
     table = pl.DataFrame({"k": ["a"] * 3 + ["b"] * 3, "x": [1.0, 2.0, 3.0] * 2})
     broken = pl.when(pl.col("k").first() == "a").then(pl.col("x").sum()).otherwise(float("inf"))
-    found = bootstrap_moments(table, broken, by="k", n=20, rules="reference").collect()
+    found = humanstudy_bench.bootstrap_moments(table, broken, by="k", n=20).collect()
     assert found["k"].to_list() == ["a", "b"]
     assert found.row(1)[1:] == (float("inf"), 0.0, 0)
     documented = bootstrap_moments(table, broken, by="k", n=20).collect()
     assert documented.row(1)[1:] == (None, None, 0)
     assert documented.row(0)[1:] == found.row(0)[1:]
-    with pytest.raises(ParameterError, match="rules must be one of"):
-        bootstrap_moments(table, broken, rules="sound")
 
 
 @pytest.mark.parametrize("interval", ["basic", "normal"])

@@ -10,6 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe import replication
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError
 from evalframe.replication.agreement import (
     concordance_correlation,
@@ -22,6 +24,8 @@ from evalframe.replication.agreement import (
 )
 from evalframe.resample import contraction, draws, uncertainty
 from replication.score_data import drawn_tables, studied
+
+ROOMS = [replication, humanstudy_bench]
 
 BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5, interval="percentile")
 BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
@@ -58,16 +62,16 @@ def check(found, tables, keys, names):
         {"study_rule": "mean_z"},
         {"study_rule": "weighted_mean", "finding_rule": "weighted_mean", "missing": "chance"},
         {"finding_rule": "mean"},
-        {"rules": "reference"},
     ],
     ids=str,
 )
-def test_pas_of_models_as_a_naive_bootstrap(cluster, settings):
+@pytest.mark.parametrize("room", ROOMS)
+def test_pas_of_models_as_a_naive_bootstrap(cluster, settings, room):
     tests = studied()
     method, columns, stratum = NAIVE[cluster]
-    found = model_scores(tests, resample=method, **settings).collect()
+    found = room.model_scores(tests, resample=method, **settings).collect()
     tables = [
-        model_scores(table, **settings).collect()
+        room.model_scores(table, **settings).collect()
         for table in drawn_tables(method, tests, columns, stratum)
     ]
     check(found, tables, ["model"], ["pas", "pas_normalised"])
@@ -82,15 +86,13 @@ def test_pas_of_domains_draws_studies_within_them():
     assert found.filter(model="m0")["n_clusters"].to_list() == [4, 3]
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
+@pytest.mark.parametrize("room", ROOMS)
 @pytest.mark.parametrize("cluster", NAIVE)
-def test_ecs_as_a_naive_bootstrap(cluster, rules):
+def test_ecs_as_a_naive_bootstrap(cluster, room):
     tests = studied()
     method, columns, stratum = NAIVE[cluster]
-    found = ecs(tests, resample=method, rules=rules).collect()
-    tables = [
-        ecs(table, rules=rules).collect() for table in drawn_tables(method, tests, columns, stratum)
-    ]
+    found = room.ecs(tests, resample=method).collect()
+    tables = [room.ecs(table).collect() for table in drawn_tables(method, tests, columns, stratum)]
     check(found, tables, ["model"], ["ecs", "pearson", "slope", "intercept"])
 
 
@@ -365,7 +367,7 @@ def test_tests_without_a_study_are_missing_and_not_drawn():
         (lambda t: model_scores(t[:0], resample=BY_STUDY), r"nothing to resample"),
         (
             lambda t: ecs(t, resample=replace(BY_STUDY, within="domain")),
-            r"ecs: studies are drawn within the domains that are asked for.*leave out `within`",
+            r"ecs: studies are drawn within the domains of the result.*leave out `within`",
         ),
         (
             lambda t: ef.evaluate(

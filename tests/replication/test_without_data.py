@@ -10,6 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError
 from evalframe.replication import finding_scores, model_scores, study_scores
 
@@ -56,10 +57,10 @@ def test_chance_for_nothing_is_a_choice_and_counted():
         again = model_scores(made, missing="chance").collect()
         assert_frame_equal(again, imputed)
     assert imputed.select("n_studies", *LACKING).rows() == [(2, 1, 1), (1, 0, 0)]
-    reference = model_scores(TESTS, rules="reference").collect()
+    reference = humanstudy_bench.model_scores(TESTS).collect()
     assert reference["n_studies"].to_list() == [2, 1]
     # There a PAS of 0 is none either.
-    plain = model_scores(TESTS, rules="reference", missing="skip", finding_rule="mean").collect()
+    plain = humanstudy_bench.model_scores(TESTS, missing="skip", finding_rule="mean").collect()
     assert plain.select("n_studies", *LACKING).rows()[0] == (1, 1, 2)
 
 

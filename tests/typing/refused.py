@@ -20,7 +20,7 @@ ef.variant(ef.coverage, nam="share", named=1)("prediction").metrics()  # error: 
 
 # texts that are none of the choices
 ef.aurc(convention="trapezoid")  # error: arg-type
-ef.replication.with_evidence(items, rules="documentd")  # error: arg-type
+ef.replication.with_evidence(items, missing_agent="none")  # error: arg-type
 ef.survey.leaderboard(items, "segments")  # error: call-overload
 ef.survey.baseline(items, "margin")  # error: call-overload
 ef.rag.label(items, mode="loose")  # error: call-overload

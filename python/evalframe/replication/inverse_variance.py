@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.replication.agreement.possible import possible_share
+from evalframe.replication.agreement.shares import possible_share
 from evalframe.replication.numbers import finite, raw_number
 
 if TYPE_CHECKING:

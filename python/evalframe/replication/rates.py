@@ -10,7 +10,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
-from evalframe.replication.agreement.given import keys_of
+from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from evalframe.compat import humanstudy_bench
-from evalframe.replication import agreement
 
 REPORTS = [
     # Report, p-value, whether it is significant at 0.05, confidence.
@@ -257,6 +256,5 @@ def test_what_stands_for_a_pas(pas, score, wanted, mean, weighted):
     types = {"study_id": pl.String, "finding_id": pl.String, "pas": pl.Float64, "score": pl.Float64}
     test = pl.DataFrame([("s", "F1", pas, score)], schema=types, orient="row")
     for rule, value in (("mean_z", wanted), ("mean", mean), ("weighted_mean", weighted)):
-        roles = {"finding_key": "finding_id", "rules": "reference"}
-        found = agreement.finding_scores(test, rule=rule, **roles).collect()
+        found = humanstudy_bench.finding_scores(test, rule=rule, finding_key="finding_id").collect()
         assert found["pas"].item() == value, rule

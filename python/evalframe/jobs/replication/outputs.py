@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 import evalframe as ef
+from evalframe.jobs.replication.implementation import implementation_of
 from evalframe.replication.contract import KEYS
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
+    from evalframe.replication.agreement.scored_tests import Settings
 
 TABLES = ("models", "domains", "studies", "findings", "tests", "ecs", "differences")
 """What a folder gets, as Parquet files of these names."""
@@ -59,6 +61,14 @@ class Scores:
     _made: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def _room(self) -> Any:
+        return implementation_of(self.job).room
+
+    @property
+    def _settings(self) -> Settings:
+        return implementation_of(self.job).settings
+
+    @property
     def has_effects(self) -> bool:
         """Whether there are effects of both sides."""
         sides = ["effect_d_human", "effect_d_agent"]
@@ -85,25 +95,23 @@ class Scores:
     def findings(self) -> pl.DataFrame:
         """PAS of findings."""
         if "findings" not in self._made:
-            self._made["findings"] = ef.replication.finding_scores(
+            self._made["findings"] = self._room.finding_scores(
                 self.tests,
                 by=self.by,
-                rule=self.job.finding_rule,
-                finding_key=self.job.finding_key,
-                missing=self.job.missing,
-                rules=self.job.rules,
+                rule=self._settings.finding_rule,
+                finding_key=self._settings.finding_key,
+                missing=self._settings.missing,
             ).collect()
         return self._made["findings"]
 
     def studies(self) -> pl.DataFrame:
         """PAS and ECS of studies."""
-        scores = ef.replication.study_scores(
+        scores = self._room.study_scores(
             self.findings(),
             by=self.by,
-            rule=self.job.study_rule,
-            finding_key=self.job.finding_key,
-            missing=self.job.missing,
-            rules=self.job.rules,
+            rule=self._settings.study_rule,
+            finding_key=self._settings.finding_key,
+            missing=self._settings.missing,
         )
         return self._complete(scores.collect(), "study")
 
@@ -111,13 +119,10 @@ class Scores:
         """PAS and ECS of domains; empty where there are none."""
         if not self.has_domains:
             return pl.DataFrame()
-        scores = ef.replication.domain_scores(
+        scores = self._room.domain_scores(
             self.findings(),
             by=self.by,
-            study_rule=self.job.study_rule,
-            finding_key=self.job.finding_key,
-            missing=self.job.missing,
-            rules=self.job.rules,
+            **asdict(self._settings),
             resample=self._clusters,
         )
         return self._complete(scores.collect(), "domain")
@@ -125,13 +130,10 @@ class Scores:
     def models(self) -> pl.DataFrame:
         """PAS and ECS of models, the best first, and how many tests they lack that others have."""
         if "models" not in self._made:
-            scores = ef.replication.model_scores(
+            scores = self._room.model_scores(
                 self.findings(),
                 by=self.by,
-                study_rule=self.job.study_rule,
-                finding_key=self.job.finding_key,
-                missing=self.job.missing,
-                rules=self.job.rules,
+                **asdict(self._settings),
                 resample=self._clusters,
             )
             counted = self._with_absent(scores.collect())
@@ -143,12 +145,11 @@ class Scores:
         if not self.has_effects or (level == "domain" and not self.has_domains):
             return pl.DataFrame()
         if level not in self._made:
-            self._made[level] = ef.replication.ecs(
+            self._made[level] = self._room.ecs(
                 self.tests,
                 level,
                 by=self.by,
-                finding_key=self.job.finding_key,
-                rules=self.job.rules,
+                finding_key=self._settings.finding_key,
                 resample=self._clusters if level in _RESAMPLED else None,
             ).collect()
         return self._made[level]
@@ -172,17 +173,14 @@ class Scores:
         if self._clusters is None or not self.by or len(self.models()) < 2:
             return pl.DataFrame()
         between = "model" if "model" in self.by else self.by[0]
-        return ef.replication.model_differences(
+        differences: pl.LazyFrame = self._room.model_differences(
             self.tests,
             resample=self._clusters,
             between=between,
             by=[name for name in self.by if name != between],
-            finding_rule=self.job.finding_rule,
-            study_rule=self.job.study_rule,
-            finding_key=self.job.finding_key,
-            missing=self.job.missing,
-            rules=self.job.rules,
-        ).collect()
+            **asdict(self._settings),
+        )
+        return differences.collect()
 
     @property
     def _clusters(self) -> ef.Bootstrap | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
+from evalframe.jobs.replication.implementation import implementation_of
 from evalframe.replication.contract import KEYS
 from evalframe.replication.effects.kinds import kind_of
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
-    from evalframe.replication.uncertainty.pipeline import Level
+    from evalframe.replication.chain import Level
 
 _FINISHED = ("pas", "pas_normalised", "n_eff", "z_difference")
 """Columns of tests that rest on both sides."""
@@ -149,22 +151,20 @@ def drawn_scores(
     """
     assert opened.responses is not None
     assert opened.design is not None
+    implementation = implementation_of(job)
     people = dict.fromkeys(n for n in (*by, *KEYS, *_OF_PEOPLE) if n in tests.columns)
-    return ef.replication.participant_intervals(
+    scores: pl.LazyFrame = implementation.room.participant_intervals(
         opened.responses,
         opened.design,
         tests.select(*people),
         resample=resample,
         level=_LEVELS[level],
         by=by,
-        finding_rule=job.finding_rule,
-        study_rule=job.study_rule,
-        finding_key=job.finding_key,
-        missing=job.missing,
+        **asdict(implementation.settings),
         human_prior_odds=job.human_prior_odds,
         agent_prior_odds=job.agent_prior_odds,
-        rules=job.rules,
-    ).collect()
+    )
+    return scores.collect()
 
 
 _LEVELS: dict[EcsLevel, Level] = {"overall": "model", "domain": "domain", "study": "study"}

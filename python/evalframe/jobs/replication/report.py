@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.jobs.replication.implementation import implementation_of
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import CONFLICT
-from evalframe.replication.agreement.given import TWO_WAY, Settings
+from evalframe.replication.agreement.scored_tests import FINDING_RULES, STUDY_RULES, TWO_WAY
 from evalframe.replication.effects.types import SIDES
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.jobs.replication.outputs import Scores
 
 _SHOWN = {
@@ -79,14 +79,6 @@ def models_report(
     )
 
 
-_POOLED = {
-    "fisher_z": "Fisher's z, weighted by n_eff",
-    "mean_z": "Fisher's z",
-    "mean": "their mean",
-    "weighted_mean": "their weighted mean",
-}
-
-
 _DRAWN = {
     "study": "studies",
     "finding": "findings within studies",
@@ -113,12 +105,13 @@ def as_given(present: Collection[str]) -> list[str]:
 
 def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     job = scores.job
-    settings = _settings(job)
+    settings = implementation_of(job).settings
+    finding_rule, study_rule = settings.finding_rule, settings.study_rule
     original = " The original's rules." if job.rules == "reference" else ""
     yield "PAS: probability that agents and humans agree, from 0 to 1."
     yield (
-        f"Tests become findings by {_POOLED[settings.finding_rule]} ({settings.finding_rule}), "
-        f"findings become studies by {_POOLED[settings.study_rule]} ({settings.study_rule}); "
+        f"Tests become findings by {FINDING_RULES[finding_rule].label} ({finding_rule}), "
+        f"findings become studies by {STUDY_RULES[study_rule].label} ({study_rule}); "
         f"studies count alike.{original}"
     )
     if "pas_normalised" in models.columns:
@@ -134,18 +127,13 @@ def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         yield f"Resampled: {_DRAWN[str(job.cluster)]}, {job.bootstrap.n:,} times."
 
 
-def _settings(job: ReplicationJob) -> Settings:
-    """How the scores of a job are pooled."""
-    return Settings.of(job.rules, job.finding_rule, job.study_rule, job.finding_key, job.missing)
-
-
 def _without_data(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     """Findings and studies that rest on no test."""
     counts = models.select(pl.col("n_findings_without_data", "n_studies_without_data").sum())
     findings, studies = counts.row(0)
     if findings:
         of_all = scores.findings().select(*scores.by, "study_id").n_unique()
-        by_chance = _settings(scores.job).missing == "chance"
+        by_chance = implementation_of(scores.job).settings.missing == "chance"
         fate = "count as 0.5" if by_chance else "are left out; --missing chance counts them as 0.5"
         yield (
             f"Without a usable test: {findings:,} of {len(scores.findings()):,} findings"

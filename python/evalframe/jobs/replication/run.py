@@ -1,4 +1,4 @@
-"""What a job of the replication family computes: open, validate, make evidence, score."""
+"""Run a job of the replication family: open, validate, add evidence, score."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
 from evalframe.core.contract import Report, validate
+from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.replication.evidence import as_original, with_evidence
+from evalframe.jobs.replication.contract import contract_of, listed_types, unknown_types
+from evalframe.jobs.replication.implementation import (
+    implementation_of,
+    original_type,
+    with_evidence,
+)
 from evalframe.jobs.replication.inputs import groups_of, open_tests
 from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
 from evalframe.jobs.replication.outputs import Scores, absent_tests
@@ -24,9 +31,6 @@ from evalframe.jobs.replication.report import (
     told_absent,
     told_directions,
 )
-from evalframe.jobs.replication.rules import contract_of, told_types, unknown_types
-from evalframe.jobs.replication.summary import check_summary, write_summary
-from evalframe.replication.agreement.directions import agents_where_humans_tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,44 +42,38 @@ if TYPE_CHECKING:
 
 
 def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Outcome:
-    """Make the evidence of the tests of a job, and score the models."""
+    """Add the evidence to the tests of a job, and score the models."""
     opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
     if place.summary is not None:
-        check_summary(place.summary, opened, by)
+        _check_summary(place.summary, opened, by)
     with reading(", ".join(job.items)):
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
-        made = _made(job, opened, by, place.rejects)
+        tests = _tests(job, opened, by, place.rejects)
     resample = _resample(job, progress)
     drawn = None
     if resample is not None and job.cluster == PARTICIPANT:
         drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)
-    scores = Scores(made.tests, by, job, resample, drawn)
+    scores = Scores(tests.table, by, job, resample, drawn)
     models = scores.models()
     beside = None
     if place.summary is not None:
-        beside = partial(write_summary, made.tests, place.summary, opened, by, job)
+        beside = partial(_write_summary, tests.table, place.summary, opened, by, job)
     return Outcome(
         job,
         by,
         models,
-        made.report,
-        provenance(job, [], opened.describe(digest=job.hash_inputs), made.report.describe()),
+        tests.report,
+        provenance(job, [], opened.describe(digest=job.hash_inputs), tests.report.describe()),
         scores.tables,
-        notes=[*notes_of(scores, models), *made.notes],
+        notes=[*notes_of(scores, models), *tests.notes],
         beside=beside,
     )
 
 
 def check(job: ReplicationJob, place: Place) -> str:
-    """What is found in tests that keep their contract, and which of them some models lack.
-
-    Raises:
-        ContractError: They do not.
-        InputError: An input cannot be read.
-        MissingColumnsError: There is nothing to make a PAS from.
-    """
+    """Validate the tests of a job; list which of them some models lack."""
     opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
@@ -97,48 +95,40 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
     )
 
 
-class _Made(NamedTuple):
-    """Tests with their evidence.
+class _Tests(NamedTuple):
+    """Tests with their evidence, the report of their validation, and notes for readers."""
 
-    Attributes:
-        tests: The tests.
-        report: What the validation found.
-        notes: What a reader should know of them.
-    """
-
-    tests: pl.DataFrame
+    table: pl.DataFrame
     report: Report
     notes: Sequence[str]
 
 
-def _made(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Path | None) -> _Made:
-    """The tests of a job, those set aside that nothing can be made of.
-
-    Raises:
-        ContractError: A test is impossible, and is not to be set aside.
-    """
+def _tests(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Path | None) -> _Tests:
+    """The valid tests of a job with their evidence."""
     contract = contract_of(opened, by, job)
     report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
     tests, notes = _both_sides(opened, report.valid, by)
-    if opened.responses is not None and job.rules == "documented":
-        tests = agents_where_humans_tell(tests)
-    given = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
-    return _Made(_with_domains(with_evidence(tests, job)), report, [*given, *notes])
+    if opened.responses is not None:
+        tests = implementation_of(job).chain.agents_where_humans_tell(tests)
+    as_read = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
+    return _Tests(_with_domains(with_evidence(tests, job)), report, [*as_read, *notes])
 
 
 def _without_effects(tests: pl.LazyFrame, job: ReplicationJob) -> list[str]:
-    """What a reader should know of tests of unknown types, which only results may have."""
-    read = tests.with_columns(test_type=as_original()) if job.results else tests
-    unknown = unknown_types(read, job.rules) if job.results else pl.DataFrame()
+    """A note about tests of unknown types, which only results may have."""
+    if not job.results:
+        return []
+    typed = tests.with_columns(test_type=original_type())
+    unknown = unknown_types(typed, implementation_of(job).chain)
     if unknown.is_empty():
         return []
-    return [f"Effects: none are computed for tests of unknown types: {told_types(unknown)}."]
+    return [f"Effects: none are computed for tests of unknown types: {listed_types(unknown)}."]
 
 
 def _both_sides(
     opened: Tests, tests: pl.LazyFrame, by: Sequence[str]
 ) -> tuple[pl.LazyFrame, list[str]]:
-    """The tests with both sides, and what a reader should know of them."""
+    """The tests with both sides, and notes about them."""
     if opened.responses is None or opened.design is None:
         return tests, []
     joined = with_agents(tests, opened.responses, opened.design, by)
@@ -151,7 +141,7 @@ def _both_sides(
 
 
 def _with_domains(tests: pl.DataFrame) -> pl.DataFrame:
-    """The tests with the domains of the benchmark's studies, if there are no others."""
+    """The tests with domains, by default those of the benchmark's studies."""
     known = ef.replication.domain(pl.col("study_id").cast(pl.String))
     return tests if "domain" in tests.columns else tests.with_columns(known)
 
@@ -160,3 +150,39 @@ def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | 
     if job.bootstrap is None:
         return None
     return job.bootstrap.method(CLUSTERS[str(job.cluster)], progress)
+
+
+def _check_summary(folder: Path, opened: Tests, by: Sequence[str]) -> None:
+    """Raise now if the files of a summary cannot be written later."""
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder.name} is a file; name a folder for the summary")
+    if not folder.parent.is_dir():
+        raise OutputError(
+            f"cannot make {folder.name}: no folder {str(folder.parent)!r}; create it first"
+        )
+    if any(file.path.resolve().is_relative_to(folder.resolve()) for file in opened.files):
+        raise OutputError(f"{folder.name} holds inputs; write the summary elsewhere")
+    if not by:
+        raise ParameterError("the files of a summary are of models; name them by a column (--by)")
+
+
+def _write_summary(
+    tests: pl.DataFrame, folder: Path, opened: Tests, by: Sequence[str], job: ReplicationJob
+) -> None:
+    """Write the files of the original in addition to the tables of the job."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
+    model = pl.concat_str(pl.col(by).cast(pl.String).fill_null(""), separator="_")
+    humanstudy_bench.write_results(
+        tests.with_columns(model.alias("model")),
+        folder,
+        runs=opened.beside.get("runs") if [*by] == ["model"] else None,
+        finding_rule=job.finding_rule,
+        study_rule=job.study_rule,
+        finding_key=job.finding_key,
+        missing=job.missing,
+        rules=job.rules,
+        overwrite=True,
+    )

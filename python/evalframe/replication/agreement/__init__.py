@@ -1,23 +1,26 @@
 """Posteriors, PAS from test to model, and ECS: how far agents agree with humans."""
 
-from evalframe.replication.agreement.alignment import pas, pas_three_way, repaired_pas
-from evalframe.replication.agreement.columns import with_pas, with_posteriors
-from evalframe.replication.agreement.concordance import (
-    concordance_correlation,
-    regression_intercept,
-    regression_slope,
+from evalframe.replication.agreement.alignment import (
+    pas,
+    pas_three_way,
+    with_pas,
+    with_posteriors,
 )
-from evalframe.replication.agreement.domains import DOMAINS, domain
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.ecs_weights import with_ecs_weights
 from evalframe.replication.agreement.findings import finding_scores
-from evalframe.replication.agreement.metrics import mean_pas, pooled_pas
+from evalframe.replication.agreement.metrics import (
+    concordance_correlation,
+    mean_pas,
+    pooled_pas,
+    regression_intercept,
+    regression_slope,
+)
 from evalframe.replication.agreement.pairs import p_null
 from evalframe.replication.agreement.posteriors import (
     human_prior_odds,
     posterior,
     posterior_three_way,
-    prior_repair,
 )
 from evalframe.replication.agreement.scalings import (
     field_comparable_pas,
@@ -26,7 +29,13 @@ from evalframe.replication.agreement.scalings import (
     pas_ratio,
     pas_within_range,
 )
-from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from evalframe.replication.agreement.studies import (
+    DOMAINS,
+    domain,
+    domain_scores,
+    model_scores,
+    study_scores,
+)
 
 __all__ = [
     "DOMAINS",
@@ -49,10 +58,8 @@ __all__ = [
     "pooled_pas",
     "posterior",
     "posterior_three_way",
-    "prior_repair",
     "regression_intercept",
     "regression_slope",
-    "repaired_pas",
     "study_scores",
     "with_ecs_weights",
     "with_pas",

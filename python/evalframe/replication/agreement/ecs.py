@@ -1,34 +1,39 @@
-"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings.
-
-Where the original program differs:
-
-| case | `rules="documented"` | `rules="reference"` |
-|---|---|---|
-| sums of squares | divided by the sum of weights (Lin's) | not, unlike the shift of means |
-| both sides constant | 1 if they are equal, else 0 | 1 |
-| Pearson's correlation, one side constant | null | 0 |
-| weights within a study | alike for all findings | alike for all tests |
-| tests without a study | missing, counted | dropped |
-| ECS of a finding | concordance | Pearson's correlation |
-"""
+"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from evalframe.core.rules import Rules, check_choice
-from evalframe.replication.agreement.ecs_rows import EcsLevel, ecs_of, ecs_rows
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.rows import as_expr
+from evalframe.core.rules import check_choice
+from evalframe.core.state import ratio
+from evalframe.replication.agreement.ecs_weights import checked_tests, share_of
+from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
 
 if TYPE_CHECKING:
-    import polars as pl
+    from collections.abc import Mapping
 
+    from evalframe.core.tables import Keys
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import FindingKey
+    from evalframe.replication.agreement.scored_tests import FindingKey
     from evalframe.resample.methods import Bootstrap
 
-__all__ = ["EcsLevel", "ecs"]
+EcsLevel: TypeAlias = Literal["overall", "domain", "study", "finding"]
+
+Values: TypeAlias = Callable[[Callable[[str], pl.Expr]], "Mapping[str, pl.Expr]"]
+"""A function like `agreement_values`."""
+
+LEAST = 3
+"""Smallest number of tests of an ECS."""
+
+X, Y, MASS = ":x", ":y", ":w"
 
 
 def ecs(
@@ -38,56 +43,55 @@ def ecs(
     by: By = None,
     human: IntoExpr = "effect_d_human",
     agent: IntoExpr = "effect_d_agent",
-    weighting: Weighting | None = None,
+    weighting: Weighting = "two_level",
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    rules: Rules = "documented",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
     """Effect concordance score: Lin's concordance correlation of human and agent effects.
 
-    A test weighs 1 / (findings of its study) / (tests of its finding), so that studies count alike,
-    and findings within a study. Findings and tests without effects are counted there, too: a study
-    weighs less the more of them it lacks.
+    The weight of a test is 1 / (findings of its study) / (tests of its finding): studies have equal
+    weights, and findings within a study. Findings and tests without effects are counted there: a
+    study has less weight the more of them are missing.
 
     Args:
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`,
-            effects, and as far as there are `model`, `sub_study_id`, `domain`.
+            effects, and if present `model`, `sub_study_id`, `domain`.
         level: `overall`, by `domain`, by `study`, or by `finding`.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
-        human: Standardised effect of humans (d); null, NaN and infinite ones are missing.
+        human: Standardised effect of humans (d); null, NaN and infinite values are missing.
         agent: Standardised effect of agents.
-        weighting: `two_level`, as above. `two_level_valid`: only findings and tests with both
-            effects are counted, so that every study with one weighs the same. `equal`: all tests
-            alike. By default `two_level`; `equal` by the original's rules within a study.
-        finding_key: `composite`: findings are told apart by sub-study too; `finding_id`: not.
-        weight: How often each test counts, on top of these weights. Tests of weight 0 are left out.
-        rules: `documented`, or `reference` for the original's numbers.
-        resample: `ef.Bootstrap(cluster="study_id")`: studies are drawn, by domains within them.
-            `ef.Bootstrap(cluster="finding_id")`: findings, within their study. What is drawn twice
-            counts twice, with the weight that it has. All groups see the same draws. See
+        weighting: `two_level`, as above. `two_level_valid`: count only findings and tests with both
+            effects; then every study with one has the same weight. `equal`: all tests equally.
+        finding_key: `composite`: findings of different sub-studies are different; `finding_id`: see
+            `finding_scores`.
+        weight: Number of times that each test is included, in addition to these weights. Tests of
+            weight 0 are dropped.
+        resample: `ef.Bootstrap(cluster="study_id")` draws studies, by domains within them.
+            `ef.Bootstrap(cluster="finding_id")` draws findings within their study. A cluster drawn
+            twice is included twice, with its weight. All groups see the same draws. See
             `model_scores`.
 
     Returns:
-        by..., `domain`, `study_id` or the finding's keys; `ecs` (Float64 in [-1, 1], null where
-        fewer than 3 tests have both effects, or effects are so large or small, beyond 1e150 or
-        1e-140, that their squares are no numbers; 0 where one side is constant; where both are 1 if
-        they are equal, else 0), `pearson` (their weighted correlation, null where a side is
-        constant), `slope` and `intercept` (of the line of agents on humans: the caricature; null
-        where humans do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other
-        tests) and `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both
-        standard deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted
-        by the keys. Lazy.
+        by..., `domain`, `study_id` or the finding's keys; `ecs` (Float64 in [-1, 1]; null if fewer
+        than 3 tests have both effects, or effects are so large or small, beyond 1e150 or 1e-140,
+        that their squares overflow or underflow; 0 if one side is constant; if both are, 1 if they
+        are equal, else 0), `pearson` (their weighted correlation, null if a side is constant),
+        `slope` and `intercept` (of the line of agents on humans, the caricature; null if humans
+        do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other tests) and
+        `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both standard
+        deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted by the
+        keys. Lazy.
 
         With `resample` each of `ecs`, `pearson`, `slope` and `intercept` is followed by its
         `_std_error`, `_lower`, `_upper` and `_drop_rate`, and `n_clusters` (Int64, studies or
-        findings with both effects) is the last column; null where nothing varies. Replicates with
+        findings with both effects) is the last column; null if nothing varies. Replicates with
         fewer than 3 tests are dropped. The bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain, effects are no numbers, or there are no
-            two clusters to draw.
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument is invalid, effects are not numeric, or there are fewer than two
+            clusters.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), ECS; Lin (1989), A concordance correlation
@@ -104,15 +108,116 @@ def ecs(
         ...         "effect_d_agent": [1.0, 2.0, 3.0, None],
         ...     }
         ... )
-        >>> found = ecs(tests).select(pl.col("ecs", "slope").round(6), "n_tests", "missing_rate")
-        >>> found.collect().rows()
+        >>> result = ecs(tests).select(pl.col("ecs", "slope").round(6), "n_tests", "missing_rate")
+        >>> result.collect().rows()
         [(0.571429, 1.0, 3, 0.25)]
     """
-    check_choice("level", level, EcsLevel)
-    check_choice("rules", rules, Rules)
-    rows = ecs_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight, rules)
-    if resample is not None:
-        from evalframe.replication.uncertainty.concordance import with_ecs_spreads
+    rows = ecs_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight)
+    return ecs_table(rescaled(rows, weight), level, agreement_values, resample)
 
-        return with_ecs_spreads(resample, rows, level, rules).rename(rows.keys.restore())
-    return ecs_of(rows, level, rules).rename(rows.keys.restore())
+
+@dataclass(frozen=True)
+class EcsRows:
+    """Tests with effects and weights.
+
+    Attributes:
+        frame: Keys under internal names, the names of the finding, `domain` if the table has it,
+            `:x` (human), `:y` (agent) and `:w`.
+        keys: The group keys.
+        finding: Columns that identify a finding within them, the study first.
+        group: Columns that identify a row of the result.
+    """
+
+    frame: pl.LazyFrame
+    keys: Keys
+    finding: list[str]
+    group: list[str]
+
+
+def ecs_rows(
+    caller: str,
+    tests: Frame,
+    level: EcsLevel,
+    by: By,
+    human: IntoExpr,
+    agent: IntoExpr,
+    weighting: Weighting,
+    finding_key: FindingKey,
+    weight: IntoExpr | None,
+) -> EcsRows:
+    """The tests with their weights; arguments as in `ecs`."""
+    check_choice("level", level, EcsLevel)
+    requires = ["domain"] if level == "domain" else []
+    columns = [human, agent, *([] if weight is None else [weight])]
+    schema, keys, finding = checked_tests(
+        caller, tests, by, columns, weighting, finding_key, requires
+    )
+    times = pl.lit(1.0) if weight is None else as_expr(weight).cast(pl.Float64)
+    rows = tables.lazy(tests).select(
+        *keys.select(),
+        *finding,
+        *(["domain"] if "domain" in schema else []),
+        as_expr(human).cast(pl.Float64).alias(X),
+        as_expr(agent).cast(pl.Float64).alias(Y),
+        times.alias(MASS),
+    )
+    if weight is not None:
+        rows = rows.filter(pl.col(MASS).ne_missing(0.0))
+    within = [*keys.inner, *finding], [*keys.inner, "study_id"]
+    by_finding, by_study = ([pl.col(name) for name in names] for names in within)
+    share = share_of(by_finding, by_study, pl.col(X), pl.col(Y), weighting)
+    names = {
+        "overall": [],
+        "domain": ["domain"],
+        "study": ["study_id"],
+        "finding": finding,
+    }
+    group = [*keys.inner, *names[level]]
+    return EcsRows(rows.with_columns(pl.col(MASS) * share), keys, finding, group)
+
+
+def rescaled(rows: EcsRows, weight: IntoExpr | None) -> EcsRows:
+    """Divide weights from users by the power of 2 below the largest.
+
+    The shares stay the same, and sums do not overflow.
+    """
+    if weight is None:
+        return rows
+    mass = pl.col(MASS)
+    largest = pl.when(mass.is_finite() & (mass > 0.0)).then(mass).max()
+    exponent = largest.log(2.0).floor().clip(upper_bound=1023.0)
+    scaled = mass / (2.0**exponent).fill_null(1.0)
+    return replace(rows, frame=rows.frame.with_columns(scaled.alias(MASS)))
+
+
+def ecs_table(
+    rows: EcsRows, level: EcsLevel, values: Values, resample: Bootstrap | None
+) -> pl.LazyFrame:
+    """The ECS of groups, with intervals if tests are resampled, by the names of the keys."""
+    if resample is not None:
+        from evalframe.replication.uncertainty.scores import with_ecs_spreads
+
+        return with_ecs_spreads(resample, rows, level, values).rename(rows.keys.restore())
+    return ecs_of(rows, level, values).rename(rows.keys.restore())
+
+
+def ecs_of(rows: EcsRows, level: EcsLevel, values: Values) -> pl.LazyFrame:
+    """The ECS of groups, under internal names of the keys, sorted."""
+    sums = pair_sums(rows.frame, rows.group, X, Y, MASS)
+    all_values = values(pl.col)
+    count, missing = pl.col("n_tests"), pl.col("n_missing")
+    columns: dict[str, pl.Expr] = {
+        name: pl.when(count >= LEAST).then(value) for name, value in all_values.items()
+    }
+    if level == "finding":
+        columns["pearson"] = pl.when((count >= 2) & both_spread()).then(all_values["pearson"])
+        columns["p_null"] = p_null(columns["pearson"], count)
+    rate = ratio(missing.cast(pl.Float64), (count + missing).cast(pl.Float64))
+    table = sums.select(
+        *rows.group,
+        *(value.alias(name) for name, value in columns.items()),
+        count,
+        missing,
+        rate.alias("missing_rate"),
+    )
+    return table.sort(rows.group) if rows.group else table

@@ -10,8 +10,7 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
-from evalframe.replication.agreement.given import check_numbers, keys_of
-from evalframe.replication.agreement.rules import FindingKey
+from evalframe.replication.agreement.scored_tests import FindingKey, check_numbers, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +21,9 @@ if TYPE_CHECKING:
 
 Weighting: TypeAlias = Literal["two_level", "two_level_valid", "equal"]
 
-_TAKEN = (
-    "study_id",
-    "sub_study_id",
-    "finding_id",
-    "domain",
-    "ecs",
-    "pearson",
-    "slope",
-    "intercept",
-    "p_null",
-    "n_tests",
-    "n_missing",
-    "missing_rate",
+_RESERVED = (
+    *("study_id", "sub_study_id", "finding_id", "domain", "ecs", "pearson", "slope", "intercept"),
+    *("p_null", "n_tests", "n_missing", "missing_rate"),
 )
 
 
@@ -73,7 +62,7 @@ def with_ecs_weights(
         >>> with_ecs_weights(tests).collect()["ecs_weight"].to_list()
         [0.25, 0.25, 0.5]
     """
-    _, keys, finding = opened(
+    _, keys, finding = checked_tests(
         "with_ecs_weights", tests, by, [human, agent], weighting, finding_key, []
     )
     lazy = tables.lazy(tests)
@@ -83,35 +72,24 @@ def with_ecs_weights(
     return lazy.with_columns(share.alias("ecs_weight"))
 
 
-def opened(
+def checked_tests(
     caller: str,
     tests: Frame,
     by: By,
     columns: Sequence[IntoExpr],
     weighting: Weighting,
     finding_key: FindingKey,
-    needs: Sequence[str],
+    requires: Sequence[str],
 ) -> tuple[pl.Schema, Keys, list[str]]:
-    """The columns of tests, checked, with the keys and what names a finding within them.
-
-    Args:
-        caller: Who asks, for messages.
-        tests: The table.
-        by: Group keys.
-        columns: Effects and weights, which must be numbers.
-        weighting: How tests are weighed.
-        finding_key: What names a finding within a study.
-        needs: Further columns that must be there.
-    """
+    """Check the numeric columns of tests; return schema, keys and the columns of a finding."""
     check_choice("weighting", weighting, Weighting)
     check_choice("finding_key", finding_key, FindingKey)
     lazy = tables.lazy(tests)
     schema = lazy.collect_schema()
-    keys = keys_of(by, schema, _TAKEN)
-    exprs = [as_expr(column).alias(f":{place}") for place, column in enumerate(columns)]
-    if missing := {"study_id", "finding_id", *needs, *columns_read((*keys.exprs, *exprs))} - {
-        *schema
-    }:
+    keys = keys_of(by, schema, _RESERVED)
+    exprs = [as_expr(column).alias(f":{i}") for i, column in enumerate(columns)]
+    required = {"study_id", "finding_id", *requires, *columns_read((*keys.exprs, *exprs))}
+    if missing := required - {*schema}:
         raise MissingColumnsError.of(caller, missing, schema)
     check_numbers(caller, lazy, columns)
     composite = finding_key == "composite" and "sub_study_id" in schema
@@ -125,21 +103,12 @@ def share_of(
     y: pl.Expr,
     weighting: Weighting,
 ) -> pl.Expr:
-    """The weight of each test, null without a study.
-
-    Args:
-        finding: What names a finding.
-        study: What names a study, its id last.
-        x: Effect of humans.
-        y: Effect of agents.
-        weighting: How tests are weighed.
-    """
+    """The weight of each test, null without a study, whose id is the last of `study`."""
     known = study[-1].is_not_null()
     if weighting == "equal":
         return pl.when(known).then(1.0)
-    counted = known
     if weighting == "two_level_valid":
-        counted = known & (x.is_finite() & y.is_finite()).fill_null(value=False)
-    per_test = pl.when(counted).then(1.0 / counted.sum().over(finding))
-    # The shares of a finding's tests sum to 1, those of a study's tests to its number of findings.
+        known = known & (x.is_finite() & y.is_finite()).fill_null(value=False)
+    per_test = pl.when(known).then(1.0 / known.sum().over(finding))
+    # The shares of the tests of a finding sum to 1, those of a study to its number of findings.
     return per_test / per_test.sum().over(study).round()

@@ -1,6 +1,6 @@
 """Agreement of weighted pairs within groups of a frame, in two passes over the rows.
 
-For tables; as a mergeable state the same quantities are in `concordance`.
+For tables; `metrics` has the same quantities as mergeable states.
 """
 
 from __future__ import annotations
@@ -11,38 +11,27 @@ import polars as pl
 
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
-from evalframe.replication.agreement.fisher import fisher_z
+from evalframe.replication.agreement.shares import fisher_z
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import IntoExpr
 
 _FLAT = 1e-10
 
 _LEAST = 1e-290
-"""Sums of squares below this have lost digits, and what is divided by them."""
+"""Quotients by sums of squares below this have lost digits."""
 
 
 def pair_sums(
     rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
 ) -> pl.LazyFrame:
-    """What pairs add up to within groups.
+    """Sums of weighted pairs within groups: counts, means, squares and products about the means.
 
-    In two passes over columns rather than within the aggregation, which would then not stream.
-
-    Args:
-        rows: Pairs.
-        group: Columns of the group; none for all rows as one.
-        x: Column of one side.
-        y: Column of the other.
-        weight: Column of weights; pairs without a finite one above 0 do not count.
-
-    Returns:
-        The group, `n_tests` (pairs that count), `n_missing` (others), and sums for
-        `agreement_values`, in no order.
+    Pairs that are not finite, or without a finite weight above 0, count as missing.
     """
+    # Means first, then sums about them over columns: within one aggregation it would not stream.
     w = pl.col(weight)
     valid = pl.all_horizontal(pl.col(x).is_finite(), pl.col(y).is_finite(), w.is_finite(), w > 0)
     names = {x: "x", y: "y", weight: "w"}
@@ -78,7 +67,7 @@ def pair_sums(
         x_.null_count().cast(pl.Int64).alias("n_missing"),
     ]
     added = products.group_by(group).agg(aggregations) if group else products.select(aggregations)
-    # What the rounding of the means left is taken off again.
+    # Subtract what the rounding of the means left.
     mass, rest_x, rest_y = pl.col("mass"), pl.col("rest_x"), pl.col("rest_y")
     return added.with_columns(
         pl.col("gap") / mass,
@@ -89,14 +78,14 @@ def pair_sums(
 
 
 def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
-    """Two-sided p-value of a correlation against none, by Fisher's z: 2 (1 - Phi(|z| sqrt(n - 3))).
+    """Two-sided p-value of a zero correlation by Fisher's z: 2 (1 - Phi(|z| sqrt(n - 3))).
 
     Args:
         r: Correlation, between -1 and 1.
-        n: How many pairs it is of.
+        n: Number of pairs.
 
     Returns:
-        Float64 in [0, 1], named `p_null`; null where r is null, -1 or 1 or beyond, or n below 4.
+        Float64 in [0, 1], named `p_null`; null if r is null or not inside (-1, 1), or n is below 4.
 
     Examples:
         >>> import polars as pl
@@ -117,51 +106,49 @@ def _two_tails(z: pl.Series) -> pl.Series:
     return pl.Series(z.name, erfc(z.to_numpy() / np.sqrt(2.0)), nan_to_null=True)
 
 
-def agreement_values(
-    rules: Rules, named: Mapping[str, pl.Expr] | None = None
-) -> dict[str, pl.Expr]:
-    """From the sums of pairs: `ecs`, `pearson`, `slope`, `intercept`.
-
-    Args:
-        rules: See `evalframe.replication.agreement.ecs`.
-        named: The sums by name; by default the columns that `pair_sums` gives.
-    """
-    c = pl.col if named is None else named.__getitem__
-    original = rules == "reference"
-    least = 0.0 if original else _LEAST
-    vary = c("x_varies") & c("y_varies")
-    varies = c("x_varies") | c("y_varies")
-    twice = 2.0 * c("products")
-    # Lin's divisor by the mean square of y - x, of which nothing large cancels.
-    lin = twice + c("gap_squares")
-    divisor = c("x_squares") + c("y_squares") + c("gap") ** 2 if original else lin
-    same = pl.lit(1.0) if original else (c("gap_squares") == 0.0).cast(pl.Float64)
-    concordance = (
-        pl.when(vary)
-        .then(_quotient(twice, divisor, least).clip(-1.0, 1.0))
-        .when(varies)
-        .then(0.0)
-        .otherwise(same)
-    )
-    scale = c("x_squares").sqrt() * c("y_squares").sqrt()
-    apart = _quotient(c("products"), scale, least)
-    correlation = pl.when(vary).then(apart.clip(-1.0, 1.0))
-    slope = pl.when(c("x_varies")).then(_quotient(c("products"), c("x_squares"), least))
+def agreement_values(sums: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
+    """`ecs`, `pearson`, `slope` and `intercept` from the sums of `pair_sums`."""
+    twice, same = 2.0 * sums("products"), sums("gap_squares") == 0.0
+    # Lin's divisor by the mean square of y - x, where no large numbers cancel.
+    lin = quotient(twice, twice + sums("gap_squares"), _LEAST)
     return {
-        "ecs": concordance,
-        "pearson": correlation.otherwise(0.0) if original else correlation,
-        "slope": slope,
-        "intercept": c("mean_y") - slope * c("mean_x"),
+        "ecs": if_varying(sums, lin, same.cast(pl.Float64)),
+        "pearson": pl.when(both_vary(sums)).then(correlation(sums, _LEAST)),
+        **regression(sums, _LEAST),
     }
 
 
-def _quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
-    """The quotient, null where a side is no number or the divisor is not above the least."""
-    known = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
-    return pl.when(known).then(numerator / divisor)
+def if_varying(sums: Callable[[str], pl.Expr], concordance: pl.Expr, constant: pl.Expr) -> pl.Expr:
+    """The concordance in [-1, 1]: 0 if one side is constant, `constant` if both are."""
+    value = pl.when(both_vary(sums)).then(concordance.clip(-1.0, 1.0))
+    return value.when(sums("x_varies") | sums("y_varies")).then(0.0).otherwise(constant)
+
+
+def both_vary(sums: Callable[[str], pl.Expr]) -> pl.Expr:
+    """Return True if neither side is constant."""
+    return sums("x_varies") & sums("y_varies")
+
+
+def correlation(sums: Callable[[str], pl.Expr], least: float) -> pl.Expr:
+    """Pearson's correlation of two sides that vary."""
+    scale = sums("x_squares").sqrt() * sums("y_squares").sqrt()
+    return quotient(sums("products"), scale, least).clip(-1.0, 1.0)
+
+
+def regression(sums: Callable[[str], pl.Expr], least: float) -> dict[str, pl.Expr]:
+    """Slope and intercept of the least squares line of y on x."""
+    slope = quotient(sums("products"), sums("x_squares"), least)
+    slope = pl.when(sums("x_varies")).then(slope)
+    return {"slope": slope, "intercept": sums("mean_y") - slope * sums("mean_x")}
+
+
+def quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
+    """The quotient, null if an argument is not finite or the divisor not above `least`."""
+    valid = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
+    return pl.when(valid).then(numerator / divisor)
 
 
 def both_spread() -> pl.Expr:
-    """From the sums of pairs: whether both standard deviations exceed 1e-10."""
+    """Return True if both standard deviations exceed 1e-10."""
     smallest = pl.min_horizontal("x_squares", "y_squares")
     return ratio(smallest, pl.col("mass")).sqrt() > _FLAT

@@ -1,15 +1,4 @@
-"""From Bayes factors to posteriors, two-way and three-way, and what stands for missing agents.
-
-Where the original program differs:
-
-| case | `rules="documented"` | `rules="reference"` |
-|---|---|---|
-| Bayes factor null or NaN | null | posterior 0.5 |
-| Bayes factor times prior odds overflows | posterior 1 | undefined |
-| Bayes factor or prior odds negative | null | the formula |
-| direction null | null | split in halves, as direction 0 |
-| no direction given, a statistic with a sign | that sign | PAS is two-way |
-"""
+"""From Bayes factors to posteriors of an effect, two-way and three-way."""
 
 from __future__ import annotations
 
@@ -18,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import Rules, check_choice
+from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
@@ -26,43 +15,34 @@ if TYPE_CHECKING:
 Scale: TypeAlias = Literal["ratio", "log"]
 
 HUMAN_PRIOR_ODDS, NULL_FINDING_PRIOR_ODDS, AGENT_PRIOR_ODDS = 10.0, 0.1, 1.0
-"""Prior odds of an effect that the evaluators use; the method's documentation is silent on them."""
+"""Prior odds of an effect in the evaluators of HumanStudy-Bench; its documentation has none."""
 
 SAME_SIDE, OTHER_SIDE = 0.9999, 0.0001
-"""How the posterior of an effect is split between the side of its direction and the other."""
+"""Shares of the posterior of an effect: the side of its direction, and the other side."""
 
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
-"""Fields of a three-way posterior: a positive effect, a negative effect, none."""
-
-_REPAIR = 100.0
+"""Fields of a three-way posterior: a positive effect, a negative effect, no effect."""
 
 
 def posterior(
-    bayes_factor: IntoExpr,
-    prior_odds: IntoExpr | float,
-    *,
-    scale: Scale = "ratio",
-    rules: Rules = "documented",
+    bayes_factor: IntoExpr, prior_odds: IntoExpr | float, *, scale: Scale = "ratio"
 ) -> pl.Expr:
     """Posterior probability of an effect: odds / (1 + odds), odds = Bayes factor * prior odds.
 
-    A row-level expression. An infinite Bayes factor gives 1, and none overflows.
+    A row-level expression. An infinite Bayes factor gives 1, and large ones do not overflow.
 
     Args:
-        bayes_factor: BF10, evidence for an effect against none, 0 or more.
-        prior_odds: Odds of an effect before the data: a column, or a number. The evaluators take 10
+        bayes_factor: BF10, evidence for an effect against no effect, 0 or more.
+        prior_odds: Odds of an effect before the data: a column, or a number. The evaluators use 10
             for humans (see `human_prior_odds`) and 1 for agents.
-        scale: `log` if `bayes_factor` holds natural logarithms.
-        rules: `reference` has 0.5 where there is no Bayes factor, and nothing where the odds of a
-            finite one overflow.
+        scale: `log` if `bayes_factor` contains natural logarithms.
 
     Returns:
-        Float64 in [0, 1], named `posterior`. Null where either is null or NaN, negative, or their
-        product is not defined. By `reference` 0.5 for a Bayes factor that is null or NaN, and for a
-        negative one whatever the formula gives, also outside [0, 1].
+        Float64 in [0, 1], named `posterior`. Null if either argument is null, NaN or negative, or
+        their product is undefined.
 
     Raises:
-        ParameterError: Unknown scale or rules.
+        ParameterError: The scale is unknown.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), posteriors.
@@ -76,8 +56,7 @@ def posterior(
         >>> tests.select(posterior(pl.lit(1e4), pl.lit(1.0), scale="log")).item()
         1.0
     """
-    effect, _ = _posteriors(bayes_factor, prior_odds, scale, rules)
-    return effect.alias("posterior")
+    return posteriors_of(bayes_factor, None, prior_odds, scale)[0].alias("posterior")
 
 
 def posterior_three_way(
@@ -86,27 +65,24 @@ def posterior_three_way(
     prior_odds: IntoExpr | float,
     *,
     scale: Scale = "ratio",
-    rules: Rules = "documented",
 ) -> pl.Expr:
-    """Posteriors of a positive effect, of a negative effect, and of none.
+    """Posteriors of a positive effect, of a negative effect, and of no effect.
 
-    A row-level expression. The posterior of an effect goes to the side of its direction but for one
-    part in 10,000; without a direction each side has half.
+    A row-level expression. The side of the direction gets the posterior of an effect except for one
+    part in 10,000. With direction 0 each side gets half.
 
     Args:
-        bayes_factor: BF10, evidence for an effect against none, 0 or more.
+        bayes_factor: BF10, evidence for an effect against no effect, 0 or more.
         direction: Above 0 for a positive effect, below 0 for a negative one, 0 for neither.
         prior_odds: Odds of an effect before the data: a column, or a number.
-        scale: `log` if `bayes_factor` holds natural logarithms.
-        rules: As in `posterior`; `reference` also takes a null direction for none.
+        scale: `log` if `bayes_factor` contains natural logarithms.
 
     Returns:
         Struct of Float64 `pi_plus`, `pi_minus`, `pi_zero`, which sum to 1, named `posterior`; all
-        three null where one of them is not defined. By `reference` as in `posterior`, and where the
-        odds overflow `pi_zero` is 0 and the others are null.
+        three null if the posterior or the direction is undefined.
 
     Raises:
-        ParameterError: Unknown scale or rules.
+        ParameterError: The scale is unknown.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), evaluators.
@@ -119,78 +95,57 @@ def posterior_three_way(
         >>> tests.select(split).unnest("posterior").rows()
         [(0.49995, 5e-05, 0.5), (0.25, 0.25, 0.5)]
     """
-    parts = three_ways(bayes_factor, direction, prior_odds, scale, rules)
-    return pl.struct(parts).alias("posterior")
+    _, *ways = posteriors_of(bayes_factor, direction, prior_odds, scale)
+    return pl.struct(way.alias(name) for name, way in zip(WAYS, ways, strict=True)).alias(
+        "posterior"
+    )
 
 
-def three_ways(
-    bayes_factor: IntoExpr,
-    direction: IntoExpr,
-    prior_odds: IntoExpr | float,
-    scale: Scale,
-    rules: Rules,
+def posteriors_of(
+    bayes_factor: IntoExpr, direction: IntoExpr | None, prior_odds: IntoExpr | float, scale: Scale
 ) -> list[pl.Expr]:
-    """The fields of `posterior_three_way`, each by its name."""
-    effect, none = _posteriors(bayes_factor, prior_odds, scale, rules)
-    side = as_expr(direction).cast(pl.Float64).fill_nan(None)
-    if rules == "reference":
-        side = side.fill_null(0.0)
-    parts = split_ways(effect, none, side)
-    return [part.alias(way) for way, part in zip(WAYS, parts, strict=True)]
-
-
-def split_ways(effect: pl.Expr, none: pl.Expr, direction: pl.Expr) -> list[pl.Expr]:
-    """Posteriors of an effect and of none as those of plus, minus and zero.
-
-    Null where there is no direction.
-    """
-    plus, minus = _share(direction) * effect, _share(-direction) * effect
-    return [plus, minus, pl.when(direction.is_not_null()).then(none)]
-
-
-def _share(side: pl.Expr) -> pl.Expr:
-    """What the side of this sign has of the posterior of an effect."""
-    decided = pl.when(side > 0).then(SAME_SIDE).when(side < 0).then(OTHER_SIDE)
-    return decided.when(side == 0).then(0.5)
-
-
-def _posteriors(
-    bayes_factor: IntoExpr, prior_odds: IntoExpr | float, scale: Scale, rules: Rules
-) -> tuple[pl.Expr, pl.Expr]:
-    """The posteriors of an effect and of none."""
-    check_choice("scale", scale, Scale)
-    check_choice("rules", rules, Rules)
-    evidence = as_expr(bayes_factor).cast(pl.Float64).fill_nan(None)
-    given = pl.lit(float(prior_odds)) if isinstance(prior_odds, int | float) else prior_odds
-    prior = as_expr(given).cast(pl.Float64).fill_nan(None)
-    if rules == "reference":
-        return _original_posteriors(evidence.exp() if scale == "log" else evidence, prior)
+    """Posterior of an effect, with a direction followed by those of plus, minus and zero."""
+    evidence, prior = evidence_and_prior(bayes_factor, prior_odds, scale)
     if scale == "log":
         log_odds = pl.when(prior >= 0).then(evidence + prior.log())
         effect, none = 1.0 / (1.0 + (-log_odds).exp()), 1.0 / (1.0 + log_odds.exp())
     else:
         odds = pl.when((evidence >= 0) & (prior >= 0)).then(evidence * prior)
         effect, none = 1.0 / (1.0 + 1.0 / odds), 1.0 / (1.0 + odds)
-    return effect.fill_nan(None), none.fill_nan(None)
+    effect, none = effect.fill_nan(None), none.fill_nan(None)
+    if direction is None:
+        return [effect]
+    return [effect, *split_ways(effect, none, as_expr(direction).cast(pl.Float64).fill_nan(None))]
 
 
-def _original_posteriors(evidence: pl.Expr, prior: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    odds = evidence * prior
-    certain = evidence == float("inf")
-    effect = pl.when(certain).then(1.0).otherwise(odds / (1.0 + odds))
-    none = pl.when(certain).then(0.0).otherwise(1.0 / (1.0 + odds))
-    unknown = evidence.is_null()
-    halves = (pl.when(unknown).then(0.5).otherwise(part) for part in (effect, none))
-    first, second = (half.fill_nan(None) for half in halves)
-    return first, second
+def evidence_and_prior(
+    bayes_factor: IntoExpr, prior_odds: IntoExpr | float, scale: Scale
+) -> tuple[pl.Expr, pl.Expr]:
+    """Bayes factor and prior odds as Float64 without NaN."""
+    check_choice("scale", scale, Scale)
+    odds = pl.lit(float(prior_odds)) if isinstance(prior_odds, int | float) else prior_odds
+    evidence, prior = (as_expr(each).cast(pl.Float64) for each in (bayes_factor, odds))
+    return evidence.fill_nan(None), prior.fill_nan(None)
+
+
+def split_ways(effect: pl.Expr, none: pl.Expr, direction: pl.Expr) -> list[pl.Expr]:
+    """Posteriors of plus, minus and zero, null without a direction."""
+    plus, minus = _share(direction) * effect, _share(-direction) * effect
+    return [plus, minus, pl.when(direction.is_not_null()).then(none)]
+
+
+def _share(side: pl.Expr) -> pl.Expr:
+    """Share of the posterior of an effect that the side of this sign gets."""
+    decided = pl.when(side > 0).then(SAME_SIDE).when(side < 0).then(OTHER_SIDE)
+    return decided.when(side == 0).then(0.5)
 
 
 def human_prior_odds(is_null_finding: IntoExpr = "is_null_finding") -> pl.Expr:
-    """Prior odds of the human side as the evaluators have them: 10, or 0.1 for a published null.
+    """Prior odds of the human side in the evaluators: 10, or 0.1 for a published null.
 
     Args:
-        is_null_finding: Boolean: whether the published finding is that there is no effect. Null
-            counts as false.
+        is_null_finding: Boolean: True if the published finding is that there is no effect. Null
+            means False.
 
     Returns:
         Float64, named `prior_odds`.
@@ -207,47 +162,3 @@ def human_prior_odds(is_null_finding: IntoExpr = "is_null_finding") -> pl.Expr:
     null = as_expr(is_null_finding)
     odds = pl.when(null).then(NULL_FINDING_PRIOR_ODDS).otherwise(HUMAN_PRIOR_ODDS)
     return odds.alias("prior_odds")
-
-
-def prior_repair(
-    pi_human: IntoExpr = "pi_human", is_significant: IntoExpr = "is_significant_human"
-) -> pl.Expr:
-    """The original's repair of human posteriors that contradict the published significance.
-
-    For those who must reproduce published numbers; no function here applies it by itself. Where a
-    test is significant and its posterior below 0.5 its odds are multiplied by 100; where it is not
-    significant and the posterior above 0.5 they are divided by 100.
-
-    Args:
-        pi_human: Two-way posterior of the human side.
-        is_significant: Boolean: whether the published test is significant; null leaves a posterior
-            as it is.
-
-    Returns:
-        Float64 in [0, 1], named `pi_human`; 0.5 where the posterior is null or NaN, null where it
-        is 1 and would have to be lowered, where the original divides by 0.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), `pi_human` of `test_results`.
-
-    Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication.agreement import prior_repair
-        >>> tests = pl.DataFrame({"pi_human": [0.99, 0.99], "significant": [True, False]})
-        >>> tests.select(prior_repair("pi_human", "significant")).to_series().round(4).to_list()
-        [0.99, 0.4975]
-    """
-    pi = as_expr(pi_human).cast(pl.Float64).fill_nan(None)
-    significant = as_expr(is_significant)
-    odds = pi / (1.0 - pi)
-    raised, lowered = odds * _REPAIR, odds / _REPAIR
-    repaired = (
-        pl.when(pi.is_null())
-        .then(0.5)
-        .when(significant & (pi < 0.5))
-        .then(raised / (1.0 + raised))
-        .when(~significant & (pi > 0.5))
-        .then(lowered / (1.0 + lowered))
-        .otherwise(pi)
-    )
-    return repaired.fill_nan(None).alias("pi_human")

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import polars as pl
 
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import Rules, check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.alignment import ways_of
-from evalframe.replication.agreement.possible import are_posterior, possible_share
-from evalframe.replication.agreement.rules import NO_CEILING
+from evalframe.replication.agreement.shares import are_posterior, possible_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Posterior: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A posterior: one column, or three columns for plus, minus and zero."""
+
+NO_CEILING = 1e-8
+"""Smallest distance of a ceiling from chance that PAS is divided by."""
 
 _NO_ROOM = 1e-6
 
@@ -50,29 +51,22 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
         >>> pl.select(human_ceiling(pl.lit(0.9))).to_series().round(12).item()
         0.82
     """
-    ways = _ways(pi_human)
-    return pl.when(are_posterior(ways)).then(_squares(ways)).alias("human_ceiling")
+    ways = all_ways(pi_human)
+    return pl.when(are_posterior(ways)).then(sum_of_squares(ways)).alias("human_ceiling")
 
 
-def pas_ratio(
-    pas: IntoExpr = "pas", pi_human: Posterior = "pi_human", *, rules: Rules = "documented"
-) -> pl.Expr:
-    """How far PAS is above chance, in parts of how far humans with themselves would be.
+def pas_ratio(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Expr:
+    """PAS above chance as a share of what humans would have with themselves.
 
-    (2 PAS - 1) / (2 H - 1), H the human ceiling; not clamped, so it can leave [-1, 1] widely.
+    (2 PAS - 1) / (2 H - 1), H the human ceiling. It is not clamped and can be far outside [-1, 1].
 
     Args:
         pas: PAS of the test.
         pi_human: Posterior of humans.
-        rules: `documented` has no ratio where the ceiling is less than 1e-8 above chance, which a
-            three-way ceiling can be; `reference` divides by negative ones, too, and turns the sign,
-            and takes posteriors as they are.
 
     Returns:
-        Float64, named `pas_ratio`; null where it is not defined or a side is null or NaN.
-
-    Raises:
-        ParameterError: Unknown rules.
+        Float64, named `pas_ratio`; null if an argument is null, NaN or impossible, or the ceiling
+        is less than 1e-8 above chance, as a three-way ceiling can be.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), normalised PAS.
@@ -84,14 +78,13 @@ def pas_ratio(
         >>> tests.select(pas_ratio()).to_series().round(12).to_list()
         [1.0, 0.0, None]
     """
-    check_choice("rules", rules, Rules)
-    share = as_expr(pas).cast(pl.Float64)
-    ceiling = human_ceiling(pi_human)
-    if rules == "reference":
-        ceiling = _squares(_ways(pi_human)).fill_nan(None)
-    room = 2.0 * ceiling - 1.0
-    divisible = (room if rules == "documented" else room.abs()) >= NO_CEILING
-    return pl.when(divisible).then((2.0 * share - 1.0) / room).fill_nan(None).alias("pas_ratio")
+    share, room = as_expr(pas).cast(pl.Float64), 2.0 * human_ceiling(pi_human) - 1.0
+    return ratio_above_chance(share, room, room >= NO_CEILING).alias("pas_ratio")
+
+
+def ratio_above_chance(share: pl.Expr, room: pl.Expr, divisible: pl.Expr) -> pl.Expr:
+    """PAS above chance divided by the room of humans, null if this is not divisible or NaN."""
+    return pl.when(divisible).then((2.0 * share - 1.0) / room).fill_nan(None)
 
 
 def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Expr:
@@ -119,12 +112,12 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
         [0.5, 1.0]
     """
     share = as_expr(pas).cast(pl.Float64)
-    ways = _ways(pi_human)
+    ways = all_ways(pi_human)
     if len(ways) == 2:
         low, high = pl.min_horizontal(ways), pl.max_horizontal(ways)
     else:
         plus, minus, zero = ways
-        low, high = 0.5 * zero + 0.25 * (plus + minus), _squares(ways)
+        low, high = 0.5 * zero + 0.25 * (plus + minus), sum_of_squares(ways)
     known = share.is_not_nan() & _sum(ways).is_not_nan()
     inside = ((share - low) / (high - low)).clip(0.0, 1.0)
     scaled = pl.when(high - low < NO_CEILING).then(0.0).otherwise(inside)
@@ -196,14 +189,14 @@ def field_comparable_pas(
         >>> tests.select(field_comparable_pas()).to_series().to_list()
         [0.7, 0.5]
     """
-    ways = [way.fill_nan(None) for way in _ways(pi_agent)]
+    ways = [way.fill_nan(None) for way in all_ways(pi_agent)]
     largest = ways[0] if len(ways) == 2 else pl.max_horizontal(ways[:2])
     effect = pl.when(are_posterior(ways)).then(possible_share(largest))
     scaled = pas_within_range(pas, pi_human)
     return pl.coalesce(effect, scaled).alias("field_comparable_pas")
 
 
-def _ways(pi: Posterior) -> list[pl.Expr]:
+def all_ways(pi: Posterior) -> list[pl.Expr]:
     """The posteriors of all ways: of an effect and of none, or of plus, minus and zero."""
     if isinstance(pi, str | pl.Expr):
         effect = as_expr(pi).cast(pl.Float64)
@@ -211,7 +204,8 @@ def _ways(pi: Posterior) -> list[pl.Expr]:
     return ways_of(pi)
 
 
-def _squares(ways: Sequence[pl.Expr]) -> pl.Expr:
+def sum_of_squares(ways: Sequence[pl.Expr]) -> pl.Expr:
+    """Probability that two independent draws of these ways agree."""
     return _sum(way * way for way in ways)
 
 

@@ -1,75 +1,104 @@
-"""From findings to studies, and from studies to domains and models.
-
-Where the original program differs: the rule asked for is `mean` by the documentation and `mean_z`
-in the published code, which moved real scores of studies by up to 0.43.
-"""
+"""From findings to studies, and from studies to domains and models."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.replication.agreement.given import LEVELS, WEIGHT, Settings, given_table
-from evalframe.replication.agreement.means import means_of, studies_of
+import polars as pl
+
+from evalframe.core.rows import as_expr
+from evalframe.replication.agreement.findings import findings_of
+from evalframe.replication.agreement.pooling import included, means_of, studies_of
+from evalframe.replication.agreement.scored_tests import LEVELS, Settings, scored_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    import polars as pl
-
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+    from evalframe.replication.agreement.scored_tests import (
+        FindingKey,
+        FindingRule,
+        Level,
+        Missing,
+        Rows,
+        StudyRule,
+    )
     from evalframe.resample.methods import Bootstrap
+
+DOMAINS = {
+    f"study_{number:03}": name
+    for name, numbers in {
+        "Cognition": range(1, 5),
+        "Social": range(5, 9),
+        "Strategic": range(9, 13),
+    }.items()
+    for number in numbers
+}
+"""Domain by study of HumanStudy-Bench."""
+
+
+def domain(study_id: IntoExpr = "study_id") -> pl.Expr:
+    """The domain of a study of HumanStudy-Bench, null for others.
+
+    Args:
+        study_id: The study, of any type.
+
+    Returns:
+        String, named `domain`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication.agreement import domain
+        >>> pl.select(domain(pl.lit("study_009"))).item()
+        'Strategic'
+    """
+    text = as_expr(study_id).cast(pl.String)
+    return text.replace_strict(DOMAINS, default=None).alias("domain")
 
 
 def study_scores(
     scores: Frame,
     *,
     by: By = None,
-    rule: StudyRule | None = None,
-    finding_rule: FindingRule | None = None,
+    rule: StudyRule = "mean",
+    finding_rule: FindingRule = "fisher_z",
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    missing: Missing | None = None,
-    rules: Rules = "documented",
+    missing: Missing = "skip",
 ) -> pl.LazyFrame:
-    """PAS of studies: of each study's findings, pooled.
+    """PAS of studies, pooled from the findings of each study.
 
     Args:
-        scores: Tests, as `finding_scores` takes them, or findings, as it gives them: `study_id`,
-            `finding_id`, `pas`, `n_tests`, and as far as there are `model`, `sub_study_id`,
-            `domain`, `pas_normalised`, `z_pas`, `finding_weight` and `n_missing`. A table with
-            `n_tests` and without `test_id` is one of findings. What is missing or impossible, such
-            as a PAS of 1.5, counts for nothing whatever the rule; see `finding_scores`. Rows
-            without a study are one row without PAS. A study whose rows have several domains is in
-            the first by name.
+        scores: Tests as in `finding_scores`, or findings as it returns them: `study_id`,
+            `finding_id`, `pas`, `n_tests`, and if present `model`, `sub_study_id`, `domain`,
+            `pas_normalised`, `z_pas`, `finding_weight` and `n_missing`. A table with `n_tests` and
+            without `test_id` is a table of findings. Missing or impossible values, such as a PAS
+            of 1.5, are not included; see `finding_scores`. Rows without a study form one row
+            without PAS. A study whose rows have several domains is in the first by name.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
         rule: `mean`: plain mean of PAS (the documentation). `mean_z`: mean of Fisher's z, clamped
             also for a finding of one test (the published code, for single runs). `weighted_mean`:
-            mean of PAS weighted by `finding_weight`, 1 where there is none (the evaluators'
-            `score`). By default `mean`, and `mean_z` by the original's rules.
-        finding_rule: How tests were pooled, if tests are given; see `finding_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`. Of tests: findings that are
-            told apart by sub-study already are refused with `finding_id`.
-        weight: How often each row of the table given counts: each test, or each finding. Rows of
-            weight 0 are left out.
-        missing: What a finding without a usable test has, and a study without such a finding.
-            `skip`: nothing, and what they belong to does not count them. `chance`: PAS 0.5 and
-            normalised PAS 0. By default `skip`, and `chance` by the original's rules.
-        rules: `documented`, or `reference` for the original's numbers.
+            mean of PAS weighted by `finding_weight`, 1 if missing (the evaluators' `score`).
+        finding_rule: How tests are pooled, for a table of tests; see `finding_scores`.
+        finding_key: `composite` or `finding_id`; see `finding_scores`. `finding_id` needs a table
+            of tests if there are sub-studies.
+        weight: Number of times that each row (test or finding) is included. Rows of weight 0 are
+            dropped.
+        missing: Score of a finding without a usable test, and of a study without such a finding.
+            `skip`: null, not included in what it belongs to. `chance`: PAS 0.5 and normalised
+            PAS 0.
 
     Returns:
-        by..., `study_id`, `domain` (if there is one), `pas` (Float64 in [0, 1]), `pas_normalised`
-        (the plain mean, if findings have it), `n_findings` (Int64, findings with a PAS),
-        `n_findings_without_data` (findings without a usable test, which are left out, or have 0.5
-        by `missing="chance"`), `n_tests`, `n_two_way` (of these, see `finding_scores`),
-        `n_missing` (tests). Counts are null if a table of findings does not say. Tests of a finding
-        that does not count are missing. Sorted by the keys. Lazy.
+        by..., `study_id`, `domain` (if the table has it), `pas` (Float64 in [0, 1]),
+        `pas_normalised` (the plain mean, if findings have it), `n_findings` (Int64, findings with a
+        PAS), `n_findings_without_data` (findings without a usable test), `n_tests`, `n_two_way` (of
+        these, see `finding_scores`), `n_missing` (tests, also those of findings that are not
+        included). Counts are null if a table of findings lacks them. Sorted by the keys. Lazy.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain, or the table holds another level.
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument is invalid, or the table has another level.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS.
@@ -85,25 +114,23 @@ def study_scores(
         [0.665]
         [0.854]
     """
-    settings = Settings.of(rules, finding_rule, rule, finding_key, missing)
-    given = given_table("study_scores", scores, by, weight, settings, levels=LEVELS[:2])
-    found = studies_of(given)
-    return found.frame.drop(WEIGHT).sort(given.study).rename(given.keys.restore())
+    settings = Settings(finding_rule, rule, finding_key, missing)
+    rows = scored_rows("study_scores", scores, by, weight, settings, LEVELS[:2])
+    return studies_of(rows).result(rows.study)
 
 
 def domain_scores(
     scores: Frame,
     *,
     by: By = None,
-    finding_rule: FindingRule | None = None,
-    study_rule: StudyRule | None = None,
+    finding_rule: FindingRule = "fisher_z",
+    study_rule: StudyRule = "mean",
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    missing: Missing | None = None,
-    rules: Rules = "documented",
+    missing: Missing = "skip",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
-    """PAS of domains: the plain mean over each domain's studies that have one.
+    """PAS of domains: the plain mean over the studies of a domain that have a PAS.
 
     Args:
         scores: Tests, findings or studies (a table without `finding_id`), with `domain`.
@@ -111,19 +138,18 @@ def domain_scores(
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: How often each row of the table given counts.
+        weight: Number of times that each row of the table is included.
         missing: `skip` or `chance`, for findings and studies; see `study_scores`.
-        rules: `documented`, or `reference` for the original's numbers.
         resample: As in `model_scores`; studies are drawn within their domain.
 
     Returns:
-        As `model_scores`, with `domain` after the keys, and with `resample` ranked within it;
-        studies without a domain are a group of their own. A study whose rows have several domains
-        is in the first by name; it should have one.
+        As `model_scores`, with `domain` after the keys, and with `resample` ranked within it.
+        Studies without a domain are a separate group. A study whose rows have several domains is in
+        the first by name.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument is invalid.
 
     Examples:
         >>> import polars as pl
@@ -134,66 +160,62 @@ def domain_scores(
         >>> domain_scores(studies).select("domain", "pas", "n_studies").collect().rows()
         [('a', 0.6, 2), ('b', 0.4, 1)]
     """
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
-    return _means("domain_scores", scores, by, weight, settings, ["domain"], resample)
+    settings = Settings(finding_rule, study_rule, finding_key, missing)
+    rows = scored_rows("domain_scores", scores, by, weight, settings, LEVELS, ["domain"])
+    return mean_scores("domain_scores", rows, scored_studies, ["domain"], resample)
 
 
 def model_scores(
     scores: Frame,
     *,
     by: By = None,
-    finding_rule: FindingRule | None = None,
-    study_rule: StudyRule | None = None,
+    finding_rule: FindingRule = "fisher_z",
+    study_rule: StudyRule = "mean",
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    missing: Missing | None = None,
-    rules: Rules = "documented",
+    missing: Missing = "skip",
     resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
-    """PAS of models: the plain mean over each model's studies that have one.
+    """PAS of models: the plain mean over the studies of a model that have a PAS.
 
-    In one call from tests, by way of findings and studies, or from either of these tables.
+    Tests are pooled to findings and studies first.
 
     Args:
         scores: Tests, findings, or studies: a table without `finding_id`, with `study_id` and
-            `pas`, as `study_scores` gives it.
+            `pas`, as returned by `study_scores`.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: How often each row of the table given counts: each test, finding or study. Rows of
-            weight 0 are left out.
+        weight: Number of times that each row (test, finding or study) is included. Rows of weight 0
+            are dropped.
         missing: `skip` or `chance`, for findings and studies; see `study_scores`. A model without a
             study that has a PAS has null in any case.
-        rules: `documented`, or `reference` for the original's numbers.
-        resample: `ef.Bootstrap(cluster="study_id")`: studies are drawn, for what other studies
-            would have given. `ef.Bootstrap(cluster="finding_id")`: findings are drawn within their
-            study, so that each study keeps as many as it has and still counts once; drawn from all
-            studies together, studies would come and go, and the mean would be over others. This
-            is the spread that findings give to the score of these studies, not of others, and
-            nothing where studies have a single finding. All models see the same draws. Few studies
-            make most kinds of interval short, see `ef.Bootstrap`.
+        resample: `ef.Bootstrap(cluster="study_id")` draws studies: uncertainty about other studies.
+            `ef.Bootstrap(cluster="finding_id")` draws findings within their study: uncertainty
+            about other findings of these studies, 0 if studies have a single finding. All models
+            see the same draws. With few studies most kinds of interval are too short, see
+            `ef.Bootstrap`.
 
     Returns:
         by..., `pas` (Float64 in [0, 1], null without a study that has one), `pas_normalised` (if
-        studies have it), `n_studies` (Int64, studies with a PAS), `n_studies_without_data` and
-        `n_findings_without_data` (without a usable test: left out, or 0.5 by `missing="chance"`),
-        `n_findings`, `n_tests`, `n_two_way` (of these, see `finding_scores`), `n_missing` (tests,
-        also those of what does not count). Counts are null if the table given does not say. Sorted
-        by the keys. Lazy.
+        studies have it), `n_studies` (Int64, studies with a PAS), `n_studies_without_data`,
+        `n_findings`, `n_findings_without_data` (without a usable test), `n_tests`, `n_two_way` (of
+        these, see `finding_scores`), `n_missing` (tests, also those of findings and studies that
+        are not included). Counts are null if the table lacks them. Sorted by the keys. Lazy.
 
         With `resample` each score is followed by its `_std_error`, `_lower`, `_upper` and
-        `_drop_rate`, such as `pas_lower`, null where nothing varies. Then come `n_clusters` (Int64,
-        studies or findings that have a PAS) and the rank of PAS, of models within the other keys if
-        there is a key `model`, else of all rows: `rank` (Int64, 1 is the best, tied ones share the
+        `_drop_rate`, such as `pas_lower`, null if nothing varies. Then follow `n_clusters` (Int64,
+        studies or findings with a PAS) and the rank of PAS, of models within the other keys if
+        there is a key `model`, else of all rows: `rank` (Int64, 1 is the best, tied rows share the
         better), `rank_lower` and `rank_upper` (the central ranks of the replicates),
-        `rank_set_lower` and `rank_set_upper` (the ranks that are left after all pairs were compared
-        at once at the level of the bootstrap), and `tied_with_best` (Boolean: no other is better
-        beyond doubt). The bootstrap is computed at once.
+        `rank_set_lower` and `rank_set_upper` (the ranks that remain possible after simultaneous
+        comparisons of all pairs at the level of the bootstrap), and `tied_with_best` (Boolean: no
+        other model is significantly better). The bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain, or there are no two clusters to draw.
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument is invalid, or there are fewer than two clusters.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `pas_raw` of the published benchmark, which has no
@@ -213,24 +235,42 @@ def model_scores(
         >>> model_scores(tests).select("model", "pas", "n_studies").collect().rows()
         [('a', 0.8, 2), ('b', 0.5, 1)]
     """
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
-    return _means("model_scores", scores, by, weight, settings, [], resample)
+    settings = Settings(finding_rule, study_rule, finding_key, missing)
+    rows = scored_rows("model_scores", scores, by, weight, settings, LEVELS)
+    return mean_scores("model_scores", rows, scored_studies, [], resample)
 
 
-def _means(
+def scored_rows(
     caller: str,
     scores: Frame,
     by: By,
     weight: IntoExpr | None,
     settings: Settings,
+    levels: Sequence[Level],
+    requires: Sequence[str] = (),
+) -> Rows:
+    """The findings or studies of a table with the value that is averaged; tests become findings."""
+    rows = scored_tests(caller, scores, by, weight, settings, levels, requires)
+    return included(findings_of(rows) if rows.level == "tests" else rows)
+
+
+def scored_studies(rows: Rows) -> Rows:
+    """The studies of findings or studies with the value that is averaged."""
+    return rows if rows.level == "studies" else included(studies_of(rows))
+
+
+def mean_scores(
+    caller: str,
+    rows: Rows,
+    studies_of_rows: Callable[[Rows], Rows],
     within: Sequence[str],
     resample: Bootstrap | None,
 ) -> pl.LazyFrame:
-    """Plain means over the studies of groups, restored to the names of the keys."""
-    given = given_table(caller, scores, by, weight, settings, levels=LEVELS, needs=within)
+    """Plain means over studies, with intervals if rows are resampled, by the names of the keys."""
     if resample is not None:
         from evalframe.replication.uncertainty.scores import with_score_spreads
 
-        return with_score_spreads(caller, resample, given, within).rename(given.keys.restore())
-    found = given if given.level == "studies" else studies_of(given)
-    return means_of(found, within).rename(found.keys.restore())
+        table = with_score_spreads(caller, resample, rows, studies_of_rows, within)
+    else:
+        table = means_of(studies_of_rows(rows), within)
+    return table.rename(rows.keys.restore())

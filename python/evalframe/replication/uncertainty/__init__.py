@@ -1,14 +1,15 @@
 """Uncertainty of scores: bootstraps of studies, findings and participants; differences.
 
-Intervals of PAS and ECS under a bootstrap of studies, or of findings within studies, are columns of
-`model_scores`, `domain_scores` and `ecs`, which take `resample`.
+`model_scores`, `domain_scores` and `ecs` have intervals of PAS and ECS by a bootstrap of studies,
+or of findings within studies: their argument `resample`.
 """
 
-from evalframe.replication.uncertainty.alignment import random_alignment
 from evalframe.replication.uncertainty.differences import model_differences
-from evalframe.replication.uncertainty.moments import bootstrap_moments
-from evalframe.replication.uncertainty.participants import participant_intervals
-from evalframe.replication.uncertainty.standard_errors import preferred_std_error
+from evalframe.replication.uncertainty.participants import participant_intervals, random_alignment
+from evalframe.replication.uncertainty.standard_errors import (
+    bootstrap_moments,
+    preferred_std_error,
+)
 
 __all__ = [
     "bootstrap_moments",

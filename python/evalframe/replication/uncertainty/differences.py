@@ -6,22 +6,33 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
+from evalframe.core.states import States
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs_rows import ecs_rows
-from evalframe.replication.agreement.given import LEVELS, Settings, given_table
+from evalframe.replication.agreement.ecs import ecs_rows, rescaled
+from evalframe.replication.agreement.pairs import agreement_values
+from evalframe.replication.agreement.scored_tests import LEVELS, Settings
+from evalframe.replication.agreement.studies import scored_rows, scored_studies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from evalframe.core.rules import Rules
+    from evalframe.core.metric import MetricExpr
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
+    from evalframe.replication.agreement.ecs import EcsRows, Values
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+    from evalframe.replication.agreement.scored_tests import (
+        FindingKey,
+        FindingRule,
+        Missing,
+        Rows,
+        StudyRule,
+    )
+    from evalframe.replication.uncertainty.clusters import Cluster
     from evalframe.resample.methods import Bootstrap
 
 Score: TypeAlias = Literal["pas", "pas_normalised", "ecs"]
@@ -35,54 +46,51 @@ def model_differences(
     between: IntoExpr = "model",
     by: By = None,
     metrics: Sequence[Score] | None = None,
-    finding_rule: FindingRule | None = None,
-    study_rule: StudyRule | None = None,
+    finding_rule: FindingRule = "fisher_z",
+    study_rule: StudyRule = "mean",
     finding_key: FindingKey = "composite",
     weight: IntoExpr | None = None,
-    missing: Missing | None = None,
+    missing: Missing = "skip",
     human: IntoExpr = "effect_d_human",
     agent: IntoExpr = "effect_d_agent",
-    weighting: Weighting | None = None,
+    weighting: Weighting = "two_level",
     correction: Correction = "holm",
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """Differences of all pairs of models in PAS and ECS, over the studies that both have.
 
-    Both models of a pair see the same draws, so that what is easy or hard about a study does not
-    count as uncertainty of their difference. With few studies p-values of most intervals are too
+    Both models of a pair see the same draws: differences between studies do not add to the
+    uncertainty of the difference of models. With few studies p-values of most intervals are too
     small, and with five or fewer 1,000 draws cannot give a small one, see `ef.compare`.
 
     Args:
-        scores: Tests, findings or studies, as `model_scores` takes them; ECS needs tests.
+        scores: Tests, findings or studies as in `model_scores`; ECS needs tests.
         resample: `ef.Bootstrap(cluster="study_id")`, or `cluster="finding_id"` for findings within
             their study; see `model_scores`.
-        between: What is compared, each with each other.
+        between: The models that are compared, all pairs of them.
         by: Compare within each group of these keys.
         metrics: `pas`, `pas_normalised`, `ecs`; by default `pas`, and `ecs` if there are effects.
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: How often each row of the table given counts.
+        weight: Number of times that each row of the table is included.
         missing: `skip` or `chance`; see `study_scores`.
         human: Standardised effect of humans.
         agent: Standardised effect of agents.
-        weighting: Of tests in the ECS; see `ecs`.
-        correction: Of the p-values of all pairs and scores: `holm`, `bonferroni`,
+        weighting: Weights of tests in the ECS; see `ecs`.
+        correction: Correction of the p-values of all pairs and scores: `holm`, `bonferroni`,
             `benjamini_hochberg` or `none`.
-        rules: `documented`, or `reference` for the original's scores.
 
     Returns:
         by..., `metric` (`pas`, ...), `left`, `right` (models in order), `estimate_left`,
         `estimate_right` (over shared studies), `delta` (right minus left), `std_error`, `lower`,
-        `upper` (of delta), `p_value` (two-sided, that delta is 0, by inverting the
-        interval), `p_adjusted`, `n_clusters` (Int64, shared studies in which both have the score)
-        and `drop_rate`: as `ef.compare` gives them. Null where undefined: no shared study, or no
-        cluster that could have been another. Sorted. Lazy; the bootstrap is computed at once.
+        `upper` (of delta), `p_value` (two-sided, that delta is 0, by inverting the interval),
+        `p_adjusted`, `n_clusters` (Int64, shared studies in which both have the score) and
+        `drop_rate`, as in `ef.compare`. Null if undefined: no shared study, or no cluster that
+        could have been another. Sorted. Lazy; the bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain, there are no two models, or no two
-            clusters to draw.
+        MissingColumnsError: A column is missing.
+        ParameterError: An argument is invalid, or there are fewer than two models or clusters.
 
     References:
         Holm (1979), A simple sequentially rejective multiple test procedure.
@@ -97,63 +105,148 @@ def model_differences(
         ...         "pas": [0.5, 0.75, 0.25, 0.5, 0.75, 0.75, 0.5, 1.0],
         ...     }
         ... )
-        >>> found = model_differences(studies, resample=ef.Bootstrap(cluster="study_id"))
-        >>> found.select("left", "right", "delta", "lower", "upper", "n_clusters").collect().rows()
+        >>> result = model_differences(studies, resample=ef.Bootstrap(cluster="study_id"))
+        >>> result.select("left", "right", "delta", "lower", "upper", "n_clusters").collect().rows()
         [('a', 'b', 0.25, 0.0, 0.5, 4)]
     """
-    from evalframe.replication.uncertainty.compared import compared_concordance, compared_scores
-    from evalframe.replication.uncertainty.sampling import cluster_drawn
-    from evalframe.replication.uncertainty.spreads import numbers
-    from evalframe.resample.intervals import adjusted_p_values
+    settings = Settings(finding_rule, study_rule, finding_key, missing)
+    caller, keys = "model_differences", comparison_keys(by, between)
+    selected = selected_metrics(scores, metrics, human, agent)
+    rows = effects = None
+    if {*selected} != {"ecs"}:
+        rows = scored_rows(caller, scores, keys, weight, settings, LEVELS)
+    if "ecs" in selected:
+        effects = ecs_rows(
+            *(caller, scores, "overall", keys, human, agent, weighting, finding_key, weight)
+        )
+        effects = rescaled(effects, weight)
+    return differences(
+        *(resample, selected, correction, rows, scored_studies, effects, agreement_values)
+    )
+
+
+def comparison_keys(by: By, between: IntoExpr) -> list[IntoExpr]:
+    """The group keys and what is compared; raise if a key has a name of the result."""
     from evalframe.resample.paired import PAIRED_RESULT
 
-    check_choice("correction", correction, Correction)
-    cluster = cluster_drawn("model_differences", resample)
-    wanted = _metrics(scores, metrics, human, agent)
     Keys.of(by, PAIRED_RESULT)
-    keys = [*_listed(by), between]
-    compared: list[pl.DataFrame] = []
-    of_pas = [name for name in wanted if name != "ecs"]
-    if of_pas:
-        settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
-        given = given_table("model_differences", scores, keys, weight, settings, levels=LEVELS)
-        compared.append(compared_scores(resample, given, cluster, of_pas))
-        restore = given.keys.restore()
-    if "ecs" in wanted:
-        rows = ecs_rows(
-            "model_differences",
-            *(scores, "overall", keys, human, agent, weighting, finding_key, weight, rules),
-        )
-        compared.append(compared_concordance(resample, rows, cluster, rules))
-        restore = rows.keys.restore()
-    inner = [*restore]
-    found = pl.concat(compared)
-    p_adjusted = adjusted_p_values(numbers(found["p_value"]), correction)
-    found = found.with_columns(pl.Series("p_adjusted", p_adjusted).fill_nan(None))
-    order = pl.col("metric").replace_strict(wanted, [*range(len(wanted))])
-    table = found.sort(*inner[:-1], order, "left", "right").select(*inner[:-1], *PAIRED_RESULT)
-    return table.lazy().rename({name: restore[name] for name in inner[:-1]})
+    keys = [] if by is None else [by] if isinstance(by, str | pl.Expr) else by
+    return [*keys, between]
 
 
-def _metrics(
+def selected_metrics(
     scores: Frame, metrics: Sequence[Score] | None, human: IntoExpr, agent: IntoExpr
 ) -> list[Score]:
-    """The scores asked for, or those that the table has."""
+    """The requested scores, or those that the table has."""
     if metrics is not None:
         for name in metrics:
             check_choice("metrics", name, Score)
         if not metrics:
             raise ParameterError(f"metrics is empty; name some of {[*get_args(Score)]}")
         return [*dict.fromkeys(metrics)]
-    present = {*lazy(scores).collect_schema().names()}
+    columns = {*lazy(scores).collect_schema().names()}
     effects = columns_read([as_expr(human), as_expr(agent)])
-    has_ecs = {"finding_id", *effects} <= present
-    has_pas = any(present >= {*names} for names in (["pas"], ["pi_human", "pi_agent"], HUMAN))
-    found: list[Score] = ["pas"] if has_pas or not has_ecs else []
-    return [*found, "ecs"] if has_ecs else found
+    has_ecs = {"finding_id", *effects} <= columns
+    has_pas = any(columns >= {*names} for names in (["pas"], ["pi_human", "pi_agent"], HUMAN))
+    pas: list[Score] = ["pas"] if has_pas or not has_ecs else []
+    return [*pas, "ecs"] if has_ecs else pas
 
 
-def _listed(by: By) -> Sequence[IntoExpr]:
-    if by is None:
-        return []
-    return [by] if isinstance(by, str | pl.Expr) else by
+def differences(
+    resample: Bootstrap,
+    selected: Sequence[Score],
+    correction: Correction,
+    rows: Rows | None,
+    studies_of_rows: Callable[[Rows], Rows],
+    effects: EcsRows | None,
+    values: Values,
+) -> pl.LazyFrame:
+    """Differences in PAS of rows and in ECS of effects, if there are such, sorted."""
+    from evalframe.replication.uncertainty.clusters import cluster_of, numbers
+    from evalframe.resample.intervals import adjusted_p_values
+    from evalframe.resample.paired import PAIRED_RESULT
+
+    check_choice("correction", correction, Correction)
+    cluster = cluster_of("model_differences", resample)
+    tables: list[pl.DataFrame] = []
+    if rows is not None:
+        restore = rows.keys.restore()
+        names = [name for name in selected if name != "ecs"]
+        tables.append(_score_differences(resample, rows, studies_of_rows, cluster, names))
+    if effects is not None:
+        restore = effects.keys.restore()
+        tables.append(_ecs_differences(resample, effects, cluster, values))
+    by = [*restore][:-1]
+    table = pl.concat(tables)
+    p_adjusted = adjusted_p_values(numbers(table["p_value"]), correction)
+    table = table.with_columns(pl.Series("p_adjusted", p_adjusted).fill_nan(None))
+    order = pl.col("metric").replace_strict(selected, [*range(len(selected))])
+    table = table.sort(*by, order, "left", "right").select(*by, *PAIRED_RESULT)
+    return table.lazy().rename({name: restore[name] for name in by})
+
+
+def _score_differences(
+    method: Bootstrap,
+    rows: Rows,
+    studies_of_rows: Callable[[Rows], Rows],
+    cluster: Cluster,
+    names: Sequence[str],
+) -> pl.DataFrame:
+    """Differences of all pairs of models in PAS, the keys under internal names."""
+    from evalframe.replication.uncertainty.score_states import with_scores
+    from evalframe.replication.uncertainty.scores import drawn_scores, rows_and_studies
+
+    rows, _ = rows_and_studies("model_differences", rows, studies_of_rows, cluster)
+    drawn = drawn_scores(rows, cluster, None)
+    if missing := {*names} - {*drawn.pooled}:
+        raise MissingColumnsError.of("model_differences", missing, rows.columns)
+    # Whether two models share a study depends on its PAS.
+    metrics = [each for each in drawn.metrics if each.bound.name in ("pas", *names)]
+    scored = with_scores(drawn.rows, drawn.pooled)
+    table = _paired(method, scored, metrics, rows.keys, drawn.cluster, cluster)
+    return table.filter(pl.col("metric").is_in(names))
+
+
+def _ecs_differences(
+    method: Bootstrap, rows: EcsRows, cluster: Cluster, values: Values
+) -> pl.DataFrame:
+    """Differences of all pairs of models in ECS, the keys under internal names."""
+    from evalframe.replication.uncertainty.clusters import (
+        ENTRY,
+        clusters_within,
+        rows_to_draw,
+        with_entries,
+    )
+    from evalframe.replication.uncertainty.score_states import concordance, with_effects
+
+    tests = rows_to_draw(rows.frame)
+    entries = tests.select(rows.group).unique().sort(rows.group)
+    centred = with_effects(with_entries(tests, entries, rows.group), ENTRY)
+    clusters = clusters_within(cluster, rows.finding[1:], None)
+    return _paired(method, centred, concordance(values)[:1], rows.keys, clusters, cluster)
+
+
+def _paired(
+    method: Bootstrap,
+    rows: pl.LazyFrame,
+    metrics: Sequence[MetricExpr],
+    keys: Keys,
+    clusters: pl.Expr,
+    cluster: Cluster,
+) -> pl.DataFrame:
+    from evalframe.replication.uncertainty.score_states import KNOWN
+    from evalframe.resample.paired import Comparison, Matching, paired_spread
+    from evalframe.resample.strata import MEMBER, STRATUM
+
+    inner = type(keys)(tuple(keys.inner), tuple(map(pl.col, keys.inner)))
+    bounds = [metric.bound for metric in metrics]
+    states = States.of(rows, bounds, inner, clusters).collected()
+    *by, model = keys.inner
+    entries = states.groups()
+    if entries.select(by).is_unique().all() if by else len(entries) < 2:
+        where = " in a group of the keys" if by else ""
+        models = entries[model].unique().sort().to_list()
+        raise ParameterError(f"a comparison needs two models{where}, found {models}")
+    shared = MEMBER if cluster == "study_id" else STRATUM
+    matching = Matching(shared, pl.col(KNOWN) > 0)
+    return paired_spread(method, states, Comparison(correction="none", matching=matching))

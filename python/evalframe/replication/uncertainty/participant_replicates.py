@@ -5,50 +5,75 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from evalframe.core.errors import ParameterError
+from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.evaluation import named_cluster
 from evalframe.replication.participants import participant_statistics, resampled_statistics
 from evalframe.replication.participants.replicates import REPLICATE
+from evalframe.replication.uncertainty.clusters import ENTRY, numbers, with_entries, with_spreads
 from evalframe.replication.uncertainty.pipeline import SCORES
-from evalframe.replication.uncertainty.spreads import ENTRY, numbers, with_entries, with_spreads
 from evalframe.resample import intervals
+from evalframe.resample.methods import Bootstrap
 from evalframe.resample.progress import reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import polars as pl
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame
+    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.uncertainty.pipeline import Pipeline
     from evalframe.resample.intervals import Spread
-    from evalframe.resample.methods import Bootstrap
+
+PERCENTILES = {
+    "percentile_2_5": 0.025,
+    "percentile_5": 0.05,
+    "median": 0.5,
+    "percentile_95": 0.95,
+    "percentile_97_5": 0.975,
+}
+"""Columns of `random_alignment` and their quantiles, interpolated linearly."""
+
+_POOLED = ":pooled"
+_GAP = "\x1f"
 
 
-def scores_with_spreads(
+def with_participant_spreads(
     pipeline: Pipeline, responses: Frame, design: Frame, by: By, resample: Bootstrap
-) -> pl.DataFrame:
+) -> pl.LazyFrame:
     """The scores of all groups with their uncertainty; arguments as in `participant_intervals`."""
+    if not isinstance(resample, Bootstrap):
+        raise ParameterError(
+            f"participant_intervals: resample must be ef.Bootstrap(...), got {resample!r}"
+        )
+    if resample.interval == "bca":
+        raise ParameterError(
+            "participant_intervals has no BCa intervals, which would leave out every participant "
+            "once; choose expanded, percentile, basic or normal"
+        )
     resample = resample.of_differences
     points = pipeline.scores(participant_statistics(responses, design, by=by), [])
     chunks = replicate_scores(pipeline, responses, design, by, resample)
-    drawn = _drawn(resample, points, pipeline, chunks)
+    drawn = _replicates(resample, points, pipeline, chunks)
     clusters = _participants(responses, points, pipeline, by, resample)
     spread: dict[str, Spread] = {}
     bias: dict[str, Floats] = {}
-    for name in SCORES:
+    for name, ends in SCORES.items():
         point = numbers(points[name])
         sample = intervals.Sample(point, drawn[name], clusters=clusters)
-        made = intervals.without_lone(intervals.bootstrap_spread(resample, sample), clusters)
-        made = intervals.within_range(resample, made, point, *np.asarray(SCORES[name]))
-        bias[name] = _bias(point, drawn[name], made)
-        spread[name] = made
+        result = intervals.without_lone(intervals.bootstrap_spread(resample, sample), clusters)
+        result = intervals.within_range(resample, result, point, *np.asarray(ends))
+        bias[name] = _bias(point, drawn[name], result)
+        spread[name] = result
         if resample.interval in ("percentile", "expanded"):
-            spread[name] = _moved(made, bias[name], SCORES[name])
-    return with_spreads(resample, points, spread, clusters, bias)
+            # Moved by the bias: the interval is around the estimate, and within the range.
+            limits = (result.lower, result.upper)
+            lower, upper = (np.clip(limit - bias[name], *ends) for limit in limits)
+            spread[name] = result._replace(lower=lower, upper=upper)
+    return with_spreads(points, spread, clusters, bias).lazy()
 
 
 def replicate_scores(
@@ -59,33 +84,27 @@ def replicate_scores(
         yield pipeline.scores(chunk, [REPLICATE])
 
 
-def _drawn(
+def _replicates(
     method: Bootstrap, points: pl.DataFrame, pipeline: Pipeline, chunks: Iterable[pl.DataFrame]
 ) -> dict[str, Floats]:
     """Scores by name, replicates by groups; NaN where a replicate has none."""
-    made = {name: np.full((method.n, len(points)), np.nan) for name in SCORES}
+    values = {name: np.full((method.n, len(points)), np.nan) for name in SCORES}
     progress = method.progress or reporter("bootstrap of participants")
     for chunk in chunks:
         numbered = with_entries(chunk, points, pipeline.group)
-        place = (numbered[REPLICATE].to_numpy(), numbered[ENTRY].to_numpy())
+        index = (numbered[REPLICATE].to_numpy(), numbered[ENTRY].to_numpy())
         for name in SCORES:
-            made[name][place] = numbers(numbered[name])
-        progress(int(place[0].max(initial=-1)) + 1, method.n)
-    return made
+            values[name][index] = numbers(numbered[name])
+        progress(int(index[0].max(initial=-1)) + 1, method.n)
+    return values
 
 
 def _bias(point: Floats, drawn: Floats, spread: Spread) -> Floats:
     """How far the replicates lie above the estimate on average, where they have a spread."""
-    known = ~np.isnan(drawn)
-    count = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, drawn, 0.0).sum(axis=0) / count
+    valid = ~np.isnan(drawn)
+    count = np.maximum(valid.sum(axis=0), 1)
+    mean = np.where(valid, drawn, 0.0).sum(axis=0) / count
     return np.where(np.isnan(spread.std_error), np.nan, mean - point)
-
-
-def _moved(spread: Spread, bias: Floats, ends: tuple[float, float]) -> Spread:
-    """The interval moved by the bias, so that it stands around the estimate, within the range."""
-    lower, upper = (np.clip(end - bias, *ends) for end in (spread.lower, spread.upper))
-    return spread._replace(lower=lower, upper=upper)
 
 
 def _participants(
@@ -93,9 +112,46 @@ def _participants(
 ) -> Ints:
     """How many participants each group has."""
     keys = Keys.of(by)
-    people = lazy(responses).select(
+    participants = lazy(responses).select(
         *keys.exprs, "study_id", named_cluster("participants", resample).alias(":participant")
     )
-    table = pipeline.with_domains(people.unique()).collect()
+    table = pipeline.with_domains(participants.unique()).collect()
     entries = with_entries(table, points, pipeline.group)[ENTRY].to_numpy()
     return np.bincount(entries.astype(np.int64), minlength=len(points))
+
+
+def random_scores(
+    pipeline: Pipeline,
+    responses: Frame,
+    design: Frame,
+    *,
+    participant: IntoExpr,
+    pooled: IntoExpr,
+    by: By,
+    n: int,
+    seed: int,
+) -> pl.LazyFrame:
+    """Moments and percentiles of the scores of draws; arguments as in `random_alignment`."""
+    names = [as_expr(column).cast(pl.String) for column in (pooled, participant)]
+    all_responses = lazy(responses).with_columns(
+        pl.concat_str(names, separator=_GAP).alias(_POOLED)
+    )
+    method = Bootstrap(cluster=_POOLED, n=n, seed=seed)
+    keys = [] if by is None else by
+    drawn = pl.concat(replicate_scores(pipeline, all_responses, design, keys, method))
+    group = [*pipeline.group, "metric"]
+    long = drawn.lazy().unpivot(
+        on=[*SCORES], index=pipeline.group, variable_name="metric", value_name="score"
+    )
+    score = pl.col("score")
+    quantiles = {
+        name: score.quantile(share, interpolation="linear") for name, share in PERCENTILES.items()
+    }
+    summary = long.group_by(group).agg(
+        mean=score.mean(),
+        sd=score.std(ddof=0),
+        **quantiles,
+        n_replicates=score.count().cast(pl.Int64),
+    )
+    order = pl.col("metric").replace_strict([*SCORES], [*range(len(SCORES))])
+    return summary.sort(*pipeline.group, order)

@@ -1,21 +1,27 @@
-"""PAS and ECS with the uncertainty that the sampling of agents' participants gives them."""
+"""Uncertainty of PAS and ECS from sampling the participants of agents, and scores by chance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.core.errors import ParameterError
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.uncertainty.pipeline import Level, Pipeline
+from evalframe.replication.agreement.scored_tests import Settings
+from evalframe.replication.chain import Chain
+from evalframe.replication.uncertainty.pipeline import Pipeline
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs_weights import Weighting
-    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+    from evalframe.replication.agreement.scored_tests import (
+        FindingKey,
+        FindingRule,
+        Missing,
+        StudyRule,
+    )
+    from evalframe.replication.chain import Level
     from evalframe.resample.methods import Bootstrap
 
 
@@ -27,66 +33,61 @@ def participant_intervals(
     resample: Bootstrap,
     level: Level = "model",
     by: By = "model",
-    finding_rule: FindingRule | None = None,
-    study_rule: StudyRule | None = None,
+    finding_rule: FindingRule = "fisher_z",
+    study_rule: StudyRule = "mean",
     finding_key: FindingKey = "composite",
-    missing: Missing | None = None,
-    weighting: Weighting | None = None,
+    missing: Missing = "skip",
+    weighting: Weighting = "two_level",
     human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
-    rules: Rules = "documented",
 ) -> pl.LazyFrame:
     """PAS and ECS of agents, with intervals from drawing their participants anew.
 
-    In each replicate as many participants of each study are drawn as it has, and everything after
-    them is computed again: test statistics, Bayes factors, posteriors, PAS from test to model,
-    effects, ECS. People, whose side is given, are not drawn. So this says how far the scores would
-    move if the same agents were asked again; what other studies would give, `model_scores` says.
+    Each replicate draws as many participants of each study as it has, and computes everything after
+    them again: test statistics, Bayes factors, posteriors, PAS from test to model, effects, ECS.
+    The human side is fixed. The result is the uncertainty of asking the same agents again; for the
+    uncertainty of other studies see `model_scores`.
 
-    A statistic of a resample is more extreme than that of the sample, on average, since it has the
-    sample's own error once more, and scores are not linear in it: replicates lie off the estimate
-    by `bias`. Percentile intervals are moved by it, to stand around the estimate, and cut to the
-    range of the score. So they are for the score that as many participants have on average, not for
-    that of very many, whose tests would be surer. Basic and normal intervals are what they are
-    called. In simulations of 16 tests in 8 studies intervals of 0.95 held the average score of 40
-    participants in 0.92 of all cases for PAS and 0.83 for ECS, of 100 in 0.88 and 0.91, and of 400
-    in 0.99 and 0.97.
+    Statistics of a resample contain the sampling error twice: they are more extreme on average, and
+    replicates differ from the estimate by `bias`, because scores are not linear in them. Percentile
+    intervals are moved by the bias and cut to the range of the score. They are intervals of the
+    average score with this number of participants, not with a very large number. Basic and normal
+    intervals are not moved. In simulations of 16 tests in 8 studies intervals of 0.95 contained the
+    average score of 40 participants in 0.92 of all cases for PAS and 0.83 for ECS, of 100 in 0.88
+    and 0.91, and of 400 in 0.99 and 0.97.
 
     Args:
-        responses: Participants of agents, as `participant_statistics` takes them.
-        design: The tests on them, likewise.
-        tests: The human side, one row per test: the keys that the design has too, and what there
-            is of posteriors, Bayes factors or statistics (the first of these counts),
-            `effect_d_human`, `domain`, `test_weight`, `finding_weight`, `prior_odds_agent`. Of a
-            table that holds `by`, each group has a human side of its own. A test without responses
-            is one without data; responses to tests that it lacks are left out.
+        responses: Participants of agents, as in `participant_statistics`.
+        design: The tests on them, as in `participant_statistics`.
+        tests: The human side, one row per test: the keys of the design; posteriors, else Bayes
+            factors, else statistics; and if present `effect_d_human`, `domain`, `test_weight`,
+            `finding_weight`, `prior_odds_agent`. A table with the columns of `by` has a human side
+            per group. A test without responses is missing; responses to other tests are ignored.
         resample: `ef.Bootstrap(cluster="participant_id")`; not with `bca` intervals, and
-            `expanded_bca` is `expanded` here, as no participant is left out. With its
-            `rules="reference"` percentile intervals are not moved.
+            `expanded_bca` is `expanded` here, since no participant is left out.
         level: `model`; `domain` or `study` within it.
-        by: Who was tested.
+        by: Columns that identify the model.
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
         missing: `skip` or `chance`; see `study_scores`.
-        weighting: Of tests in the ECS; see `ecs`.
-        human_prior_odds: Prior odds of the human side where the table has none.
+        weighting: Weights of tests in the ECS; see `ecs`.
+        human_prior_odds: Prior odds of the human side in rows without a value.
         agent_prior_odds: Prior odds of the agents.
-        rules: `documented`, or `reference` for the original's numbers.
 
     Returns:
         by..., `domain` or `study_id`; `pas`, `pas_normalised` and `ecs` (Float64), each followed by
         its `_std_error`, `_lower`, `_upper`, `_drop_rate` and `_bias` (mean of the replicates minus
         the estimate); `n_clusters` (Int64, participants).
-        The `pas_std_error` of studies is what `inverse_variance_pas` weighs by. ECS is null where
-        humans have no effects. Sorted by the keys. Lazy; the bootstrap is computed at once.
+        ECS is null if humans have no effects. Sorted by the keys. Lazy; the bootstrap is computed
+        at once.
 
     Raises:
         MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is not known.
+        UnknownNameError: A test type is unknown.
         ContractError: The design breaks its contract, or a statistic is impossible.
-        ParameterError: An argument lies outside its domain, the human side names a test twice, or
-            no study has two participants.
+        ParameterError: An argument is invalid, the human side has a test twice, or no study has two
+            participants.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `score_se` of its legacy summary, which draws the
@@ -107,24 +108,92 @@ def participant_intervals(
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "samples": "one"})
         >>> people = pl.DataFrame({**keys, "pi_human": 0.9})
         >>> drawn = ef.Bootstrap(cluster="participant_id", n=200)
-        >>> found = participant_intervals(responses, design, people, resample=drawn).collect()
-        >>> found.select(pl.col("pas", "pas_std_error").round(2), "n_clusters").rows()
+        >>> result = participant_intervals(responses, design, people, resample=drawn).collect()
+        >>> result.select(pl.col("pas", "pas_std_error").round(2), "n_clusters").rows()
         [(0.88, 0.03, 8)]
     """
-    from evalframe.replication.uncertainty.participant_replicates import scores_with_spreads
-    from evalframe.resample.methods import Bootstrap
+    from evalframe.replication.uncertainty.participant_replicates import with_participant_spreads
 
-    if not isinstance(resample, Bootstrap):
-        raise ParameterError(
-            f"participant_intervals: resample must be ef.Bootstrap(...), got {resample!r}"
-        )
-    if resample.interval == "bca":
-        raise ParameterError(
-            "participant_intervals has no BCa intervals, which would leave out every participant "
-            "once; choose expanded, percentile, basic or normal"
-        )
+    settings = Settings(finding_rule, study_rule, finding_key, missing)
     pipeline = Pipeline.of(
-        *(tests, by, level, finding_rule, study_rule, finding_key, missing, weighting),
-        *(human_prior_odds, agent_prior_odds, rules),
+        *(Chain(), tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
     )
-    return scores_with_spreads(pipeline, responses, design, by, resample).lazy()
+    return with_participant_spreads(pipeline, responses, design, by, resample)
+
+
+def random_alignment(
+    responses: Frame,
+    design: Frame,
+    tests: Frame,
+    *,
+    participant: IntoExpr = "participant_id",
+    pooled: IntoExpr = "model",
+    by: By = None,
+    n: int = 100,
+    seed: int = 42,
+    level: Level = "model",
+    finding_rule: FindingRule = "fisher_z",
+    study_rule: StudyRule = "mean",
+    finding_key: FindingKey = "composite",
+    missing: Missing = "skip",
+    weighting: Weighting = "two_level",
+    human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
+    agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
+) -> pl.LazyFrame:
+    """PAS and ECS of participants drawn at random from all models together: a baseline.
+
+    The participants of all models are pooled. Each replicate draws as many of each study as the
+    pool has, with replacement, and scores them as one model.
+
+    Args:
+        responses: Participants of several models, as in `participant_intervals`.
+        design: The tests on them, as in `participant_intervals`.
+        tests: The human side, as in `participant_intervals`.
+        participant: Column that identifies a participant within a model and a study.
+        pooled: Column that identifies the models that are pooled.
+        by: Keys whose groups are pooled separately.
+        n: Number of draws.
+        seed: Seed of the draws.
+        level: `model`; `domain` or `study` for the scores of each.
+        finding_rule: How tests are pooled; see `finding_scores`.
+        study_rule: How findings are pooled; see `study_scores`.
+        finding_key: `composite` or `finding_id`; see `finding_scores`.
+        missing: `skip` or `chance`; see `study_scores`.
+        weighting: Weights of tests in the ECS; see `ecs`.
+        human_prior_odds: Prior odds of the human side in rows without a value.
+        agent_prior_odds: Prior odds of the agents.
+
+    Returns:
+        by..., `domain` or `study_id`; `metric` (`pas`, `pas_normalised`, `ecs`), `mean`, `sd`
+        (population standard deviation, of the replicates), `percentile_2_5`, `percentile_5`,
+        `median`, `percentile_95`, `percentile_97_5` (Float64, interpolated linearly, null without a
+        replicate) and `n_replicates` (Int64, with a score). Sorted. Lazy; drawn at once.
+
+    Raises:
+        MissingColumnsError: A table lacks a column.
+        UnknownNameError: A test type is unknown.
+        ContractError: The design breaks its contract, or a statistic is impossible.
+        ParameterError: An argument is invalid.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), random alignment of 100 resamples.
+
+    Examples:
+        >>> from evalframe.replication.sample import sample_designs, sample_participants
+        >>> from evalframe.replication.sample import sample_tests
+        >>> from evalframe.replication.uncertainty import random_alignment
+        >>> result = random_alignment(
+        ...     sample_participants(), sample_designs(), sample_tests(), n=20
+        ... ).collect()
+        >>> result.select("metric", "n_replicates").rows()
+        [('pas', 20), ('pas_normalised', 20), ('ecs', 20)]
+    """
+    from evalframe.replication.uncertainty.participant_replicates import random_scores
+
+    settings = Settings(finding_rule, study_rule, finding_key, missing)
+    pipeline = Pipeline.of(
+        *(Chain(), tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
+    )
+    return random_scores(
+        pipeline, responses, design, participant=participant, pooled=pooled, by=by, n=n, seed=seed
+    )

@@ -1,8 +1,8 @@
 """PAS and ECS as additive states of studies, findings or tests.
 
-They are the metrics `mean_pas` and `concordance_correlation` with what the tables have beside: a
-scale on which findings are pooled and what a study without any has, so many tests at the least, and
-what is said where one side does not vary. Hence they are not registered.
+These are `mean_pas` and `concordance_correlation` with the conventions of the tables: the scale on
+which findings are pooled, the score of a study without findings, the smallest number of tests, and
+the values of a constant side. Hence they are not registered.
 """
 
 from __future__ import annotations
@@ -13,44 +13,43 @@ import polars as pl
 
 from evalframe.core.metric import Metric
 from evalframe.core.state import Axis, State, own, ratio
-from evalframe.replication.agreement.ecs_rows import LEAST, MASS, X, Y
-from evalframe.replication.agreement.pairs import agreement_values
+from evalframe.replication.agreement.ecs import LEAST, MASS, X, Y
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from evalframe.core.metric import MetricExpr
-    from evalframe.core.rules import Rules
     from evalframe.core.state import Totals
+    from evalframe.replication.agreement.ecs import Values
     from evalframe.replication.agreement.pooling import Pooling
 
 STUDY = ":study"
 """Number of the study of a finding."""
 
 KNOWN = "known"
-"""The sum of what has a score."""
+"""The sum of rows that have a score."""
 
 VALUES = ("ecs", "pearson", "slope", "intercept")
 
 _CENTRE_X, _CENTRE_Y = ":centre_x", ":centre_y"
 _NOISE = 2.0**-40
-"""Times a sum of squares about another centre, what rounding leaves of a central one of 0."""
+"""Rounding of a central sum of squares, relative to the sum of squares about another centre."""
 
 
 def with_scores(rows: pl.DataFrame, pooled: Mapping[str, Pooling]) -> pl.LazyFrame:
-    """The rows with value and mass of each score."""
+    """Add the value and the mass of each score."""
     values = {f":{name}": pooling.value for name, pooling in pooled.items()}
     masses = {f":{name}:mass": pooling.mass for name, pooling in pooled.items()}
     return rows.lazy().with_columns(**values, **masses)
 
 
 def means(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:
-    """The plain means of studies, by score."""
+    """Plain means of studies, by score."""
     return [_metric(name, {"value": f":{name}", "mass": f":{name}:mass"}, _mean) for name in pooled]
 
 
 def means_of_studies(pooled: Mapping[str, Pooling]) -> list[MetricExpr]:
-    """The plain means over studies, which are means of findings on a scale, by score."""
+    """Plain means over studies, which are themselves means of findings, by score."""
     return [
         _metric(
             name,
@@ -104,10 +103,7 @@ def _mean_of_studies(pooling: Pooling) -> Callable[..., State]:
 
 
 def with_effects(tests: pl.DataFrame, entry: str) -> pl.LazyFrame:
-    """The tests with the means of the effects that can be used of each entry.
-
-    Of an entry with squares beyond all numbers no test has mass.
-    """
+    """Add the means of usable effects of each entry; without mass if squares overflow."""
     x, y, w = pl.col(X), pl.col(Y), pl.col(MASS)
     valid = pl.all_horizontal(x.is_finite(), y.is_finite(), w.is_finite(), w > 0)
     usable = pl.when(valid.fill_null(value=False))
@@ -124,13 +120,13 @@ def with_effects(tests: pl.DataFrame, entry: str) -> pl.LazyFrame:
     return centred.with_columns(pl.when(w.is_not_null()).then(small * w).alias(MASS))
 
 
-def concordance(rules: Rules) -> list[MetricExpr]:
+def concordance(values: Values) -> list[MetricExpr]:
     """Concordance, correlation and the regression line, by name."""
     roles = {"x": X, "y": Y, "mass": MASS, "centre_x": _CENTRE_X, "centre_y": _CENTRE_Y}
-    return [_metric(name, roles, _pairs(name, rules)) for name in VALUES]
+    return [_metric(name, roles, _pairs(name, values)) for name in VALUES]
 
 
-def _pairs(name: str, rules: Rules) -> Callable[..., State]:
+def _pairs(name: str, values: Values) -> Callable[..., State]:
     """Sums of squares and products about the means of all tests of an entry."""
 
     def finish(t: Totals) -> pl.Expr:
@@ -148,7 +144,7 @@ def _pairs(name: str, rules: Rules) -> Callable[..., State]:
             "x_varies": x_squares > 0,
             "y_varies": y_squares > 0,
         }
-        value = agreement_values(rules, sums)[name]
+        value = values(sums.__getitem__)[name]
         return pl.when((t.known >= LEAST) & (t.mass > 0)).then(value)
 
     def define(
@@ -193,17 +189,16 @@ def _central(squares: pl.Expr, correction: pl.Expr) -> pl.Expr:
 
 
 def _metric(name: str, roles: Mapping[str, str], define: Callable[..., State]) -> MetricExpr:
-    made = Metric(
+    return Metric(
         name=name,
         define=define,
         direction="none",
-        range=(-1.0, 1.0) if name not in ("slope", "intercept") else _UNBOUNDED,
+        range=_UNBOUNDED if name in ("slope", "intercept") else (-1.0, 1.0),
         roles=roles,
         labels=frozenset(),
         params={},
         family="replication",
-    )
-    return made.bind()
+    ).bind()
 
 
 _UNBOUNDED = (float("-inf"), float("inf"))

@@ -1,4 +1,4 @@
-"""PAS of models and domains under a bootstrap of studies or of findings within studies."""
+"""PAS and ECS under a bootstrap of studies or of findings within studies."""
 
 from __future__ import annotations
 
@@ -9,30 +9,38 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.replication.agreement.findings import findings_of
-from evalframe.replication.agreement.means import means_of, studies_of
-from evalframe.replication.agreement.pooling import of_findings, of_studies
-from evalframe.replication.uncertainty.sampling import cluster_drawn, drawn_within, rows_to_draw
+from evalframe.replication.agreement.ecs import ecs_of
+from evalframe.replication.agreement.pooling import means_of, of_findings, of_studies
+from evalframe.replication.uncertainty.clusters import (
+    ENTRY,
+    cluster_of,
+    clusters_within,
+    rows_to_draw,
+    with_entries,
+    with_spreads,
+)
 from evalframe.replication.uncertainty.score_states import (
     KNOWN,
     STUDY,
+    concordance,
     means,
     means_of_studies,
+    with_effects,
     with_scores,
 )
-from evalframe.replication.uncertainty.spreads import ENTRY, with_entries, with_spreads
 from evalframe.resample.entries import Ranking, entry_spreads
 from evalframe.resample.ranks import rank_columns
 from evalframe.resample.settled import ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Ints
-    from evalframe.replication.agreement.given import Given
+    from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Values
     from evalframe.replication.agreement.pooling import Pooling
-    from evalframe.replication.uncertainty.sampling import Cluster
+    from evalframe.replication.agreement.scored_tests import Rows
+    from evalframe.replication.uncertainty.clusters import Cluster
     from evalframe.resample.methods import Bootstrap
 
 MODEL = "model"
@@ -40,12 +48,12 @@ MODEL = "model"
 
 
 class Drawn(NamedTuple):
-    """What is drawn, and the scores of it.
+    """Rows that are drawn, and their scores.
 
     Attributes:
-        rows: Studies, or findings.
+        rows: Studies or findings.
         cluster: The cluster of a row.
-        pooled: How the scores come about.
+        pooled: How the scores are pooled.
         metrics: The scores of rows with `with_scores`.
     """
 
@@ -56,87 +64,98 @@ class Drawn(NamedTuple):
 
 
 def with_score_spreads(
-    caller: str, method: Bootstrap, given: Given, within: Sequence[str]
+    caller: str,
+    method: Bootstrap,
+    rows: Rows,
+    studies_of_rows: Callable[[Rows], Rows],
+    within: Sequence[str],
 ) -> pl.LazyFrame:
-    """The scores of groups with their uncertainty and ranks, under internal names of the keys.
-
-    Args:
-        caller: Who asks, for messages.
-        method: The bootstrap.
-        given: Tests, findings or studies.
-        within: What is asked for within the keys: the domain, or nothing.
-
-    Raises:
-        ParameterError: It is no bootstrap of studies or findings, findings are asked of a table of
-            studies, or there are no two clusters to draw.
-    """
-    cluster = cluster_drawn(caller, method)
-    rows, studies = drawn_rows(caller, given, cluster)
+    """Scores of groups with uncertainty and ranks, under internal names of the keys."""
+    cluster = cluster_of(caller, method)
+    rows, studies = rows_and_studies(caller, rows, studies_of_rows, cluster)
     table = means_of(studies, within).collect()
-    group = [*given.keys.inner, *within]
+    group = [*rows.keys.inner, *within]
     drawn = drawn_scores(rows, cluster, within[0] if within else None)
-    among = [inner for inner, name in given.keys.restore().items() if name != MODEL]
-    among = [*(among if MODEL in given.keys.names else []), *within]
-    found = entry_spreads(
+    among = [inner for inner, name in rows.keys.restore().items() if name != MODEL]
+    among = [*(among if MODEL in rows.keys.names else []), *within]
+    result = entry_spreads(
         method,
         with_scores(with_entries(drawn.rows, table, group), drawn.pooled),
         drawn.metrics,
         table,
         entry=ENTRY,
         cluster=drawn.cluster,
-        ranking=Ranking("pas", _numbered(table, among)),
+        ranking=Ranking("pas", _group_numbers(table, among)),
         counted=pl.col(KNOWN) > 0,
     )
-    made = with_spreads(method, table, found.spread, found.counts)
+    scores = with_spreads(table, result.spread, result.counts)
     rank = ranks(pl.col("pas"), among).alias("rank")
-    return made.with_columns(rank).with_columns(rank_columns(found.ranks)).lazy()
+    return scores.with_columns(rank).with_columns(rank_columns(result.ranks)).lazy()
 
 
-def drawn_rows(caller: str, given: Given, cluster: Cluster) -> tuple[Given, Given]:
-    """The findings or studies that are drawn, and the studies, each read once.
-
-    Raises:
-        ParameterError: Findings are asked of a table of studies.
-    """
+def rows_and_studies(
+    caller: str, rows: Rows, studies_of_rows: Callable[[Rows], Rows], cluster: Cluster
+) -> tuple[Rows, Rows]:
+    """The findings or studies that are drawn, in memory, and the studies."""
     if cluster == "study_id":
-        studies = _in_memory(given if given.level == "studies" else studies_of(given))
+        studies = _in_memory(studies_of_rows(rows))
         return studies, studies
-    if given.level == "studies":
+    if rows.level == "studies":
         raise ParameterError(
             f"{caller}: to draw findings it needs a table of tests or findings, and this is one of "
-            "studies; give that, or draw studies, cluster='study_id'"
+            "studies; pass that, or draw studies, cluster='study_id'"
         )
-    findings = _in_memory(findings_of(given) if given.level == "tests" else given)
-    return findings, studies_of(findings)
+    findings = _in_memory(rows)
+    return findings, studies_of_rows(findings)
 
 
-def drawn_scores(rows: Given, cluster: Cluster, within: str | None) -> Drawn:
-    """The scores of what is drawn.
-
-    Args:
-        rows: Studies or findings.
-        cluster: Which of them are drawn.
-        within: The column that studies are drawn within, if they are.
-    """
+def drawn_scores(rows: Rows, cluster: Cluster, within: str | None) -> Drawn:
+    """The scores of the studies or findings that are drawn, studies within a column if any."""
     pooled = of_studies(rows) if cluster == "study_id" else of_findings(rows)
-    # What has no data is left out of draws as it is of scores.
-    known = [each.value for each in pooled.values() if each.empty is None]
-    table = rows_to_draw(rows.frame, *known)
+    # Rows without data are left out of draws, as they are of scores.
+    values = [each.value for each in pooled.values() if each.empty is None]
+    table = rows_to_draw(rows.frame, *values)
     if cluster == "study_id":
-        return Drawn(table, drawn_within(cluster, [], within), pooled, means(pooled))
-    named = rows.finding[len(rows.study) :]
+        return Drawn(table, clusters_within(cluster, [], within), pooled, means(pooled))
+    finding = rows.finding[len(rows.study) :]
     study = pl.struct(rows.study).rank("dense").alias(STUDY)
-    drawn = drawn_within(cluster, named, within)
-    return Drawn(table.with_columns(study), drawn, pooled, means_of_studies(pooled))
+    clusters = clusters_within(cluster, finding, within)
+    return Drawn(table.with_columns(study), clusters, pooled, means_of_studies(pooled))
 
 
-def _in_memory(given: Given) -> Given:
-    """The same rows, computed."""
-    return replace(given, frame=given.frame.collect().lazy())
+def _in_memory(rows: Rows) -> Rows:
+    return replace(rows, frame=rows.frame.collect().lazy())
 
 
-def _numbered(table: pl.DataFrame, among: Sequence[str]) -> Ints:
+def _group_numbers(table: pl.DataFrame, among: Sequence[str]) -> Ints:
     """The number of the group of each row."""
     if not among:
         return np.zeros(len(table), dtype=np.int64)
     return table.select(pl.struct(among).rank("dense").cast(pl.Int64)).to_series().to_numpy()
+
+
+def with_ecs_spreads(
+    method: Bootstrap, rows: EcsRows, level: EcsLevel, values: Values
+) -> pl.LazyFrame:
+    """The ECS of groups with its uncertainty, under internal names of the keys."""
+    cluster = cluster_of("ecs", method)
+    if level == "finding" or (level == "study" and cluster == "study_id"):
+        other = "" if level == "finding" else "; draw findings, cluster='finding_id'"
+        raise ParameterError(
+            f"ecs: the ECS of a {level} is of a single cluster of {cluster!r}, so nothing "
+            f"varies{other}"
+        )
+    rows = replace(rows, frame=rows.frame.collect().lazy())
+    table = ecs_of(rows, level, values).collect()
+    tests = with_entries(rows_to_draw(rows.frame), table, rows.group)
+    within = "domain" if level == "domain" else None
+    result = entry_spreads(
+        method,
+        with_effects(tests, ENTRY),
+        concordance(values),
+        table,
+        entry=ENTRY,
+        cluster=clusters_within(cluster, rows.finding[1:], within),
+        counted=pl.col(KNOWN) > 0,
+    )
+    return with_spreads(table, result.spread, result.counts).lazy()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.tables import tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.tables import scores_by, tests_and_pooling
 from evalframe.compat.humanstudy_bench.files.writing import by_run, nested
-from evalframe.replication.agreement.domains import DOMAINS, domain
-from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.studies import DOMAINS, domain
 
 if TYPE_CHECKING:
     from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
@@ -82,7 +81,7 @@ def with_ecs_corr(results: Results) -> pl.DataFrame:
 def _ecs_of_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The ECS of the tests of each model and study by two-level weights, as `ecs` gives it."""
     key, rules = pooling.finding_key, pooling.rules
-    made = ecs(_within_runs(tests, pooling), by=_BY, finding_key=key, rules=rules)
+    made: pl.LazyFrame = scores_by(rules).ecs(_within_runs(tests, pooling), by=_BY, finding_key=key)
     return made.rename({_RUN: "study_id"}).collect()
 
 
@@ -101,9 +100,9 @@ def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
     if rules == "reference":
         rows, every = rows.with_columns(domain()), dict.fromkeys(DOMAINS.values())
     known = rows.filter(pl.col("domain").is_not_null())
-    by_study = ecs(rows, "study", by=_BY, finding_key=key, rules=rules)
+    by_study = scores_by(rules).ecs(rows, "study", by=_BY, finding_key=key)
     studies = by_run(by_study.collect(), _RUN)
-    by_domain = ecs(known, "domain", by=_BY, finding_key=key, rules=rules)
+    by_domain = scores_by(rules).ecs(known, "domain", by=_BY, finding_key=key)
     domains = by_run(by_domain.collect(), _RUN)
     return {
         run: {

@@ -21,7 +21,7 @@ from evalframe.compat.humanstudy_bench.files.texts import check_text
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.rules import check_choice
-from evalframe.replication.agreement.domains import domain
+from evalframe.replication.agreement.studies import domain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.compat.humanstudy_bench import agreement
 from evalframe.compat.humanstudy_bench.files.columns import LARGEST_COUNT, schema_of
 from evalframe.compat.humanstudy_bench.files.fields import GIVEN_OF_RUNS, TESTS
 from evalframe.compat.humanstudy_bench.files.reports import with_report
@@ -13,8 +14,8 @@ from evalframe.compat.humanstudy_bench.strict_ecs import consistency
 from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
+from evalframe.replication import with_pas
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
-from evalframe.replication.agreement.columns import with_pas
 from evalframe.replication.effects import effect_d, original
 from evalframe.replication.numbers import number
 from evalframe.replication.tails import TWO_SIDED, normal_p_value
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from evalframe.core.kinds import Kind
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.columns import Ways
+    from evalframe.replication.agreement.alignment import Ways
 
 STUDY = ["model", "study_id"]
 
@@ -79,9 +80,8 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     if (three or two) and "pas" not in present:
         ways: Ways | None = ("three" if three else "two") if rules == "reference" else None
         signs_of_tests = [name for name, dtype in _OF_TESTS.items() if dtype == pl.Int8]
-        typed = with_pas(typed, ways=ways, rules=rules).with_columns(
-            pl.col(signs_of_tests).cast(pl.Int8)
-        )
+        add_pas = agreement.with_pas if rules == "reference" else with_pas
+        typed = add_pas(typed, ways=ways).with_columns(pl.col(signs_of_tests).cast(pl.Int8))
     lacking = {name: value for name, value in computed.items() if name not in present}
     made = typed.with_columns(**lacking)
     for side in ("human", "agent"):

@@ -12,10 +12,14 @@ from evalframe.compat.humanstudy_bench import rates
 from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
 from evalframe.compat.humanstudy_bench.files.given import STUDY
-from evalframe.compat.humanstudy_bench.files.tables import TOTALS, UNTITLED, tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.tables import (
+    TOTALS,
+    UNTITLED,
+    scores_by,
+    tests_and_pooling,
+)
 from evalframe.compat.humanstudy_bench.files.writing import by_run, finite, nested
 from evalframe.compat.humanstudy_bench.strict_ecs import strict_ecs
-from evalframe.replication.agreement.studies import model_scores
 
 if TYPE_CHECKING:
     from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
@@ -153,12 +157,11 @@ def _models(
     """The models with what is pooled over their studies."""
     key, rules = pooling.finding_key, pooling.rules
     strict = _strict_ecs(tests, "overall", pooling)
-    chain = model_scores(
+    chain = scores_by(rules).model_scores(
         tests,
         finding_rule="mean",
         study_rule="mean",
         finding_key=key,
-        rules=rules,
     )
     pooled = _scores(pooling).inverse_variance_pas("pas", "raw_se").struct
     counted = (

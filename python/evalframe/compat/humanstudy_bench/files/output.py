@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from evalframe.compat.humanstudy_bench.files.tables import Results
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+    from evalframe.replication.agreement.scored_tests import (
+        FindingKey,
+        FindingRule,
+        Missing,
+        StudyRule,
+    )
 
 _LONGEST = 255
 """Bytes of a file name on common file systems."""

@@ -12,8 +12,7 @@ from evalframe.compat.humanstudy_bench.files.columns import columns_of, field, o
 from evalframe.compat.humanstudy_bench.files.documents import documents
 from evalframe.compat.humanstudy_bench.files.tables import UNTITLED, Results
 from evalframe.core.errors import InputError
-from evalframe.replication.agreement.domains import domain
-from evalframe.replication.agreement.studies import domain_scores
+from evalframe.replication.agreement.studies import domain, domain_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

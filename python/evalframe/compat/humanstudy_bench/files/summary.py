@@ -21,7 +21,7 @@ from evalframe.compat.humanstudy_bench.files.writing import (
     write_texts,
 )
 from evalframe.core.rules import check_choice
-from evalframe.replication.agreement.domains import DOMAINS
+from evalframe.replication.agreement.studies import DOMAINS
 
 if TYPE_CHECKING:
     from pathlib import Path

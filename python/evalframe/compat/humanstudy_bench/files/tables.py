@@ -13,24 +13,30 @@ Where the rules differ:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe import replication
+from evalframe.compat.humanstudy_bench import scores as original_scores
 from evalframe.compat.humanstudy_bench.files.given import OF_RUNS, STUDY, given_runs, given_tests
 from evalframe.compat.humanstudy_bench.files.texts import check_text
 from evalframe.core.errors import ParameterError
-from evalframe.replication.agreement.ecs import ecs
-from evalframe.replication.agreement.findings import finding_scores
-from evalframe.replication.agreement.given import Settings
-from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from evalframe.core.rules import check_rules
+from evalframe.replication.agreement.scored_tests import Settings
+from evalframe.replication.agreement.studies import domain_scores, model_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.rules import FindingKey, FindingRule, Missing, StudyRule
+    from evalframe.replication.agreement.scored_tests import (
+        FindingKey,
+        FindingRule,
+        Missing,
+        StudyRule,
+    )
 
 UNTITLED = "N/A"
 """The title of a study that has none."""
@@ -168,25 +174,32 @@ def result_tables(
         >>> results.models.select("model", "pas", "n_studies").row(0)
         ('m', 0.5625, 2)
     """
+    check_rules(rules)
     original = rules == "reference"
-    settings = Settings.of(rules, finding_rule, study_rule, finding_key, missing)
+    room = scores_by(rules)
+    defaults = room.SETTINGS if original else Settings()
+    settings = Settings(
+        finding_rule or defaults.finding_rule,
+        study_rule or defaults.study_rule,
+        finding_key,
+        missing or defaults.missing,
+    )
     for study_id, title in (titles or {}).items():
         check_text("a study_id of titles", study_id)
         check_text(f"titles[{study_id!r}]", title)
     shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
     given = given_tests(tests, rules)
-    findings = finding_scores(
-        given, rule=shown_rule, finding_key=finding_key, missing=missing, rules=rules
+    findings = room.finding_scores(
+        given, rule=shown_rule, finding_key=finding_key, missing=settings.missing
     )
-    scores = study_scores(
+    scores = room.study_scores(
         given,
         rule=settings.study_rule,
         finding_rule=settings.finding_rule,
         finding_key=finding_key,
-        missing=missing,
-        rules=rules,
+        missing=settings.missing,
     )
-    effects = ecs(given, "study", finding_key=finding_key, rules=rules)
+    effects = room.ecs(given, "study", finding_key=finding_key)
     studies = _studies(given.lazy(), given_runs(runs), scores, effects).with_columns(
         pl.coalesce("title", _title(titles or {})).alias("title")
     )
@@ -200,6 +213,11 @@ def result_tables(
         tests=given,
         pooling=Pooling(rules, shown_rule, settings.study_rule, finding_key),
     )
+
+
+def scores_by(rules: Rules) -> Any:
+    """The functions of scores that have these numbers."""
+    return original_scores if rules == "reference" else replication
 
 
 def tests_and_pooling(results: Results) -> tuple[pl.DataFrame, Pooling]:
@@ -253,7 +271,7 @@ def _models(
     sums = {name: pl.col(name).sum() for name in TOTALS}
     known = {name: pl.when(pl.col(name).count() > 0).then(total) for name, total in sums.items()}
     totals = studies.lazy().group_by("model").agg(pl.col("n_tests").sum(), **known)
-    effects = ecs(tests, finding_key=finding_key, rules=rules)
+    effects = scores_by(rules).ecs(tests, finding_key=finding_key)
     shown = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
     order = ["model", "pas", *_EFFECTS, "n_studies", "n_tests", "n_effects", "missing_rate"]
     return (
@@ -273,10 +291,11 @@ def _domains(
 ) -> pl.DataFrame:
     """One row per model and domain."""
     known = pl.col("domain").is_not_null()
-    effects = ecs(tests.filter(known), "domain", finding_key=finding_key, rules=rules)
+    effects = scores_by(rules).ecs(tests.filter(known), "domain", finding_key=finding_key)
     scores = domain_scores(studies.filter(known).select(*STUDY, "domain", "pas"))
     keys = ["model", "domain"]
-    joined = effects.select(*keys, "ecs").join(scores.select(*keys, "pas"), on=keys, how="left")
+    joined: pl.LazyFrame = effects.select(*keys, "ecs")
+    joined = joined.join(scores.select(*keys, "pas"), on=keys, how="left")
     return joined.select(*keys, "pas", "ecs").sort(keys).collect()
 
 
