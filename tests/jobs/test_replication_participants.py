@@ -27,7 +27,7 @@ def replication(commands: Any) -> Any:
 def test_statistics_of_agents_come_from_responses(replication: Any) -> None:
     replication("human.parquet", "-o", "tables", *FLAGS, "-q")
     found = pl.read_parquet("tables/tests.parquet")
-    statistics = ef.replication.participant_statistics(RESPONSES, DESIGN).collect()
+    statistics = ef.replication.participant_statistics(RESPONSES, DESIGN)
     on = ["model", *KEYS]
     same = statistics.drop("test_type")
     joined = found.select(on).join(same, on=on, maintain_order="left")

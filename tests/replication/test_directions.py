@@ -230,7 +230,7 @@ def test_participants_go_where_humans_tell():
     design, responses = sample_designs(), sample_participants()
     human = sample_tests().filter(model="quill-70b")
     people = human.select(pl.exclude("^.*_agent$", "model", "direction_human"))
-    statistics = participant_statistics(responses, design).collect()
+    statistics = participant_statistics(responses, design)
     on = ["study_id", "sub_study_id", "finding_id", "test_id"]
     tests = statistics.drop("test_type", "direction_agent").join(people, on=on, nulls_equal=True)
     expected = model_scores(made(tests), by="model").collect()

@@ -23,7 +23,7 @@ STAT = "stat_agent"
 
 def made(responses: pl.DataFrame, design: pl.DataFrame | None = None) -> dict[str, dict]:
     design = design_of() if design is None else design
-    table = participant_statistics(responses, design, by=None).collect()
+    table = participant_statistics(responses, design, by=None)
     return {row["test_id"]: row for row in table.iter_rows(named=True)}
 
 
@@ -161,7 +161,7 @@ def test_weights_are_repetition(seed: int, coarse: bool) -> None:
     repeated = responses[np.repeat(np.arange(len(responses)), times.to_numpy())]
     left = participant_statistics(weighted, design_of(), by=None, weight="times")
     right = participant_statistics(repeated, design_of(), by=None)
-    assert_frame_equal(left.collect(), right.collect(), rel_tol=1e-9, abs_tol=1e-12)
+    assert_frame_equal(left, right, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_null_weights_are_none() -> None:
@@ -170,15 +170,14 @@ def test_null_weights_are_none() -> None:
     )
     left = participant_statistics(responses, design_of(), by=None, weight="weight")
     right = participant_statistics(responses.drop_nulls("weight"), design_of(), by=None)
-    assert_frame_equal(left.collect(), right.collect())
+    assert_frame_equal(left, right)
 
 
 def test_groups_sides_and_order() -> None:
     rng = np.random.default_rng(5)
     alone = {name: responses_of(rng, 15, studies=2) for name in ("b", "a")}
     both = pl.concat(frame.with_columns(model=pl.lit(name)) for name, frame in alone.items())
-    table = participant_statistics(both.sample(fraction=1, shuffle=True, seed=1), design_of(2))
-    found = table.collect()
+    found = participant_statistics(both.sample(fraction=1, shuffle=True, seed=1), design_of(2))
     assert found["model"].unique(maintain_order=True).to_list() == ["a", "b"]
     assert found.select("model", *KEYS).equals(found.select("model", *KEYS).sort("model", *KEYS))
     for name, frame in alone.items():
@@ -196,27 +195,27 @@ def test_keys_can_be_few_or_null() -> None:
         responses.filter(one).select("study_id", "finding_id", "condition", "value"),
         design_of().filter(one).select("study_id", "finding_id", "test_type", "conditions"),
         by=None,
-    ).collect()
+    )
     assert few.columns[:3] == ["study_id", "finding_id", "test_type"]
     assert few[STAT].item() == pytest.approx(full[STAT])
     null = pl.lit(None, dtype=pl.String).alias("sub_study_id")
     nulls = participant_statistics(
         responses.with_columns(null), design_of().with_columns(null), by=None
     )
-    assert len(nulls.collect()) == len(CASES)
+    assert len(nulls) == len(CASES)
 
 
 def test_keys_can_have_other_types() -> None:
     responses = responses_of(np.random.default_rng(0), 15)
     categorical = responses.with_columns(pl.col("study_id", "test_id").cast(pl.Categorical))
     tables = (participant_statistics(r, design_of(), by=None) for r in (responses, categorical))
-    assert_frame_equal(*pl.collect_all(tables))
+    assert_frame_equal(*tables)
     numbered = responses.with_columns(study_id=pl.lit(1))
     with pytest.raises(ContractError, match="'study_id' is Int32 in the responses, but String"):
         made(numbered)
     short = design_of().with_columns(study_id=pl.lit(1, dtype=pl.Int8))
     assert len(made(numbered, short)) == len(CASES)
-    assert unmatched_responses(numbered, short).collect().is_empty()
+    assert unmatched_responses(numbered, short).is_empty()
 
 
 def test_large_measures_lose_nothing() -> None:
@@ -235,7 +234,7 @@ def test_large_measures_lose_nothing() -> None:
 
 def test_what_the_design_does_not_know_is_told() -> None:
     responses = responses_of(np.random.default_rng(0), 6)
-    assert unmatched_responses(responses, design_of()).collect().is_empty()
+    assert unmatched_responses(responses, design_of()).is_empty()
     is_2x2 = pl.col("test_id") == "2x2"
     odd = responses.with_columns(
         condition=pl.when(is_2x2 & (pl.col("participant_id") == 0))
@@ -244,7 +243,7 @@ def test_what_the_design_does_not_know_is_told() -> None:
         value=pl.when(is_2x2 & (pl.col("participant_id") == 1)).then(9.0).otherwise("value"),
         test_id=pl.col("test_id").replace("one", "uno"),
     )
-    told = unmatched_responses(odd, design_of()).collect()
+    told = unmatched_responses(odd, design_of())
     assert told.select("test_id", "reason", "found", "rows").rows() == [
         ("2x2", "no such category", "9.0", 1),
         ("2x2", "no such condition", "Z", 1),

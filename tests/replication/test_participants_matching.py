@@ -28,7 +28,7 @@ def design(test_type: str = "t-test", **columns: object) -> pl.DataFrame:
 
 
 def row(people: pl.DataFrame, tests: pl.DataFrame, **more: str) -> dict:
-    found = participant_statistics(people, tests, by=None, **more).collect()
+    found = participant_statistics(people, tests, by=None, **more)
     return {k.removesuffix("_agent"): v for k, v in found.row(0, named=True).items()}
 
 
@@ -49,7 +49,7 @@ def test_keys_are_texts_however_they_are_stored(dtype: pl.DataType, ours: pl.Dat
     tests = pl.concat([design(), design().with_columns(finding_id=pl.lit("F2"))])
     tests = tests.with_columns(key.cast(ours))
     assert row(people, tests)["stat"] == pytest.approx(T)
-    assert unmatched_responses(people, tests).collect().is_empty()
+    assert unmatched_responses(people, tests).is_empty()
 
 
 @pytest.mark.parametrize("dtype", WHOLE_KEYS)
@@ -60,7 +60,7 @@ def test_a_design_can_name_numbers_beyond_those_of_responses(
     people = responses().with_columns(finding_id=pl.lit(1).cast(dtype))
     tests = pl.concat([design()] * 2).with_columns(finding_id=pl.Series([1, other]))
     assert row(people, tests)["stat"] == pytest.approx(T)
-    assert unmatched_responses(people, tests).collect().is_empty()
+    assert unmatched_responses(people, tests).is_empty()
 
 
 def test_keys_of_other_kinds_are_refused() -> None:
@@ -88,7 +88,7 @@ def test_conditions_are_the_same_in_another_type(theirs: list, ours: list) -> No
     tests = design(conditions=[ours])
     found = row(people, tests)
     assert (found["stat"], found["n_missing"]) == (pytest.approx(T), 0)
-    assert unmatched_responses(people, tests).collect().is_empty()
+    assert unmatched_responses(people, tests).is_empty()
 
 
 def test_categorical_conditions_can_be_numbers() -> None:
@@ -100,7 +100,7 @@ def test_conditions_that_are_no_number_are_told() -> None:
     people = responses(condition=["1", "1", "2", "two"])
     tests = design(conditions=[[1, 2]])
     assert row(people, tests)["n_missing"] == 1
-    told = unmatched_responses(people, tests).collect()
+    told = unmatched_responses(people, tests)
     assert told.select("reason", "found", "rows").rows() == [("no such condition", "two", 1)]
 
 
@@ -111,7 +111,7 @@ def test_categories_can_be_texts(dtype: pl.DataType) -> None:
     assert (found["k"], found["n"], found["direction"], found["n_missing"]) == (3, 4, 1, 0)
     found = row(people, design("chi-square", categories=[["no", "yes"]]))
     assert [found[name] for name in "abcd"] == [0, 2, 1, 1]
-    told = unmatched_responses(people, design("chi-square", categories=[["no", "Yes"]])).collect()
+    told = unmatched_responses(people, design("chi-square", categories=[["no", "Yes"]]))
     assert told.select("reason", "found", "rows").rows() == [("no such category", "yes", 3)]
 
 
@@ -180,13 +180,13 @@ def test_weights_can_be_boolean_or_of_no_rows() -> None:
     people = responses(times=[True, True, False, True])
     found = row(people, design(), weight="times")
     assert (found["n1"], found["n2"]) == (2, 1)
-    nobody = participant_statistics(people.head(0), design(), by=None, weight="times").collect()
+    nobody = participant_statistics(people.head(0), design(), by=None, weight="times")
     assert nobody.is_empty()
 
 
 def test_types_do_not_change_the_columns() -> None:
-    usual = participant_statistics(responses(), design(), by=None).collect()
+    usual = participant_statistics(responses(), design(), by=None)
     people = responses(value=["3", "5", "1", "3"]).with_columns(
         pl.col("finding_id").cast(pl.Enum(["F1"]))
     )
-    assert_frame_equal(participant_statistics(people, design(), by=None).collect(), usual)
+    assert_frame_equal(participant_statistics(people, design(), by=None), usual)

@@ -59,7 +59,7 @@ def test_a_replicate_is_a_weight(
     assert found["replicate"].to_list() == [i for i in range(12) for _ in range(2 * len(CASES))]
     weighted = responses.join(weights_of(responses, method), on=["study_id", "participant_id"])
     for i, (_, one) in enumerate(found.group_by("replicate", maintain_order=True)):
-        whole = participant_statistics(weighted, design_of(2), by=None, weight=str(i)).collect()
+        whole = participant_statistics(weighted, design_of(2), by=None, weight=str(i))
         assert_frame_equal(
             one.drop("replicate"), whole.drop("n_missing_agent"), rel_tol=1e-9, abs_tol=1e-12
         )

@@ -48,13 +48,13 @@ def test_the_tables_obey_their_contracts() -> None:
     assert validate(responses, responses_contract(value_2="value_2")).rejected == 0
     assert validate(sample_designs(), designs_contract()).rejected == 0
     assert missing_tests(sample_tests()).collect().is_empty()
-    assert unmatched_responses(responses, sample_designs()).collect().is_empty()
+    assert unmatched_responses(responses, sample_designs()).is_empty()
     assert 0 < responses["value"].null_count() < len(responses) / 20
 
 
 def test_tests_come_from_responses() -> None:
     tests = sample_tests()
-    made = participant_statistics(sample_participants(), sample_designs()).collect()
+    made = participant_statistics(sample_participants(), sample_designs())
     joined = tests.select("model", *KEYS).join(made, on=["model", *KEYS], maintain_order="left")
     agent = [name for name in made.columns if name.endswith("_agent")]
     assert_frame_equal(joined.select(agent), tests.select(agent), abs_tol=5.1e-5)

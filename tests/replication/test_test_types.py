@@ -196,7 +196,7 @@ def test_a_design_has_the_samples_that_its_type_says() -> None:
         return pl.DataFrame(row, schema_overrides={"samples": pl.String})
 
     made = [
-        participant_statistics(responses, design(*named), by=None).collect()["stat_agent"].item()
+        participant_statistics(responses, design(*named), by=None)["stat_agent"].item()
         for named in (("ttest_rel", None), ("t-test", "paired"), ("ttest_rel", "paired"))
     ]
     assert made[0] == made[1] == made[2]

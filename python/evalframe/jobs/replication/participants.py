@@ -60,7 +60,7 @@ def check_responses(responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[
         by=[name for name in by if name != "model"],
     )
     validate(responses, contract)
-    unmatched = ef.replication.unmatched_responses(responses, design).collect()
+    unmatched = ef.replication.unmatched_responses(responses.lazy(), design).collect()
     if len(unmatched):
         first = [_told(row) for row in unmatched.head(_SHOWN).iter_rows(named=True)]
         more = len(unmatched) - len(first)
@@ -108,7 +108,7 @@ def with_agents(
     """
     humans = human_side(tests).with_row_index(_ORDER)
     keys = _shared_keys(humans.collect_schema(), design.collect_schema())
-    agents = ef.replication.participant_statistics(responses, design, by=by).collect()
+    agents = ef.replication.participant_statistics(responses.lazy(), design, by=by).collect()
     present = humans.collect_schema()
     known = [name for name in by if name in present]
     _check_alike(present, agents.schema, [*known, *keys])

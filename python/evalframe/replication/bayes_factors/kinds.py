@@ -199,14 +199,7 @@ def _first_of(
 def possible_tests(
     kind: str, roles: Sequence[pl.Expr], columns: Mapping[str, str], types: Sequence[str]
 ) -> Iterator[Rule]:
-    """Conditions on tests of a kind, as rules on rows; missing values break none.
-
-    Args:
-        kind: The kind of Bayes factor.
-        roles: Its `arguments`; the first is null for tests of other kinds.
-        columns: Columns of the side, by role.
-        types: Columns of the type of a test.
-    """
+    """Conditions on tests of a kind, as rules on rows; missing values break none."""
     first, *rest = roles
     stat = first.fill_nan(None)
     of_kind = KINDS[kind].conditions(stat, *rest)

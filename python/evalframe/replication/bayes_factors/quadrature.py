@@ -51,18 +51,10 @@ _HALF_LOG_2PI = 0.9189385332046727
 
 
 def log_jzs(reach: Floats, explained: Floats, unexplained: Floats, p: Floats, b: Floats) -> Floats:
-    """The logarithm of the Bayes factor, to about 1e-10 or the last digits of a large value.
-
-    Args:
-        reach: a = N r²; where it is 0 the data say nothing, and the result is 0.
-        explained: q = 1 - w.
-        unexplained: w; where it is 0 the result is infinite.
-        p: Number of effects tested.
-        b: Half of the degrees of freedom plus one.
-
-    Returns:
-        NaN where these are so far from those of a test that the integral has no window.
-    """
+    """The logarithm of the Bayes factor, to about 1e-10 or the last digits of a large value."""
+    # reach is a = N r², explained is q, unexplained w, b half of the degrees of freedom plus one.
+    # If a is 0 the data say nothing and the result is 0; if w is 0 it is infinite; it is NaN so far
+    # from any test that the integral has no window.
     import numpy as np
 
     values = np.where(reach > 0, np.inf, 0.0)
@@ -80,12 +72,6 @@ def log_integrals(
 
     The threads do numpy's work alone. One that called Polars could wait for a thread of Polars that
     waits for it.
-
-    Args:
-        log_integrand: From ln y, by rows, and tests, by columns.
-        tests: What it depends on, by columns.
-        rate: The power of y as which the integrand falls off to small y.
-        window: Ends in ln y, and how many nodes lie between; an integral of 0 nodes is NaN.
     """
     from concurrent.futures import ThreadPoolExecutor
 

@@ -32,13 +32,7 @@ _STEP = 0.33
 
 
 def log_exact_r(r: Floats, n: Floats, kappa: float) -> Floats:
-    """The logarithm of the Bayes factor, to about 1e-13 or the last digits of a large value.
-
-    Args:
-        r: The correlation, from -1 to 1.
-        n: Number of pairs, 3 or more.
-        kappa: Width of the prior; 1 makes every correlation equally likely.
-    """
+    """The logarithm of the Bayes factor, to about 1e-13 or the last digits of a large value."""
     import numpy as np
     from scipy.special import betaln, gammaln
 

@@ -34,14 +34,6 @@ def direction_of_kind(
 ) -> pl.Expr:
     """The sign of an effect, null where the test has magnitudes alone, as F and chi-square have.
 
-    Args:
-        kind: Of the test, as `kind_of` gives it.
-        stat: The statistic.
-        groups: Sizes of both groups, for U of the first.
-        counts: Hits (where they are null, `stat`), trials, and the probability of a hit without an
-            effect (0.5 where it is null).
-        cells: Cells `a` to `d` of a table of two groups and two outcomes.
-
     >>> row = {"kind": ["t", "rank", "f"], "stat": [-2.0, 9.0, 4.0]}
     >>> n, none = pl.lit(4.0), pl.lit(None, pl.Float64)
     >>> found = direction_of_kind(

@@ -22,26 +22,16 @@ RANKED = (RANK_SUM, SPEARMAN)
 """Kinds whose measures are replaced by their ranks."""
 
 ROUNDING = 2.0**-50
-"""Times their scale, differences of measures that are equal but for their rounding."""
+"""Relative to their scale, differences of measures that are equal up to rounding."""
 
 _COUNT, _CENTRE_X, _CENTRE_Y = ":count", ":centre_x", ":centre_y"
 _LAST = {X: ":last_x", Y: ":last_y"}
 
 
 def cells_of(rows: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
-    """One row per test, condition and category.
-
-    Sums are taken about the mean of the cell, and are 0 where all measures are the same: a mean
-    that is rounded would leave them a little.
-
-    Args:
-        rows: As `Rows.table`.
-        units: What identifies a test.
-
-    Returns:
-        `units`, `:kind`, `:place`, `:category`; `n`, `n_missing`, `x` (mean), `sxx`, `syy`, `sxy`,
-        and `u`: how often a member's rank is above that of members of other cells.
-    """
+    """Counts, means and central sums: one row per test, condition and category."""
+    # Sums are about the mean of the cell, and 0 if all measures are equal, where rounding of the
+    # mean would leave a remainder. `u` counts by how much ranks are above those within the cell.
     ranked = pl.col(KIND).is_in(RANKED)
     measured = pl.concat([rows.filter(~ranked), _ranked(rows.filter(ranked), units)])
     cell = [*units, KIND, PLACE, CATEGORY]
@@ -90,7 +80,7 @@ def _central_sums() -> dict[str, pl.Expr]:
 
 
 def _ranked(rows: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
-    """Measures replaced by mean ranks, where a row of weight w stands for w members."""
+    """Replace measures by mean ranks; a row of weight w counts as w members."""
     weight = (pl.col(WEIGHT) * pl.col(VALID)).alias(_COUNT)
     # In steps, since a window within a window is another window.
     upto = [_upto(_COUNT, name, units).alias(last) for name, last in _LAST.items()]

@@ -24,7 +24,7 @@ COUNTED = (CHI_SQUARED, BINOMIAL_TEST)
 """Kinds that count categories, which can be texts."""
 
 TEST, KIND, PLACE, CATEGORY = ":test", ":kind", ":place", ":category"
-"""Number of the test in the design, its kind, and numbers of condition and category from 0."""
+"""Index of the test in the design, its kind, indices of condition and category, from 0."""
 
 _OPTIONAL = {
     "samples": pl.String(),
@@ -45,19 +45,13 @@ _EVEN = 0.5
 
 
 def keys_of(design: Frame) -> list[str]:
-    """Which of the key columns the design has, by which it is joined with responses."""
+    """Key columns of the design, by which it is joined with responses."""
     present = lazy(design).collect_schema().names()
     return [name for name in KEYS if name in present]
 
 
 def numbered_design(design: Frame) -> pl.DataFrame:
-    """The design checked and complete, sorted by its keys, each test with number and kind.
-
-    Raises:
-        MissingColumnsError: A key or `test_type` is not there.
-        UnknownNameError: A test type is not known.
-        ContractError: A row breaks `designs_contract`, or what should be a list is none.
-    """
+    """The design, checked, complete and sorted by its keys, with indices and kinds of tests."""
     keys = keys_of(design)
     table = lazy(design).collect()
     if missing := {"study_id", "finding_id", "test_type"} - {*table.columns}:
@@ -102,11 +96,7 @@ def _check_types(types: pl.DataFrame) -> None:
 
 
 def _list_types(schema: pl.Schema) -> dict[str, pl.DataType]:
-    """Types of the lists that the design has: of texts, numbers or booleans.
-
-    Raises:
-        ContractError: A column is no such list.
-    """
+    """Types of the lists in the design, of texts, numbers or booleans; else ContractError."""
     types: dict[str, pl.DataType] = {}
     for name in ("conditions", "categories"):
         dtype = schema.get(name, pl.Null())
@@ -124,25 +114,14 @@ def _list_types(schema: pl.Schema) -> dict[str, pl.DataType]:
 
 
 def places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
-    """Test, condition and its number, for the tests that name conditions.
-
-    Args:
-        design: The numbered design.
-        theirs: The type of conditions in the responses. These are compared in the type that the
-            result has.
-    """
+    """Test, condition and its index; conditions in the type in which they are compared."""
     named = _numbered(design, "conditions", "condition", PLACE)
     ours = named.schema["condition"]
     return named.with_columns(compared(pl.col("condition"), ours, shared_type(ours, theirs)))
 
 
 def category_places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
-    """Test, value and its number, for tests on categories.
-
-    Args:
-        design: The numbered design.
-        theirs: The type of values in the responses, as for `places`.
-    """
+    """Test, value and its index, for tests on categories."""
     tests = design.filter(pl.col(KIND).is_in(COUNTED))
     usual = pl.DataFrame({"value": _usual(theirs), CATEGORY: pl.Series([0, 1], dtype=pl.Int64())})
     unnamed = tests.filter(pl.col("categories").is_null()).select(TEST).join(usual, how="cross")
@@ -155,7 +134,7 @@ def category_places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
 
 
 def _usual(theirs: pl.DataType) -> pl.Series:
-    """The categories of a test that names none."""
+    """The default categories of a test."""
     return pl.Series([True, False] if theirs == pl.Boolean() else [1, 0])
 
 

@@ -42,10 +42,10 @@ STATISTICS = {
     "independent": pl.Boolean(),
     "direction": pl.Float64(),
 }
-"""Columns of a test's side, before the side's name is added, and their types."""
+"""Columns of a side of a test and their types; the name of the side is added later."""
 
-GIVEN = ("p0", "n_conditions", "n_categories")
-"""What formulas read of the design."""
+OF_DESIGN = ("p0", "n_conditions", "n_categories")
+"""Columns of the design that formulas read."""
 
 _NOTHING = 1e-9
 
@@ -53,7 +53,7 @@ _ROW, _COLUMN = ":row", ":column"
 
 
 class Formula(NamedTuple):
-    """How a kind of test is computed.
+    """Computation of a kind of test.
 
     Attributes:
         sums: Sums over the cells of a test.
@@ -67,18 +67,7 @@ class Formula(NamedTuple):
 def statistics_of(
     cells: pl.LazyFrame, kind: str, units: Sequence[str], given: pl.LazyFrame, on: str
 ) -> pl.LazyFrame:
-    """The statistics of all tests of one kind.
-
-    Args:
-        cells: Cells of tests of that kind, as `cells_of` gives them.
-        kind: Which.
-        units: What identifies a test.
-        given: `GIVEN` columns of the design.
-        on: The column by which cells find them, one value for each test.
-
-    Returns:
-        `units`, `on`, the columns of `STATISTICS`, and `n_missing`. In no order.
-    """
+    """The statistics of all tests of one kind."""
     formula = FORMULAS[kind]
     if kind == CHI_SQUARED:
         n = pl.col("n").sum()
@@ -91,19 +80,13 @@ def statistics_of(
         name: formula.statistics.get(name, pl.lit(None)).cast(dtype)
         for name, dtype in STATISTICS.items()
     }
-    kept = dict.fromkeys([*units, on, "n_missing"])
-    return cells.group_by(units).agg(**sums).join(given, on=on).select(*kept, **columns)
+    keys = dict.fromkeys([*units, on, "n_missing"])
+    return cells.group_by(units).agg(**sums).join(given, on=on).select(*keys, **columns)
 
 
 def all_statistics(cells: pl.LazyFrame, design: pl.DataFrame, units: Sequence[str]) -> pl.LazyFrame:
-    """The statistics of all tests of all kinds, in no order.
-
-    Args:
-        cells: As `cells_of` gives them.
-        design: The numbered design.
-        units: What identifies a test, `:test` among them.
-    """
-    given = design.lazy().select(TEST, *GIVEN)
+    """The statistics of all tests of all kinds, in no order."""
+    given = design.lazy().select(TEST, *OF_DESIGN)
     kinds = design[KIND].unique().sort().to_list()
     return pl.concat(
         statistics_of(cells.filter(pl.col(KIND) == kind), kind, units, given, TEST)
@@ -121,12 +104,12 @@ def _cell(place: int, category: int) -> pl.Expr:
 
 
 def _where(condition: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """The value where the condition holds; elsewhere it is undefined."""
+    """The value if the condition is true, else null."""
     return pl.when(condition).then(value)
 
 
 def _sign(statistic: pl.Expr) -> pl.Expr:
-    """The sign of a statistic, 0 for what rounding makes of 0."""
+    """The sign of a statistic, 0 for rounding errors of 0."""
     return pl.when(statistic.abs() > _NOTHING).then(statistic.sign()).otherwise(0.0 * statistic)
 
 
@@ -209,7 +192,7 @@ def _chi_square() -> Formula:
     moved = cross.abs() - pl.min_horizontal(n / 2, cross.abs())
     yates = n * (moved / (a + b)) * (moved / (c + d)) / (a + c) / (b + d)
 
-    # A cell that nobody is in adds its expected count.
+    # An empty cell adds its expected count.
     empty = pl.when(pl.col("cells") < rows * columns).then(n - pl.col("expected")).otherwise(0.0)
     stat = _where(filled, pl.when(two_by_two).then(yates).otherwise(pl.col("sum") + empty))
 

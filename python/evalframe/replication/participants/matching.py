@@ -17,19 +17,15 @@ _WIDE = (pl.UInt64(), pl.Int128())
 
 
 def is_text(dtype: pl.DataType | DataTypeClass) -> bool:
-    """Whether values are texts, in whatever way they are stored."""
+    """True for texts, plain or encoded."""
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
 def shared_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
-    """The type in which what a design names is compared with what responses say.
+    """The type in which values of a design and of responses are compared.
 
-    The design decides. With a text that it names they are compared as texts, with a number as
-    numbers; a boolean is a text beside texts and a number beside numbers.
-
-    Args:
-        ours: The type in the design.
-        theirs: The type in the responses.
+    The design decides: its texts are compared as texts, its numbers as numbers; a boolean is a
+    text if the other is a text, else a number.
 
     >>> shared_type(pl.String(), pl.Int64()), shared_type(pl.Int64(), pl.Float32())
     (String, Float64)
@@ -44,14 +40,9 @@ def shared_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
 
 
 def compared(column: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Expr:
-    """A column in the type in which it is compared, null where it is nothing of that type.
+    """A column in the type in which it is compared, null if it cannot be cast.
 
     A whole number has no decimal point as text, so that 1.0 and "1" are the same.
-
-    Args:
-        column: What is compared.
-        dtype: Its type.
-        shared: As `shared_type` says.
 
     >>> numbers = pl.Series([1.0, 1.5, -0.0])
     >>> pl.select(compared(pl.lit(numbers), pl.Float64(), pl.String())).to_series().to_list()
@@ -67,11 +58,7 @@ def compared(column: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Exp
 
 
 def keys_like(design: pl.Schema, responses: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
-    """The keys in types in which both tables can be joined.
-
-    Raises:
-        ContractError: A key is a text here and a number there.
-    """
+    """The keys in types in which both tables can be joined; else ContractError."""
     types = {}
     for name in keys:
         ours, theirs = design[name], responses[name]

@@ -10,7 +10,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.tables import lazy
 from evalframe.evaluation import named_cluster
 from evalframe.replication.participants.design import CATEGORY, KIND, PLACE, TEST
-from evalframe.replication.participants.formulas import GIVEN, STATISTICS, statistics_of
+from evalframe.replication.participants.formulas import OF_DESIGN, STATISTICS, statistics_of
 from evalframe.replication.participants.rows import CLUSTER, GROUP, rows_of
 from evalframe.replication.participants.statistics import participant_statistics
 
@@ -40,30 +40,30 @@ def resampled_statistics(
     by: IntoExpr | Sequence[IntoExpr] | None = "model",
     side: Side = "agent",
 ) -> Iterator[pl.DataFrame]:
-    """Test statistics of participants drawn anew, in chunks of replicates.
+    """Test statistics of resampled participants, in chunks of replicates.
 
     Within each study as many participants are drawn with replacement as it has; one who is drawn
-    twice takes part twice in all tests. Studies are drawn apart, and so are the two sides; groups
-    of `by` with as many participants in a study share its draws, so that they can be compared. A
-    replicate is what `participant_statistics` gives with how often each was drawn as the weight.
+    twice takes part twice in all tests. Studies are drawn separately, as are the two sides; groups
+    of `by` with equally many participants in a study share its draws, so that they can be compared.
+    A replicate equals `participant_statistics` with the number of draws of each as the weight.
 
     Args:
-        responses: As for `participant_statistics`.
-        design: Likewise.
-        resample: Its `cluster` is the participant; `n`, `seed` and `draws` say how to draw.
-        by: As for `participant_statistics`.
-        side: Likewise.
+        responses: As in `participant_statistics`.
+        design: As in `participant_statistics`.
+        resample: Its `cluster` is the participant; `n`, `seed` and `draws` specify the draws.
+        by: As in `participant_statistics`.
+        side: As in `participant_statistics`.
 
     Returns:
         An iterator of tables: `replicate` (Int64, from 0), then the columns of
-        `participant_statistics` but for `n_missing_s`, sorted by replicate, `by` and keys. All
-        rows of a replicate are in one table. Without any response to a test of the design there is
-        one table, which is empty.
+        `participant_statistics` without `n_missing_s`, sorted by replicate, `by` and keys. All
+        rows of a replicate are in one table. Without responses to the tests of the design a single
+        empty table.
 
     Raises:
         MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract, or the responses are not what it needs.
+        UnknownNameError: A test type is unknown.
+        ContractError: The design breaks its contract, or the responses do not fit it.
         ParameterError: A participant is null, no study has two, or the method is no bootstrap.
 
     Examples:
@@ -91,11 +91,12 @@ def resampled_statistics(
             "participants are drawn within their study; leave out `within` of the bootstrap"
         )
     rows = rows_of(responses, design, by, side, cluster=named_cluster("participants", resample))
-    known = rows.design.select(TEST, *rows.tests, "test_type", KIND, *GIVEN)
+    known = rows.design.select(TEST, *rows.tests, "test_type", KIND, *OF_DESIGN)
     table = rows.table.join(known.lazy().select(TEST, "study_id"), on=TEST).collect()
     if table.is_empty():
-        nothing = participant_statistics(lazy(responses).head(0), design, by=by, side=side)
-        return iter((_without_replicates(nothing, side).collect(),))
+        none = participant_statistics(lazy(responses).head(0), design, by=by, side=side)
+        replicate = pl.lit(0, dtype=pl.Int64).alias(REPLICATE)
+        return iter((none.select(replicate, pl.exclude(f"n_missing_{side}")).collect(),))
     strata = strata_of(resample, table, rows.keys.inner, "study_id", CLUSTER)
     on = [*rows.keys.inner, "study_id", CLUSTER]
     table = table.join(strata.members, on=on, nulls_equal=True)
@@ -113,17 +114,11 @@ def resampled_statistics(
     return _chunks(weights, states, groups, keys, side)
 
 
-def _without_replicates(nothing: pl.LazyFrame, side: Side) -> pl.LazyFrame:
-    """A table of no statistics as one of no replicates."""
-    replicate = pl.lit(0, dtype=pl.Int64).alias(REPLICATE)
-    return nothing.select(replicate, pl.exclude(f"n_missing_{side}"))
-
-
 def _chunks(
     weights: Weights, states: Mapping[str, States], groups: pl.DataFrame, keys: pl.DataFrame,
     side: Side,
 ) -> Iterator[pl.DataFrame]:  # fmt: skip
-    """Chunks of replicates, named as the caller does."""
+    """Chunks of replicates, with the names of keys and sides."""
     import numpy as np
 
     own = {name: f"{name}_{side}" for name in STATISTICS}
@@ -139,7 +134,7 @@ def _chunks(
 
 def _chunk(states: Mapping[str, States], groups: pl.DataFrame, drawn: Floats) -> pl.DataFrame:
     """Statistics of some replicates: `replicate`, `:group` and all statistics, sorted."""
-    given = groups.lazy().select(GROUP, *GIVEN)
+    given = groups.lazy().select(GROUP, *OF_DESIGN)
     parts = [
         statistics_of(_cells(state, drawn, len(groups)), kind, [_UNIT], given, GROUP)
         for kind, state in sorted(states.items())

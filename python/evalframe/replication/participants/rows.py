@@ -1,4 +1,4 @@
-"""Responses as rows of numbers: measures, numbers of condition and category, and whether valid."""
+"""Responses as rows of numbers: measures, indices of condition and category, valid or not."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication.effects.types import SIDES
-from evalframe.replication.participants.checks import (
-    check_numbers,
-    check_types,
-    check_weights,
-    text_measures,
-)
 from evalframe.replication.participants.design import (
     ANOVA,
     CATEGORY,
@@ -36,7 +31,7 @@ from evalframe.replication.participants.design import (
     places,
 )
 from evalframe.replication.participants.formulas import STATISTICS
-from evalframe.replication.participants.matching import compared, keys_like
+from evalframe.replication.participants.matching import compared, is_text, keys_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,19 +39,31 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.effects.types import Side
 
+_COLUMNS = (
+    Column("value", ("number", "boolean", "string"), required=False, meaning="the measure"),
+    Column(
+        "value_2", ("number", "boolean", "string"), required=False, meaning="the second measure"
+    ),
+    Column("condition", "value", required=False),
+)
+
+_MOST = 2.0**53
+"""Up to this a float is exact for whole numbers."""
+
+
 X, Y, WEIGHT, VALID = ":x", ":y", ":weight", ":valid"
-"""Measures, multiplicity, and whether the row counts: else the other three are 0."""
+"""Measures, weight, and true for rows that count; in other rows the first three are 0."""
 
 SCALE = ":scale"
-"""Size of the numbers whose difference a measure is, else 0."""
+"""Magnitude of the two numbers whose difference is the measure, else 0."""
 
 CLUSTER = ":cluster"
 
 GROUP = ":group"
-"""Number of a test of a group, among all of them."""
+"""Index of a test of a group."""
 
-_SAID = ":said"
-"""The value as categories are compared with it."""
+_VALUE = ":said"
+"""The value in the type of categories."""
 
 _CORRELATED = (PEARSON, SPEARMAN)
 _TWO_MEASURES = (PAIRED, *_CORRELATED)
@@ -82,7 +89,7 @@ class Rows(NamedTuple):
 
     @property
     def units(self) -> list[str]:
-        """What identifies a test of a group."""
+        """Columns that identify a test of a group."""
         return [*self.keys.inner, TEST]
 
 
@@ -94,15 +101,7 @@ def rows_of(
     weight: IntoExpr | None = None,
     cluster: IntoExpr | None = None,
 ) -> Rows:
-    """Responses joined with their design.
-
-    Raises:
-        MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract, or the responses are not what it needs: a
-            key, measure, condition or weight of another type, a weight that is no whole number.
-        ParameterError: There is no such side.
-    """
+    """Responses joined with their design."""
     if side not in SIDES:
         raise ParameterError(f'side must be "human" or "agent", got {side!r}')
     tests = keys_of(design)
@@ -122,38 +121,38 @@ def rows_of(
     alike = keys_like(known.schema, schema, tests)
     attributes = known.lazy().select(*alike, TEST, KIND, "null_value", "n_conditions")
     if weight is not None:
-        check_weights(table, as_expr(weight), tests)
-    for name in text_measures(schema):
-        check_numbers(table, name, alike, attributes)
+        _check_weights(table, as_expr(weight), tests)
+    for name in _text_measures(schema):
+        _check_numbers(table, name, alike, attributes)
     by_condition = places(known, schema.get("condition", pl.Null()))
-    by_value = category_places(known, schema["value"]).rename({"value": _SAID})
+    by_value = category_places(known, schema["value"]).rename({"value": _VALUE})
     read = table.select(
         *alike,
         *keys.select(),
         _number("value", schema).alias(X),
         _number("value_2", schema).alias(Y),
-        said(pl.col("value"), schema["value"], by_value.schema[_SAID]).alias(_SAID),
+        as_category(pl.col("value"), schema["value"], by_value.schema[_VALUE]).alias(_VALUE),
         _condition(schema, by_condition.schema["condition"]).alias("condition"),
         (pl.lit(1.0) if weight is None else as_expr(weight).cast(pl.Float64)).alias(WEIGHT),
         (pl.lit(None) if cluster is None else as_expr(cluster)).alias(CLUSTER),
     )
     joined = read.join(attributes, on=tests, nulls_equal=True)
     placed = joined.join(by_condition.lazy(), on=[TEST, "condition"], how="left").join(
-        by_value.lazy(), on=[TEST, _SAID], how="left"
+        by_value.lazy(), on=[TEST, _VALUE], how="left"
     )
     return Rows(_valid(placed, [*keys.inner, TEST]), known, keys, tests)
 
 
 def _number(name: str, schema: pl.Schema) -> pl.Expr:
-    """The column as Float64, null where it is missing, infinite, or a text that is no number."""
+    """The column as Float64; null if missing, infinite, or a text that is no number."""
     if name not in schema:
         return pl.lit(None, dtype=pl.Float64)
     value = compared(pl.col(name), schema[name], pl.Float64())
     return pl.when(value.is_finite()).then(value)
 
 
-def said(value: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Expr:
-    """The value as categories are compared with it; NaN and infinity are no answers."""
+def as_category(value: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Expr:
+    """The value in the type of categories; NaN and infinity are no answers."""
     answer = pl.when(value.is_finite()).then(value) if dtype.is_float() else value
     return compared(answer, dtype, shared)
 
@@ -165,10 +164,8 @@ def _condition(schema: pl.Schema, shared: pl.DataType) -> pl.Expr:
 
 
 def _valid(placed: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
-    """Rows that do not count masked; measures of samples taken about the mean of their test.
-
-    Differences of means then lose nothing where measures are large and differ little.
-    """
+    """Mask rows that do not count, and centre measures of samples."""
+    # About the mean of the test, large measures that differ little lose no digits.
     kind, x, y, place = pl.col(KIND), pl.col(X), pl.col(Y), pl.col(PLACE)
     counted, twofold = kind.is_in(COUNTED), kind.is_in(_TWO_MEASURES)
     valid = (
@@ -192,3 +189,49 @@ def _valid(placed: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
     centre = pl.when(several).then(mean).otherwise(0.0)
     columns = (KIND, PLACE, CATEGORY, Y, SCALE, WEIGHT, VALID, CLUSTER)
     return masked.select(*units, (pl.col(X) - centre).fill_null(0.0).alias(X), *columns)
+
+
+def check_types(schema: pl.Schema) -> None:
+    """Raise ContractError if a measure or condition is a date, a list or the like."""
+    Contract("responses", _COLUMNS).check_schema(schema)
+
+
+def _check_weights(responses: pl.LazyFrame, weight: pl.Expr, keys: Sequence[str]) -> None:
+    """Raise ContractError unless weights are whole numbers of 0 or more, null or NaN."""
+    name = weight.meta.output_name()
+    read = responses.select(**{key: pl.col(key) for key in keys} | {name: weight})
+    column = Column(name, ("number", "boolean"), meaning="the weight")
+    Contract("responses", (column,)).check_schema(read.collect_schema())
+    number = pl.col(name).cast(pl.Float64).fill_nan(None)
+    whole = number.is_between(0, _MOST) & (number == number.floor())
+    remedy = f"let {name!r} say how often the participant counts, or null for not at all"
+    _check(read, Rule(f"{name} is a whole number of 0 or more", whole, (*keys, name), remedy))
+
+
+def _check_numbers(
+    responses: pl.LazyFrame, name: str, keys: Sequence[pl.Expr], tests: pl.LazyFrame
+) -> None:
+    """Raise ContractError if a test on numbers has a text that is no number."""
+    text = pl.col(name).cast(pl.String)
+    names = [key.meta.output_name() for key in keys]
+    # Rows of the same number as the caller's.
+    placed = responses.select(*keys, text).join(
+        tests, on=names, how="left", nulls_equal=True, maintain_order="left"
+    )
+    number = pl.col(KIND).is_in(COUNTED) | text.cast(pl.Float64, strict=False).is_not_null()
+    remedy = (
+        f"write numbers in {name!r}, and null for no answer; texts are for the categories of "
+        "chi-square and binomial tests"
+    )
+    holds = number | text.is_null()
+    _check(placed, Rule(f"{name} is a number in tests on numbers", holds, (*names, name), remedy))
+
+
+def _text_measures(schema: pl.Schema) -> list[str]:
+    """The measures that are texts."""
+    return [name for name in ("value", "value_2") if name in schema and is_text(schema[name])]
+
+
+def _check(table: pl.LazyFrame, rule: Rule) -> None:
+    if table.select(rule.broken.any()).collect().item():
+        validate(table, Contract("responses", (), (rule,)))

@@ -54,13 +54,7 @@ class States(Protocol):
 
 
 def states_of(kind: str, rows: pl.DataFrame, slots: int) -> States:
-    """The states of the tests of one kind.
-
-    Args:
-        kind: Which.
-        rows: Their rows, as `Rows.table`, with `:group` and `:slot`.
-        slots: Number of slots.
-    """
+    """The states of the tests of one kind."""
     if kind in (CHI_SQUARED, BINOMIAL_TEST):
         return _Counts(rows, slots)
     if kind == RANK_SUM:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.replication.participants.cells import cells_of
 from evalframe.replication.participants.design import TEST
 from evalframe.replication.participants.formulas import STATISTICS, all_statistics
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalframe.replication.effects.types import Side
 
 
+@like_input
 def participant_statistics(
     responses: Frame,
     design: Frame,
@@ -30,48 +32,47 @@ def participant_statistics(
 
     * t-test: of two independent samples with pooled variance, first minus second condition; of
       paired samples (`value - value_2`); or of one sample; each about `null_value`. `ttest_rel` and
-      other names of types say which without `samples`.
+      other names of types imply `samples`.
     * F: one-way analysis of variance over the conditions.
     * correlation, pearson: r of `value` and `value_2`; spearman: r of their mid-ranks.
     * chi-square: of conditions by categories, 2x2 with the correction of Yates.
     * Mann-Whitney: U of the first condition, ties by mid-ranks.
-    * binomial: how many of all have the first category.
+    * binomial: the number of responses in the first category.
 
-    Responses without a number, of a condition that the design does not name, or of a category that
-    it does not name are missing: left out, and counted in `n_missing`.
-
-    The design decides how conditions and categories are compared: its numbers with numbers (and
-    texts that are one), its texts with texts, where a whole number has no decimal point.
+    Responses without a number, or with a condition or category that is not in the design, are left
+    out and counted in `n_missing`. The design decides how conditions and categories are compared:
+    its numbers with numbers (and texts that are numbers), its texts with texts, in which a whole
+    number has no decimal point.
 
     Args:
         responses: One row per test, participant and condition: those columns of `study_id`,
             `sub_study_id`, `finding_id`, `test_id` that the design has, `condition`, `value`, and
             `value_2` for paired and correlated measures. Measures are numbers or booleans; texts
-            can be numbers, too, or categories.
+            can be numbers or categories.
         design: One row per test: its keys; `test_type`; `conditions`, a list in the order that
             gives the statistic its sign; `samples` of a t-test (`independent`, the default,
             `paired` or `one`); `categories`, a list of values or texts (default `[1, 0]`); `p0`
             (default 0.5); `null_value` (default 0).
-        by: What further tells apart who was tested; None for humans.
-        side: Whose columns are made.
+        by: Further keys of who was tested; None for humans.
+        side: The side whose columns are computed.
         weight: How often a participant counts, a whole number; null and NaN are 0. Weights are
-            checked at once, which reads them.
+            read at once and checked.
 
     Returns:
         `by`, the keys, `test_type`, then `stat_s, n1_s, n2_s, df1_s, df2_s, n_total_s, k_s, n_s,
         p0_s, a_s, b_s, c_s, d_s` (Float64), `independent_s` (Boolean), `direction_s` (Float64: the
         sign of the effect; 1 for more than two conditions or categories, which have none) and
         `n_missing_s` (Int64), s being the side. One row per group and test that has responses,
-        sorted. `stat_s` is null where it is undefined: too few participants (3 of a correlation, or
-        for ranks in both conditions together), no variance within
-        conditions, a condition or category that nobody is in. Lazy.
+        sorted. `stat_s` is null if it is undefined: too few participants (3 for a correlation, or
+        for ranks in both conditions together), no variance within conditions, an empty condition
+        or category. Lazy if `responses` is.
 
     Raises:
         MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is not known.
-        ContractError: The design breaks its contract; or responses do not fit it: a key is of
-            another type, a test on numbers has a text that is none, a weight is no whole number.
-        ParameterError: There is no such side.
+        UnknownNameError: A test type is unknown.
+        ContractError: The design breaks its contract, or the responses do not fit it: a key of
+            another type, a text that is no number in a test on numbers, a weight that is not whole.
+        ParameterError: Unknown side.
 
     References:
         scipy.stats 1.17: ttest_ind, ttest_rel, ttest_1samp, f_oneway, pearsonr, spearmanr,
@@ -90,17 +91,17 @@ def participant_statistics(
         ... )
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "conditions": [["red", "blue"]]})
         >>> tests = participant_statistics(responses, design, by=None)
-        >>> tests.select("stat_agent", "n1_agent", "n2_agent").collect().row(0)
+        >>> tests.select("stat_agent", "n1_agent", "n2_agent").row(0)
         (1.414213562373095, 2.0, 2.0)
     """
     rows = rows_of(responses, design, by, side, weight)
     statistics = all_statistics(cells_of(rows.table, rows.units), rows.design, rows.units)
-    given = rows.design.select(TEST, *rows.tests, "test_type").lazy()
-    own = {name: f"{name}_{side}" for name in (*STATISTICS, "n_missing")}
+    tests = rows.design.select(TEST, *rows.tests, "test_type").lazy()
+    of_side = {name: f"{name}_{side}" for name in (*STATISTICS, "n_missing")}
     return (
         statistics.with_columns(pl.col("stat", "direction").fill_nan(None))  # beyond any number
-        .join(given, on=TEST)
+        .join(tests, on=TEST)
         .sort(*rows.keys.inner, TEST)
-        .select(*rows.keys.inner, *rows.tests, "test_type", *own)
-        .rename({**rows.keys.restore(), **own})
+        .select(*rows.keys.inner, *rows.tests, "test_type", *of_side)
+        .rename({**rows.keys.restore(), **of_side})
     )

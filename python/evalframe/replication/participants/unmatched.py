@@ -1,4 +1,4 @@
-"""Responses that the design of their test does not foresee."""
+"""Responses that the design of their test lacks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
-from evalframe.replication.participants.checks import check_types
 from evalframe.replication.participants.design import (
     CATEGORY,
     PLACE,
@@ -19,7 +19,7 @@ from evalframe.replication.participants.design import (
     places,
 )
 from evalframe.replication.participants.matching import compared, keys_like
-from evalframe.replication.participants.rows import said
+from evalframe.replication.participants.rows import as_category, check_types
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
@@ -29,23 +29,24 @@ _SORTED, _CONDITION, _VALUE = ":sorted", ":condition", ":value"
 NO_TEST, NO_CONDITION, NO_CATEGORY = "no such test", "no such condition", "no such category"
 
 
+@like_input
 def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
-    """Responses that no statistic is made of, because the design does not know what they say.
+    """Responses that enter no statistic, because the design lacks their test or value.
 
-    Most often a name that is written in two ways. Missing values are not among them.
+    Most often a name is written in two ways. Missing values are not among them.
 
     Args:
-        responses: As for `participant_statistics`.
-        design: Likewise.
+        responses: As in `participant_statistics`.
+        design: As in `participant_statistics`.
 
     Returns:
         The keys of the design, `reason` (`no such test`, `no such condition`, `no such category`),
-        `found` (the condition or category as text, null for a test) and `rows` (Int64), sorted; no
-        row where all responses have their place. Lazy.
+        `found` (the condition or category as text, null for a test) and `rows` (Int64), sorted.
+        Lazy if `responses` is.
 
     Raises:
         MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is not known.
+        UnknownNameError: A test type is unknown.
         ContractError: The design breaks its contract, or a column of the responses is of a type
             that cannot be compared with it.
 
@@ -53,7 +54,7 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> people = {"condition": ["red", "Red"], "value": [1.0, 2.0]}
         >>> design = pl.DataFrame({**keys, "test_type": "anova", "conditions": [["red", "blue"]]})
-        >>> unmatched_responses(pl.DataFrame({**keys, **people}), design).collect().rows()
+        >>> unmatched_responses(pl.DataFrame({**keys, **people}), design).rows()
         [('s1', 'F1', 'no such condition', 'Red', 1)]
     """
     keys, known, table = keys_of(design), numbered_design(design), lazy(responses)
@@ -74,7 +75,7 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
         condition.cast(pl.String).alias("condition"),
         number.cast(pl.String).alias("value"),
         compared(condition, theirs, by_condition.schema[_CONDITION]).alias(_CONDITION),
-        said(value, measure, by_value.schema[_VALUE]).alias(_VALUE),
+        as_category(value, measure, by_value.schema[_VALUE]).alias(_VALUE),
     )
     counted = by_value.select(TEST).unique().with_columns(pl.lit(True).alias(_SORTED))
     placed = (

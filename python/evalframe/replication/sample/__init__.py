@@ -6,8 +6,7 @@ defines to the last bit, and statistics are rounded as papers do: the same seed 
 tables on every machine.
 """
 
-from evalframe.replication.sample.files import sample_files
 from evalframe.replication.sample.responses import MODELS, sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample.tests import sample_files, sample_tests
 
 __all__ = ["MODELS", "sample_designs", "sample_files", "sample_participants", "sample_tests"]

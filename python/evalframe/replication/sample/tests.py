@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from evalframe.core.samples import SampleFile
 from evalframe.replication.contract import KEYS
 from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.sample.responses import (
@@ -40,8 +41,8 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
         ('harbor-7b', 'lantern-queue', 'patience', 1.7404, -0.9791)
     """
     design = sample_designs()
-    human = participant_statistics(sample_people(seed=seed), design, by=None, side="human")
-    agent = participant_statistics(sample_participants(seed=seed), design)
+    human = participant_statistics(sample_people(seed=seed).lazy(), design, by=None, side="human")
+    agent = participant_statistics(sample_participants(seed=seed).lazy(), design)
     facts = [
         (study.domain, 10.0 if test.effect else 0.1) for study in STUDIES for test in study.tests
     ]
@@ -71,3 +72,42 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
         statistics.round(_DECIMALS),
         pl.col("^(independent|direction|n_missing)_(human|agent)$"),
     ).collect()
+
+
+def sample_files(*, seed: int = 0) -> list[SampleFile]:
+    """The sample as files: tests of both sides, responses of participants, and their design.
+
+    Args:
+        seed: Non-negative integer.
+
+    Raises:
+        ParameterError: A negative seed.
+
+    Example:
+        >>> [file.name for file in sample_files()][:2]
+        ['replication_tests.parquet', 'replication_responses.parquet']
+    """
+    call = f"evalframe.replication.sample.{{}}(seed={seed})"
+    return [
+        SampleFile(
+            name="replication_tests.parquet",
+            row="one test of an invented finding: people, and those whom a simulated model plays",
+            generator=call.format("sample_tests"),
+            seed=seed,
+            content=sample_tests(seed=seed),
+        ),
+        SampleFile(
+            name="replication_responses.parquet",
+            row="the response of one participant, played by a simulated model, to one test",
+            generator=call.format("sample_participants"),
+            seed=seed,
+            content=sample_participants(seed=seed),
+        ),
+        SampleFile(
+            name="replication_designs.parquet",
+            row="one test: how responses become its statistic",
+            generator="evalframe.replication.sample.sample_designs()",
+            seed=seed,
+            content=sample_designs(),
+        ),
+    ]
