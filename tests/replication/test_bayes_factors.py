@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat import humanstudy_bench
-from evalframe.compat.humanstudy_bench import bic_bayes_factors
+from evalframe.compat.humanstudy_bench import bayes_factors as original
 from evalframe.core.errors import ParameterError
 from evalframe.replication import bayes_factors
 
@@ -36,7 +36,7 @@ def value(name, row, room=bayes_factors):
     """One Bayes factor of one row of arguments by position."""
     columns = {str(place): [cell] for place, cell in enumerate(row)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
-    make = getattr(bic_bayes_factors if name.startswith("bic_") else room, name)
+    make = getattr(original if name.startswith("bic_") else room, name)
     return frame.select(make(*columns)).item()
 
 

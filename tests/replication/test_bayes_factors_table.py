@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench.effects import SOME_KINDS
 from evalframe.core.errors import (
     ContractError,
     MissingColumnsError,
@@ -17,7 +18,6 @@ from evalframe.core.errors import (
 from evalframe.replication import bayes_factors
 from evalframe.replication.bayes_factors import with_bayes_factors
 from evalframe.replication.effects import with_effect_sizes
-from evalframe.replication.effects.original import SOME_KINDS
 from evalframe.replication.effects.types import TYPES
 
 

@@ -10,6 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
+from evalframe.compat.humanstudy_bench.effects import kind_of_test as original_kind_of_test
 from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.replication import effects
 from evalframe.replication.effects import (
@@ -21,8 +23,6 @@ from evalframe.replication.effects import (
     with_effect_sizes,
 )
 from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.original import EFFECT_KINDS
-from evalframe.replication.effects.original import kind_of_test as original_kind_of_test
 
 TESTS = pl.DataFrame(
     {

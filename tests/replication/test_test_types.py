@@ -10,6 +10,7 @@ import pytest
 
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench.effects import KIND_NAMES, SOME_KINDS
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, UnknownNameError
 from evalframe.replication import known_test_types, with_evidence
@@ -24,7 +25,6 @@ from evalframe.replication.effects.kinds import (
     kind_of,
     kind_of_test,
 )
-from evalframe.replication.effects.original import KIND_NAMES, SOME_KINDS
 from evalframe.replication.effects.types import TYPES
 from evalframe.replication.participants import participant_statistics
 

@@ -16,13 +16,14 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.tables import lazy
 from evalframe.replication.agreement.directions import both_sides_rule
 from evalframe.replication.bayes_factors.kinds import ROLES, arguments, possible_tests
-from evalframe.replication.effects.finished import STATISTICS, needs_type
 from evalframe.replication.effects.kinds import (
+    STATISTICS,
     form_of,
     is_form,
     is_kind,
     kind_of,
     kind_of_design,
+    needs_type,
     usual_names,
 )
 from evalframe.replication.effects.types import SIDES, Side

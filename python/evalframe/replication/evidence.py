@@ -17,7 +17,7 @@ from evalframe.replication.agreement.directions import check_both_sides
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers
 from evalframe.replication.chain import GIVEN, Chain
-from evalframe.replication.effects.finished import STATISTICS, needs_type
+from evalframe.replication.effects.kinds import STATISTICS, needs_type
 from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:

@@ -12,6 +12,37 @@ from evalframe.compat.humanstudy_bench.agreement import (
     with_pas,
     with_posteriors,
 )
+from evalframe.compat.humanstudy_bench.bayes_factors import (
+    bayes_factor_binomial,
+    bayes_factor_bound,
+    bayes_factor_chi2,
+    bayes_factor_directional_bound,
+    bayes_factor_f,
+    bayes_factor_r,
+    bayes_factor_t,
+    bayes_factor_u,
+    bayes_factor_variance_ratio,
+    with_bayes_factors,
+)
+from evalframe.compat.humanstudy_bench.effects import (
+    cohens_d_f,
+    cohens_d_std_error,
+    cohens_d_t,
+    effect_d,
+    effect_r,
+    fisher_z,
+    fisher_z_std_error,
+    log_odds_ratio,
+    log_odds_ratio_std_error,
+    n_eff,
+    proportion,
+    proportion_difference,
+    proportion_difference_std_error,
+    proportion_std_error,
+    rank_biserial,
+    rank_biserial_std_error,
+    with_effect_sizes,
+)
 from evalframe.compat.humanstudy_bench.files import (
     Evaluations,
     Pooling,
@@ -66,37 +97,6 @@ from evalframe.compat.humanstudy_bench.uncertainty import (
     participant_intervals,
     random_alignment,
     with_evidence,
-)
-from evalframe.replication.bayes_factors.original import (
-    bayes_factor_binomial,
-    bayes_factor_bound,
-    bayes_factor_chi2,
-    bayes_factor_directional_bound,
-    bayes_factor_f,
-    bayes_factor_r,
-    bayes_factor_t,
-    bayes_factor_u,
-    bayes_factor_variance_ratio,
-    with_bayes_factors,
-)
-from evalframe.replication.effects.original import (
-    cohens_d_f,
-    cohens_d_std_error,
-    cohens_d_t,
-    effect_d,
-    effect_r,
-    fisher_z,
-    fisher_z_std_error,
-    log_odds_ratio,
-    log_odds_ratio_std_error,
-    n_eff,
-    proportion,
-    proportion_difference,
-    proportion_difference_std_error,
-    proportion_std_error,
-    rank_biserial,
-    rank_biserial_std_error,
-    with_effect_sizes,
 )
 
 __all__ = [

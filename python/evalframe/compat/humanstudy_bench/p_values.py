@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.core.rows import as_expr
 from evalframe.replication.effects.directions import agrees
 from evalframe.replication.effects.kinds import among
-from evalframe.replication.effects.original import EFFECT_KINDS
 from evalframe.replication.numbers import number, over_numbers
 from evalframe.replication.p_values import or_usual
 from evalframe.replication.tails import GREATER, LESS, TWO_SIDED, binomial_p_value

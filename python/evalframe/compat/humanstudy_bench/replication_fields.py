@@ -15,6 +15,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.humanstudy_bench import reports
+from evalframe.compat.humanstudy_bench.effects import (
+    KIND_NAMES,
+    d_error,
+    d_of_effect,
+    d_of_t,
+    kind_of_test,
+    r_of_effect,
+    z_error,
+    z_of_r,
+)
 from evalframe.compat.humanstudy_bench.p_values import (
     direction_match,
     direction_of,
@@ -27,16 +37,6 @@ from evalframe.compat.humanstudy_bench.p_values import (
 from evalframe.compat.humanstudy_bench.strict_ecs import consistency, z_difference
 from evalframe.core.frames import like_input
 from evalframe.replication.effects.kinds import check_types
-from evalframe.replication.effects.original import (
-    KIND_NAMES,
-    d_error,
-    d_of_effect,
-    d_of_t,
-    kind_of_test,
-    r_of_effect,
-    z_error,
-    z_of_r,
-)
 from evalframe.replication.effects.table import checked_tests
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import check_numbers, number

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.agreement import posteriors_of, with_pas, with_posteriors
+from evalframe.compat.humanstudy_bench.bayes_factors import with_bayes_factors
+from evalframe.compat.humanstudy_bench.effects import KIND_NAMES, with_effect_sizes
 from evalframe.compat.humanstudy_bench.scores import (
     agreement_values,
     domain_scores,
@@ -25,10 +27,8 @@ from evalframe.core.tables import Keys, lazy
 from evalframe.replication import uncertainty
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import LEVELS, Settings
-from evalframe.replication.bayes_factors.original import with_bayes_factors
 from evalframe.replication.chain import Chain
 from evalframe.replication.effects.kinds import kind_of
-from evalframe.replication.effects.original import KIND_NAMES, with_effect_sizes
 from evalframe.replication.evidence import check_tests, evidence_by
 from evalframe.replication.uncertainty.differences import (
     comparison_keys,

@@ -9,8 +9,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.jobs.replication.implementation import implementation_of
-from evalframe.replication.effects.finished import needs_type
-from evalframe.replication.effects.kinds import usual_names, what_to_write
+from evalframe.replication.effects.kinds import needs_type, usual_names, what_to_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

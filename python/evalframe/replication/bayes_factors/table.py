@@ -24,8 +24,7 @@ from evalframe.replication.bayes_factors.kinds import (
     possible_tests,
 )
 from evalframe.replication.effects.directions import agrees
-from evalframe.replication.effects.finished import STATISTICS
-from evalframe.replication.effects.kinds import KIND_NAMES, form_of, kinds_of
+from evalframe.replication.effects.kinds import KIND_NAMES, STATISTICS, form_of, kinds_of
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import NO_NUMBER, number
 

@@ -9,14 +9,23 @@ import polars as pl
 
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
-from evalframe.replication.effects.types import KINDS, SIGNED, TYPES, Form
+from evalframe.replication.effects.types import KINDS, SIDES, SIGNED, TYPES, Form
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from evalframe.core.typing import IntoExpr
 
     Says: TypeAlias = Callable[[Form], pl.Expr]
+
+STATISTICS = ("stat", "k", "p_value", "a", "estimate")
+"""Columns of a side, each enough for a Bayes factor."""
+
+_EFFECTS_FROM = ("stat", "k", "a", "estimate", "effect_size")
+EVIDENCE = ("log_bayes_factor", "bayes_factor", "pi", "pi_plus")
+"""Columns of a side, each of which is evidence."""
+
+_FINISHED_EFFECTS = ("effect_d",)
 
 _BETWEEN = r"[\x00-/:-@\[-`{-\xa0\xb4\xb7\xd7\u2000-\u2044\u2212]"
 """What may stand between the letters of a name: blanks, hyphens, quotes, brackets, in ASCII or not.
@@ -233,3 +242,39 @@ def _is_one_of(test_type: IntoExpr, names: Iterable[str]) -> pl.Expr:
     pattern = "|".join(between.join(name) for name in names)
     name = as_expr(test_type).cast(pl.String)
     return name.str.contains(f"(?i)^{between}(?:{pattern}){between}$")
+
+
+def needs_type(schema: pl.Schema) -> pl.Expr:
+    """True for rows that need a known type: a Bayes factor or an effect is to be computed.
+
+    >>> row = {"stat_human": 2.0, "stat_agent": 1.0, "pas": 0.5, "effect_d_human": 0.3}
+    >>> tests = pl.DataFrame({**row, "effect_d_agent": [0.2, None]})
+    >>> tests.select(needs_type(tests.schema)).to_series().to_list()
+    [False, True]
+    """
+    evidence = _lacks(schema, EVIDENCE, STATISTICS) & ~_is_there(schema, ["pas"])
+    return evidence | needs_type_for_effects(schema)
+
+
+def needs_type_for_effects(schema: pl.Schema) -> pl.Expr:
+    """True for rows whose effect is missing but computable, or that have no finished value."""
+    names = [f"{name}_{side}" for name in (*EVIDENCE, *_FINISHED_EFFECTS) for side in SIDES]
+    return _lacks(schema, _FINISHED_EFFECTS, _EFFECTS_FROM) | ~_is_there(schema, ["pas", *names])
+
+
+def _lacks(schema: pl.Schema, finished: Collection[str], sources: Collection[str]) -> pl.Expr:
+    return pl.any_horizontal(
+        _is_there(schema, [f"{name}_{side}" for name in sources])
+        & ~_is_there(schema, [f"{name}_{side}" for name in finished])
+        for side in SIDES
+    )
+
+
+def _is_there(schema: pl.Schema, names: Collection[str]) -> pl.Expr:
+    """True for rows with a value in one of the columns; a table can lack any of them."""
+    values = [
+        pl.col(name).is_not_null() & (pl.col(name).is_not_nan() if dtype.is_float() else True)
+        for name, dtype in schema.items()
+        if name in names
+    ]
+    return pl.any_horizontal(pl.lit(value=False), *values).fill_null(value=False)

@@ -18,8 +18,13 @@ from evalframe.replication.effects.associations import (
     z_of_r,
 )
 from evalframe.replication.effects.conversions import d_of_effect
-from evalframe.replication.effects.finished import needs_type_for_effects
-from evalframe.replication.effects.kinds import check_types, form_of, in_groups, kind_of_test
+from evalframe.replication.effects.kinds import (
+    check_types,
+    form_of,
+    in_groups,
+    kind_of_test,
+    needs_type_for_effects,
+)
 from evalframe.replication.effects.means import d_error, d_of_t, has_groups, t_of_f
 from evalframe.replication.effects.proportions import share_error, share_of
 from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind, n_of_f

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.humanstudy_bench import agreement
+from evalframe.compat.humanstudy_bench import effects as original
 from evalframe.compat.humanstudy_bench.files.columns import LARGEST_COUNT, schema_of
 from evalframe.compat.humanstudy_bench.files.fields import GIVEN_OF_RUNS, TESTS
 from evalframe.compat.humanstudy_bench.files.reports import with_report
@@ -16,7 +17,7 @@ from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
 from evalframe.replication import with_pas
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
-from evalframe.replication.effects import effect_d, original
+from evalframe.replication.effects import effect_d
 from evalframe.replication.numbers import number
 from evalframe.replication.tails import TWO_SIDED, normal_p_value
 

@@ -1,6 +1,6 @@
-"""Bayes factors as the original program computes them: its caps, its overflows, its 1.0 on failure.
+"""Bayes factors as HumanStudy-Bench computes them: caps, overflows, 1.0 on failure.
 
-| input | documented | reference |
+| input | `evalframe.replication` | here |
 |---|---|---|
 | t² > 100 (of r and U, too) | integrated | 1e6 |
 | F > 100 | integrated | 1e6 |
@@ -13,7 +13,8 @@
 | NaN | null | NaN |
 | impossible or missing sizes | null | 1.0 |
 
-A null statistic is null by both.
+A null statistic is null in both. The older `bic_bayes_factor_*` approximate by BIC, with the same
+caps; no evaluator of the program uses them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.compat.humanstudy_bench.effects import KIND_NAMES
 from evalframe.core.frames import like_input
 from evalframe.replication.bayes_factors import formulas
 from evalframe.replication.bayes_factors.likelihoods import (
@@ -30,9 +32,8 @@ from evalframe.replication.bayes_factors.likelihoods import (
     log_choose,
 )
 from evalframe.replication.bayes_factors.table import Table
-from evalframe.replication.effects.original import KIND_NAMES
 from evalframe.replication.effects.types import SIDES
-from evalframe.replication.numbers import NO_NUMBER, over_numbers, raw_number
+from evalframe.replication.numbers import NO_NUMBER, number, over_numbers, raw_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,6 +54,8 @@ _OVERFLOW = 709.782712893384
 _INDIFFERENT = math.exp(-1.0)
 _SMALLEST_P = 1e-300
 _LARGEST_STATISTIC = 100.0
+_LARGEST_T = 10.0
+_CLIP = 1e-10
 
 
 @like_input
@@ -215,3 +218,53 @@ def _whole(count: pl.Expr) -> pl.Expr:
         pl.when(count.is_finite()).then(count).otherwise(-1.0)
     )
     return finite.sign() * finite.abs().floor()
+
+
+def bic_bayes_factor_t(t: IntoExpr, n1: IntoExpr, n2: IntoExpr | None = None) -> pl.Expr:
+    """exp((t² - ln N)/2), N as of `bayes_factor_t`; 1e6 where |t| passes 10."""
+    return _bic_of_t(raw_number(t), number(n1), number(n2)).alias("bic_bayes_factor_t")
+
+
+def bic_bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
+    """That of t, of the normal score of U."""
+    z = score_of_u(raw_number(u), number(n1), number(n2))
+    return _bic_of_t(z, number(n1), number(n2)).alias("bic_bayes_factor_u")
+
+
+def bic_bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
+    """exp((-n ln(1 - r²) - ln n)/2); 1e6 where |r| is 1."""
+    squared, size = number(r) ** 2, number(n)
+    log = pl.when(size > 0).then(-(size * (-squared).log1p() + size.log()) / 2.0)
+    value = pl.when(squared >= 1).then(_CAP).otherwise(exp_or_failed(log))
+    return or_failed(raw_number(r), value).alias("bic_bayes_factor_r")
+
+
+def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr:
+    """Exp of half the difference of the BICs of the share p0 and of the share found."""
+    hits, size, share = number(k), number(n), number(p0)
+
+    def log_likelihood(share: pl.Expr) -> pl.Expr:
+        return hits * share.log() + (size - hits) * (1.0 - share).log()
+
+    found = (hits / size).clip(_CLIP, 1.0 - _CLIP)
+    gain = 2.0 * (log_likelihood(found) - log_likelihood(share))
+    possible = (size > 0) & (hits >= 0) & (hits <= size) & (share > 0) & (share < 1)
+    log = pl.when(possible).then((gain - size.log()) / 2.0)
+    value = or_failed(raw_number(k), exp_or_failed(log))
+    return value.alias("bic_bayes_factor_binomial")
+
+
+def bic_bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -> pl.Expr:
+    """exp(df1 ln²F/2), at most 1e6, and 1 where it overflows; below 1 with 1/F and df2."""
+    ratio = pl.when(number(f) > 0).then(number(f))
+    df = pl.when(ratio >= 1).then(number(df1)).otherwise(number(df2))
+    value = exp_or_failed(df * ratio.log() ** 2 / 2.0).clip(upper_bound=_CAP)
+    return or_failed(raw_number(f), value).alias("bic_bayes_factor_variance_ratio")
+
+
+def _bic_of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
+    size, _ = formulas.sizes(n1, n2)
+    finite = t.fill_nan(None)
+    log = pl.when(size.is_finite() & (size > 0)).then((finite * finite - size.log()) / 2.0)
+    value = pl.when(finite.abs() > _LARGEST_T).then(_CAP).otherwise(log.exp())
+    return or_failed(t, value)
