@@ -3,7 +3,6 @@
 An author's mistake must not become a number. A sum that aggregates by itself, a term that reads
 other levels, a finish that reads other groups, a column that is not a role: each would give another
 value in every group, shard and resample.
-
 """
 
 from __future__ import annotations

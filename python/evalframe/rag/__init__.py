@@ -2,7 +2,6 @@
 
 An answer is a list of groups, each a list of aliases. Every group is required; any of its aliases
 suffices.
-
 """
 
 from evalframe.rag.abilities import ability, accuracy_drop, published_table

@@ -3,7 +3,6 @@
 An answer is a string or a list of groups; every group is required. A group is a string or a list of
 aliases, any of which suffices. So a flat list of strings requires all of them, unless it is
 declared to be aliases.
-
 """
 
 from __future__ import annotations

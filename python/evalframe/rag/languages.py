@@ -1,7 +1,6 @@
 """Languages: the phrases that responses are searched for, and the texts of prompts.
 
 English and Chinese are files in the same format as a language of the user.
-
 """
 
 from __future__ import annotations

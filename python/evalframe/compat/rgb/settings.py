@@ -47,16 +47,12 @@ _DATASET = re.compile(r"(?P<dataset>(?:en|zh)(?:_refine|_int|_fact)?)_(?P<model>
 _SUFFIXES = (".json", ".jsonl")
 _SCORES = "result"
 _MOST_PASSAGES = 2**63 - 1
-_KINDS: dict[str, tuple[type, str]] = {
-    "model": (str, "text"),
-    "dataset": (str, "text"),
-    "temperature": (Real, "a number"),
-    "noise_rate": (Real, "a number"),
-    "passage_num": (Integral, "an integer"),
-    "correct_passage_rate": (Real, "a number"),
-    "variant": (str, "text"),
+_KINDS: dict[pl.DataType, tuple[type, str]] = {
+    pl.String(): (str, "text"),
+    pl.Float64(): (Real, "a number"),
+    pl.Int64(): (Integral, "an integer"),
 }
-"""Type of each setting, also as text."""
+"""Python type of a column's values, also as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +69,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check the types, since readers pass on what their callers set."""
-        for name, (kind, words) in _KINDS.items():
-            value = getattr(self, name)
+        for name, dtype in {**SETTINGS, "variant": pl.String()}.items():
+            value, (kind, words) = getattr(self, name), _KINDS[dtype]
             if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
                 raise ParameterError(f"{name} must be {words}, but is {value!r}")
 

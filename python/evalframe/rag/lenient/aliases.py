@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from evalframe.rag.matching import Codes, Groups
 
 ANSWER_RULES = ("substring", "normalized", "token_overlap")
-"""In the order in which they are tried; the code of a rule is its position, from 1."""
+"""In the order in which they are tried."""
+
+_CODES = {rule: code for code, rule in enumerate(ANSWER_RULES, 1)}
 
 STOP_WORDS = (
     *("a", "an", "the", "of", "and", "in", "on", "at", "to"),
@@ -101,7 +103,7 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
     row, group, aliases = groups.row, groups.group, groups.aliases
     if "substring" in leniency.answer_rules:
         hits = _literal(texts["lower"].gather(row), aliases.str.to_lowercase(), leniency)
-        _close(codes, group[hits], 1)
+        _close(codes, group[hits], _CODES["substring"])
     open_ = codes[group] == 0
     if open_.any() and {*leniency.answer_rules} - {"substring"}:
         group, row = group[open_], row[open_]
@@ -116,13 +118,14 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
         )
         tokens = once_each(texts["plain"], row, normalised)
         if "normalized" in leniency.answer_rules:
-            _close(codes, group[_tokens_in_order(tokens, aliases, eastern, leniency)], 2)
+            hits = _tokens_in_order(tokens, aliases, eastern, leniency)
+            _close(codes, group[hits], _CODES["normalized"])
         if "token_overlap" in leniency.answer_rules:
             left = np.flatnonzero(~eastern & (codes[group] == 0))
             hits = _overlap(
                 tokens.gather(left), aliases.gather(left), leniency.threshold, leniency.slack
             )
-            _close(codes, group[left[hits]], 3)
+            _close(codes, group[left[hits]], _CODES["token_overlap"])
     return codes
 
 
@@ -151,8 +154,8 @@ def possible(
     return selected
 
 
-def _close(codes: Codes, groups: Ints, rule: int) -> None:
-    codes[groups[codes[groups] == 0]] = rule
+def _close(codes: Codes, groups: Ints, code: int) -> None:
+    codes[groups[codes[groups] == 0]] = code
 
 
 def _literal(texts: pl.Series, parts: pl.Series, leniency: Leniency) -> Bools:
