@@ -20,11 +20,10 @@ from evalframe.rag.documents import (
     select_documents,
     write_prompts,
 )
-from evalframe.rag.joining import attach_answers
+from evalframe.rag.joining import attach_answers, union_labels
 from evalframe.rag.labels import label
 from evalframe.rag.languages import Language
 from evalframe.rag.rates import rates
-from evalframe.rag.unions import union_labels
 
 __all__ = [
     "Language",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core import segments
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
@@ -73,8 +75,6 @@ def contains(texts: pl.Series, parts: pl.Series) -> Bools:
 
 def holds(flags: Bools, starts: Ints) -> Bools:
     """True for segments with a flag that is set."""
-    from evalframe.core import segments
-
     count = segments.starts_of(flags)
     return count[starts[1:]] > count[starts[:-1]]
 
@@ -107,3 +107,17 @@ def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Seri
     used = np.zeros(len(texts), dtype=np.bool_)
     used[row] = True
     return change(texts.filter(used)).gather((np.cumsum(used) - 1)[row])
+
+
+def labels_of(codes: Codes, groups: Groups, is_searched: Bools, rejected: Bools) -> pl.Series:
+    """1 or 0 for each group, [-1] for a rejection, null if a group is unknown."""
+    import numpy as np
+
+    sizes = np.diff(groups.row_starts)
+    answered = ~rejected[is_searched]
+    lengths, valid = rejected.astype(np.int64), rejected.copy()
+    lengths[is_searched & ~rejected] = sizes[answered]
+    valid[is_searched & ~rejected] = ~holds(codes == UNKNOWN, groups.row_starts)[answered]
+    values = np.full(lengths.sum(), -1, dtype=np.int8)
+    values[np.repeat(~rejected, lengths)] = codes[np.repeat(answered, sizes)] > 0
+    return segments.listed(values, lengths, valid)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core import segments
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.fake_answers import fake_answer_hits
-from evalframe.rag.matching import UNKNOWN, Groups, contains, holds
+from evalframe.rag.matching import UNKNOWN, Groups, contains, holds, labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +22,6 @@ def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
 
     `rows` are structs of dataset, answers, response and perhaps fake_answers.
     """
-    import numpy as np
-
     frame = rows.struct.unnest()
     frame = frame.with_columns(without_spaces(frame)).with_columns(
         rejected=holds_any(phrases.rejections[0]),
@@ -35,13 +32,8 @@ def strict_labels(rows: pl.Series, phrases: Phrases) -> pl.Series:
     searched = frame.filter(is_searched)
     groups = Groups.of(searched["answers"])
     codes = _found(searched["response"], groups)
-    places = np.flatnonzero(is_searched.to_numpy())
-    lengths, valid = rejected.astype(np.int64), rejected.copy()
-    lengths[places] = np.diff(groups.row_starts)
-    valid[places] = ~holds(codes == UNKNOWN, groups.row_starts)
-    values = np.full(lengths.sum(), -1, dtype=np.int8)
-    values[np.repeat(~rejected, lengths)] = codes
-    columns = {"label": segments.listed(values, lengths, valid), "factlabel": frame["factlabel"]}
+    labels = labels_of(codes, groups, is_searched.to_numpy(), rejected)
+    columns = {"label": labels, "factlabel": frame["factlabel"]}
     if "fake_answers" in frame.columns:
         columns["fake_answer_hit"] = fake_answer_hits(frame, _found)
     return pl.DataFrame(columns).to_struct("label")

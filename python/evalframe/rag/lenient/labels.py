@@ -11,7 +11,7 @@ from evalframe.rag.fake_answers import LOWER_CASE, Spelling, fake_answer_hits
 from evalframe.rag.lenient.aliases import ANSWER_RULES, fired, possible
 from evalframe.rag.lenient.normalising import as_tokens, plain, plain_of
 from evalframe.rag.lenient.phrases import ERROR, REJECTION, phrases_said
-from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds
+from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds, labels_of
 from evalframe.rag.strict import holds_any, without_spaces
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.Da
     reasons = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
     rejected = (reasons["rejection_tier"] > 0).fill_null(value=False).to_numpy()
     return reasons.select(
-        label=_labels(codes, groups, is_searched, rejected),
+        label=labels_of(codes, groups, is_searched, rejected),
         factlabel=(pl.col("error_tier") > 0).cast(pl.Int8),
         answer_rule=_rules(codes, groups, is_searched),
     ).with_columns(reasons)
@@ -113,20 +113,6 @@ def _first_tier(names: list[str]) -> pl.Expr:
         for tier, name in enumerate(names, 1)
     )
     return pl.coalesce(*tiers, pl.lit(0, pl.Int8))
-
-
-def _labels(codes: Codes, groups: Groups, is_searched: Bools, rejected: Bools) -> pl.Series:
-    """1 or 0 for each group, [-1] for a rejection, null if a group is unknown."""
-    import numpy as np
-
-    sizes = np.diff(groups.row_starts)
-    answered = ~rejected[is_searched]
-    lengths, valid = rejected.astype(np.int64), rejected.copy()
-    lengths[is_searched & ~rejected] = sizes[answered]
-    valid[is_searched & ~rejected] = ~holds(codes == UNKNOWN, groups.row_starts)[answered]
-    values = np.full(lengths.sum(), -1, dtype=np.int8)
-    values[np.repeat(~rejected, lengths)] = codes[np.repeat(answered, sizes)] > 0
-    return segments.listed(values, lengths, valid)
 
 
 def _rules(codes: Codes, groups: Groups, is_searched: Bools) -> pl.Series:
