@@ -131,8 +131,8 @@ def read_dialogues(
     most = pl.col("sample_size").max().over("column")
     few = most.fill_null(0) < min_sample_size if counts is not None else pl.lit(value=False)
     silent = pl.col("percent").is_null().all().over("column", "question_id")
-    kept = percents.filter(~few, ~silent)
-    shares = kept.with_columns(
+    selected = percents.filter(~few, ~silent)
+    shares = selected.with_columns(
         pl.col("percent").fill_null(0.0), round=pl.lit(round or path.name.split("_")[0])
     )
     questions = asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True)
@@ -150,23 +150,23 @@ def _check_patterns(patterns: Sequence[str]) -> None:
             raise ParameterError(f"{pattern!r} in excluded is no pattern: {error}") from None
 
 
-def _texts(path: Path, needed: set[str]) -> pl.DataFrame:
+def _texts(path: Path, required: set[str]) -> pl.DataFrame:
     """Read a CSV file with all columns as text."""
     table = read_csv(path)
-    if missing := needed - {*table.columns}:
+    if missing := required - {*table.columns}:
         raise MissingColumnsError.of(path.name, missing, table.columns)
     return table
 
 
 def _segments(columns: Sequence[str], prefixes: Sequence[str]) -> pl.DataFrame:
     """Columns of segments: `column`, `segment_attribute`, `segment_value`, `segment_id`."""
-    found = [(name, *match.groups()) for name in columns if (match := _MEMBERS.fullmatch(name))]
+    matches = [(name, *match.groups()) for name in columns if (match := _MEMBERS.fullmatch(name))]
     values: dict[str, list[str]] = {}
-    for _, prefix, value in found:
+    for _, prefix, value in matches:
         values.setdefault(prefix, []).append(value.strip())
     categories = {prefix: _category(prefix, values[prefix]) for prefix in values}
     rows = [
-        (name, categories[prefix], value) for name, prefix, value in found if prefix in prefixes
+        (name, categories[prefix], value) for name, prefix, value in matches if prefix in prefixes
     ]
     schema = ("column", "segment_attribute", "segment_value")
     table = pl.DataFrame(rows, schema=dict.fromkeys(schema, pl.String), orient="row")
@@ -182,7 +182,7 @@ def _category(prefix: str, values: Sequence[str]) -> str:
     return "religion" if any(re.search(_RELIGIONS, value) for value in values) else "country"
 
 
-def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> pl.DataFrame:
+def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, target: str) -> pl.DataFrame:
     """One row per segment, question and option, with a number from the cells of the segments."""
     columns = members["column"].to_list()
     index = ["question_id", "option_index", "option_label"]
@@ -192,26 +192,28 @@ def _long(path: Path, table: pl.DataFrame, members: pl.DataFrame, made: str) -> 
         option_label=_OPTION,
         **{name: pl.col(name).str.strip_chars() for name in columns},
     ).unpivot(columns, index=index, variable_name="column", value_name="cell")
-    return _numbers(path, long, made).join(members, on="column", how="left", maintain_order="left")
+    return _numbers(path, long, target).join(
+        members, on="column", how="left", maintain_order="left"
+    )
 
 
 _CELLS = {"percent": "numbers", "sample_size": "whole numbers"}
 
 
-def _numbers(path: Path, long: pl.DataFrame, made: str) -> pl.DataFrame:
+def _numbers(path: Path, long: pl.DataFrame, name: str) -> pl.DataFrame:
     text = pl.col("cell").str.strip_suffix("%").str.strip_chars()
     number = text.cast(pl.Float64, strict=False)
     known = number.is_finite().fill_null(value=False)
-    if made == "sample_size":
+    if name == "sample_size":
         known &= (number == number.round()) & (number.abs() <= LARGEST)
     wrong = long.filter(text != "", ~known)
     if len(wrong):
         row = wrong.row(0, named=True)
         raise InputError(
-            f"{path}: {len(wrong):,} cells are no {_CELLS[made]}, the first {row['cell']!r} in"
+            f"{path}: {len(wrong):,} cells are no {_CELLS[name]}, the first {row['cell']!r} in"
             f" column {row['column']!r} of question {row['question_id']!r}; correct or empty them"
         )
-    return long.with_columns(number.alias(made)).drop("cell")
+    return long.with_columns(number.alias(name)).drop("cell")
 
 
 def _respondents(path: Path, members: pl.DataFrame, sample_sizes: SampleSizes) -> pl.DataFrame:
@@ -244,13 +246,13 @@ def _left_out(
     """A warning for each question, segment and distribution that is left out."""
     asking = excluded.select(path=_ID, text=_TEXT).unique("path", maintain_order=True)
     small = percents.filter(few).unique("column", maintain_order=True)
-    told = pl.format("left out: fewer than {} respondents", pl.lit(least))
+    message = pl.format("left out: fewer than {} respondents", pl.lit(least))
     lacking = percents.filter(silent, ~few)
     lacking = lacking.unique(["column", "question_id"], maintain_order=True)
     unanswered = pl.format("left out: no answers to question '{}'", "question_id")
-    found = [
+    warnings = [
         asking.select("path", message=pl.format("left out: '{}' makes the segments", "text")),
-        small.select(path="column", message=told),
+        small.select(path="column", message=message),
         lacking.select(path="column", message=unanswered),
     ]
-    return pl.concat(found).with_columns(file=pl.lit(str(path))).select(*WARNINGS)
+    return pl.concat(warnings).with_columns(file=pl.lit(str(path))).select(*WARNINGS)

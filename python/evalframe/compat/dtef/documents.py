@@ -32,10 +32,10 @@ class Document(NamedTuple):
 
 def documents(sources: Sources) -> list[Document]:
     """All documents of files, globs, folders and mappings."""
-    found = [document for source in listed(sources, Mapping) for document in _documents(source)]
-    if not found:
+    results = [document for source in listed(sources, Mapping) for document in _documents(source)]
+    if not results:
         raise InputError("no survey to read; name a file, a glob or a folder")
-    return found
+    return results
 
 
 def _documents(source: Source) -> Iterator[Document]:

@@ -155,8 +155,8 @@ def _labelled(rows: pl.DataFrame) -> pl.Series:
     """The numbers of two or more `a. Label: 45%`, where any word may end in the letter."""
     after_colon = pl.element().str.extract(f":{SPACE}*({DIGITS})").cast(pl.Float64)
     numbers = pl.col("text").str.extract_all(_LABELLED).list.eval(after_colon)
-    found = rows.select(pl.when(numbers.list.len() >= 2).then(numbers))
-    return found.to_series().cast(VECTOR)
+    vectors = rows.select(pl.when(numbers.list.len() >= 2).then(numbers))
+    return vectors.to_series().cast(VECTOR)
 
 
 def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
@@ -195,7 +195,7 @@ def _of_arrays(rows: pl.DataFrame) -> pl.DataFrame:
 def _after_key(rows: pl.DataFrame) -> pl.DataFrame:
     """The first array in brackets that follows the quoted key, in any text."""
     # Each round moves the remaining rows on to the next position of the key.
-    found = [pl.DataFrame(schema={"row": pl.Int64, "vector": VECTOR})]
+    arrays = [pl.DataFrame(schema={"row": pl.Int64, "vector": VECTOR})]
     left = rows.select("row", "key", rest="text")
     while not left.is_empty():
         place = pl.col("rest").str.find(_quoted(), literal=True)
@@ -208,9 +208,9 @@ def _after_key(rows: pl.DataFrame) -> pl.DataFrame:
             .with_columns(inside=behind.str.extract(_AFTER_KEY))
         )
         done = left.filter(pl.col("inside").is_not_null())
-        found.append(done.select("row", vector=_all_numbers(pl.col("inside"))))
+        arrays.append(done.select("row", vector=_all_numbers(pl.col("inside"))))
         left = left.filter(pl.col("inside").is_null()).select("row", "key", rest=next_quote)
-    return pl.concat(found)
+    return pl.concat(arrays)
 
 
 def _quoted() -> pl.Expr:
@@ -263,8 +263,8 @@ def _skeletons(texts: pl.Series) -> pl.Series:
     """The tokens, with `"` for each string and `0` for other scalars; null if one is invalid."""
     text = pl.col("text")
     tokens = text.str.replace_all(_STRING, '"').str.replace_all(_SCALAR, "0")
-    made = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(_JSON_SPACE, ""))
-    return texts.to_frame("text").select(made).to_series()
+    skeleton = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(_JSON_SPACE, ""))
+    return texts.to_frame("text").select(skeleton).to_series()
 
 
 def _is_value(skeleton: pl.Series) -> pl.Series:

@@ -49,43 +49,47 @@ def read_survey(path: Sources) -> Survey:
         >>> read_survey(survey).distributions().select("segment_id", "sample_size", "actual").row(0)
         ('gender:male', 50, [0.6, 0.4])
     """
-    found = documents(path)
-    report = report_on(found)
+    all_documents = documents(path)
+    report = report_on(all_documents)
     kinds = {"errors": report.errors, "conflicts": report.conflicts}
     faults = [f"{len(rows):,} {kind}:\n{lines(rows)}" for kind, rows in kinds.items() if len(rows)]
     if faults:
         raise InputError("\n".join(("correct the survey", *faults)))
-    _refuse_repeated(found)
-    rounds, questions, segments = _rounds(found), _questions(found), _segments(found)
+    _refuse_repeated(all_documents)
+    rounds, questions, segments = (
+        _rounds(all_documents),
+        _questions(all_documents),
+        _segments(all_documents),
+    )
     return Survey(
         rounds=rounds,
         questions=questions,
         segments=segments,
-        segment_attributes=_attributes(found),
-        responses=_responses(found, questions, segments),
+        segment_attributes=_attributes(all_documents),
+        responses=_responses(all_documents, questions, segments),
         warnings=report.warnings,
     )
 
 
-def _refuse_repeated(found: Sequence[Document]) -> None:
+def _refuse_repeated(all_documents: Sequence[Document]) -> None:
     first: dict[str, str] = {}
-    for document in found:
+    for document in all_documents:
         round_ = document.content["surveyId"]
         if other := first.get(round_):
             raise InputError(f"{other} and {document.name} are both round {round_!r}; read one")
         first[round_] = document.name
 
 
-def _rounds(found: Sequence[Document]) -> pl.DataFrame:
+def _rounds(all_documents: Sequence[Document]) -> pl.DataFrame:
     keys = ("surveyId", "surveyName", "description", "source")
-    rows = [tuple(_text(document.content.get(key)) for key in keys) for document in found]
+    rows = [tuple(_text(document.content.get(key)) for key in keys) for document in all_documents]
     return pl.DataFrame(rows, schema=ROUNDS, orient="row")
 
 
-def _questions(found: Sequence[Document]) -> pl.DataFrame:
+def _questions(all_documents: Sequence[Document]) -> pl.DataFrame:
     rows = [
         (round_, question_id, order, question["text"], question["type"], question.get("options"))
-        for round_, content in _contents(found)
+        for round_, content in _contents(all_documents)
         for order, (question_id, question) in enumerate(entries(content["questions"]).items())
     ]
     columns = {name: dtype for name, dtype in QUESTIONS.items() if name != "n_options"}
@@ -95,7 +99,7 @@ def _questions(found: Sequence[Document]) -> pl.DataFrame:
     )
 
 
-def _segments(found: Sequence[Document]) -> pl.DataFrame:
+def _segments(all_documents: Sequence[Document]) -> pl.DataFrame:
     rows = [
         (
             round_,
@@ -105,7 +109,7 @@ def _segments(found: Sequence[Document]) -> pl.DataFrame:
             _whole(segment.get("sampleSize")),
             len(segment["responses"]),
         )
-        for round_, content in _contents(found)
+        for round_, content in _contents(all_documents)
         for segment in content["segments"]
     ]
     columns = {name: dtype for name, dtype in SEGMENTS.items() if name != "segment_attribute"}
@@ -114,10 +118,10 @@ def _segments(found: Sequence[Document]) -> pl.DataFrame:
     return table.with_columns(category(), segment_value=value).select(*SEGMENTS)
 
 
-def _attributes(found: Sequence[Document]) -> pl.DataFrame:
+def _attributes(all_documents: Sequence[Document]) -> pl.DataFrame:
     rows = [
         (round_, segment["id"], attribute, _text(value))
-        for round_, content in _contents(found)
+        for round_, content in _contents(all_documents)
         for segment in content["segments"]
         for attribute, value in _attributes_of(segment).items()
     ]
@@ -125,7 +129,7 @@ def _attributes(found: Sequence[Document]) -> pl.DataFrame:
 
 
 def _responses(
-    found: Sequence[Document], questions: pl.DataFrame, segments: pl.DataFrame
+    all_documents: Sequence[Document], questions: pl.DataFrame, segments: pl.DataFrame
 ) -> pl.DataFrame:
     rows = [
         (
@@ -135,7 +139,7 @@ def _responses(
             _whole(response.get("sampleSize")),
             [*map(float, response["distribution"])],
         )
-        for round_, content in _contents(found)
+        for round_, content in _contents(all_documents)
         for segment in content["segments"]
         for response in segment["responses"]
     ]
@@ -164,8 +168,8 @@ def _responses(
     return long.with_columns(share=pl.col("percent") / 100).select(*RESPONSES)
 
 
-def _contents(found: Sequence[Document]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    return ((document.content["surveyId"], document.content) for document in found)
+def _contents(all_documents: Sequence[Document]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    return ((document.content["surveyId"], document.content) for document in all_documents)
 
 
 def _attributes_of(segment: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -76,24 +76,24 @@ def _place_of_half(value: Any) -> Iterator[str]:
 
 def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
     """The value at a path of keys, None if it is absent or null."""
-    found: Any = result.content
+    value: Any = result.content
     for depth, key in enumerate(keys, 1):
-        found = found.get(key)
+        value = value.get(key)
         last = depth == len(keys)
-        wanted, said = (kind, name) if last else (Mapping, "an object")
-        if found is None:
+        expected, said = (kind, name) if last else (Mapping, "an object")
+        if value is None:
             return None
-        if not isinstance(found, wanted) or (isinstance(found, str) and wanted is Sequence):
+        if not isinstance(value, expected) or (isinstance(value, str) and expected is Sequence):
             raise InputError(
-                f"{result.name}: {'.'.join(keys[:depth])} must be {said}, but is {_kind(found)}"
+                f"{result.name}: {'.'.join(keys[:depth])} must be {said}, but is {_kind(value)}"
             )
-    return found
+    return value
 
 
 def text_at(result: Result, *keys: str) -> str | None:
     """The text at a path of keys."""
-    found: str | None = at(result, *keys, kind=str, name="text")
-    return found
+    value: str | None = at(result, *keys, kind=str, name="text")
+    return value
 
 
 def whole_number(result: Result, value: Any, place: str) -> int | None:
@@ -117,13 +117,13 @@ def context_count(result: Result) -> int | None:
     if is_number(stated) and stated >= 0:
         return whole_number(result, stated, "config.context.dtef.contextQuestionCount")
     config = text_at(result, "config", "configId") or ""
-    if found := _COUNT.search(config):
-        return whole_number(result, int(found[1]), "the count at the end of config.configId")
+    if match := _COUNT.search(config):
+        return whole_number(result, int(match[1]), "the count at the end of config.configId")
     if "-ctx" not in config:
         return 0
-    listed = context.get("contextQuestionIds")
-    if isinstance(listed, list) and listed:
-        return len(listed)
+    ids = context.get("contextQuestionIds")
+    if isinstance(ids, list) and ids:
+        return len(ids)
     prompts = at(result, "config", "prompts", kind=Sequence, name="a list") or []
     first = prompts[0] if prompts and isinstance(prompts[0], Mapping) else {}
     text = first.get("promptText")

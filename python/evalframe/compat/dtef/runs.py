@@ -196,14 +196,16 @@ def open_runs(
         heads.append(head)
         if head["use"] == "counted":
             cells += _cells(result, number)
-            given = _attributes(result)
-            attributes += [(head["round"], head["segment_id"], *pair) for pair in given.items()]
+            attributes_of = _attributes(result)
+            attributes += [
+                (head["round"], head["segment_id"], *pair) for pair in attributes_of.items()
+            ]
     runs = pl.DataFrame(heads, schema=RUNS)
     if versions == "latest":
         runs = _latest(runs)
     runs = runs.with_columns(canonical_id("segment_id"), canonical_value("segment_label"))
     counted = runs.filter(pl.col("use") == "counted")
-    known = pl.DataFrame(attributes, schema=_ATTRIBUTES, orient="row")
+    table = pl.DataFrame(attributes, schema=_ATTRIBUTES, orient="row")
     return RunResults(
         runs=runs,
         items=_items(
@@ -212,7 +214,7 @@ def open_runs(
         labels=counted.select("segment_id", "segment_label").unique(
             "segment_id", keep="first", maintain_order=True
         ),
-        attributes=known.with_columns(canonical_id("segment_id"), canonical_value("value")).unique(
+        attributes=table.with_columns(canonical_id("segment_id"), canonical_value("value")).unique(
             maintain_order=True
         ),
     )
@@ -223,18 +225,18 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
     context = at(result, "config", "context", "dtef")
     metadata = at(result, "dtefMetadata")
     tags = at(result, "config", "tags", kind=Sequence, name="a list") or []
-    told = context or metadata or {}
+    about = context or metadata or {}
     segments, labels = (
         at(result, "dtefMetadata", name, kind=Sequence, name="a list") or []
         for name in ("segmentIds", "segmentLabels")
     )
     if context is None and segments:
-        told = {**told, "segmentId": segments[0], "segmentLabel": labels[0] if labels else None}
+        about = {**about, "segmentId": segments[0], "segmentLabel": labels[0] if labels else None}
     tagged = [tag for tag in tags if isinstance(tag, str)]
-    stated = [(told or {}).get("experimentId") for told in (context, metadata)]
+    stated = [(about or {}).get("experimentId") for about in (context, metadata)]
     named = [tag.removeprefix(_TAG) for tag in tagged if tag.startswith(_TAG)]
     experiment = next((name for name in (*stated, *named) if name or name in named), None)
-    segment = told.get("segmentId")
+    segment = about.get("segmentId")
     if "dtef" not in tagged and context is None and metadata is None:
         use = "not_dtef"
     elif experiment is not None and not experiments:
@@ -249,15 +251,15 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
         "config_id": text_at(result, "configId") or text_at(result, "config", "configId"),
         "run_label": text_at(result, "runLabel"),
         "timestamp": text_at(result, "timestamp"),
-        "round": told.get("surveyId"),
+        "round": about.get("surveyId"),
         "segment_id": segment,
         "segment_id_given": segment,
-        "segment_label": told.get("segmentLabel") or segment,
+        "segment_label": about.get("segmentLabel") or segment,
         "context_count": context_count(result),
-        "eval_type": told.get("evalType"),
-        "context_format": told.get("contextFormat"),
-        "reasoning_mode": told.get("reasoningMode"),
-        "batch_size": whole_number(result, told.get("batchSize"), "batchSize"),
+        "eval_type": about.get("evalType"),
+        "context_format": about.get("contextFormat"),
+        "reasoning_mode": about.get("reasoningMode"),
+        "batch_size": whole_number(result, about.get("batchSize"), "batchSize"),
         "experiment_id": experiment,
         "tags": tagged,
         "use": use,
@@ -269,20 +271,22 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
 
 
 def _attributes(result: Result) -> Mapping[str, str]:
-    told = at(result, "config", "context", "dtef") or at(result, "dtefMetadata") or {}
-    given = told.get("segmentAttributes") or {}
-    if not isinstance(given, Mapping):
-        raise InputError(f"{result.name}: segmentAttributes must be an object, but is {given!r}")
-    return {str(name): str(value) for name, value in given.items()}
+    about = at(result, "config", "context", "dtef") or at(result, "dtefMetadata") or {}
+    attributes = about.get("segmentAttributes") or {}
+    if not isinstance(attributes, Mapping):
+        raise InputError(
+            f"{result.name}: segmentAttributes must be an object, but is {attributes!r}"
+        )
+    return {str(name): str(value) for name, value in attributes.items()}
 
 
 def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
     """Run, prompt, model, score, points, error and response of each cell."""
     place = ("evaluationResults", "llmCoverageScores")
     scores = at(result, *place) or {}
-    given = "allFinalAssistantResponses"
-    responses = at(result, given) or {}
-    made = []
+    key = "allFinalAssistantResponses"
+    responses = at(result, key) or {}
+    rows = []
     for prompt, models in scores.items():
         if models is None:
             continue
@@ -292,46 +296,46 @@ def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
         texts = responses.get(prompt) or {}
         if not isinstance(texts, Mapping):
             raise InputError(
-                f"{result.name}: {given}[{prompt!r}] must be an object of models, but is {texts!r}"
+                f"{result.name}: {key}[{prompt!r}] must be an object of models, but is {texts!r}"
             )
         for model, cell in models.items():
             if cell is not None and not isinstance(cell, Mapping):
                 raise InputError(f"{where}[{model!r}] must be an object, but is {cell!r}")
-            told = cell or {"error": "no result"}
-            score, error = _score(told, f"{where}[{model!r}]")
+            content = cell or {"error": "no result"}
+            score, error = _score(content, f"{where}[{model!r}]")
             text = texts.get(model)
             if not isinstance(text, str | None):
                 raise InputError(
-                    f"{result.name}: {given}[{prompt!r}][{model!r}] must be text, but is {text!r}"
+                    f"{result.name}: {key}[{prompt!r}][{model!r}] must be text, but is {text!r}"
                 )
             points = f"{'.'.join(place)}[{prompt!r}][{model!r}].keyPointsCount"
-            made.append(
+            rows.append(
                 (
                     number,
                     prompt,
                     model,
                     score,
-                    whole_number(result, told.get("keyPointsCount"), points),
+                    whole_number(result, content.get("keyPointsCount"), points),
                     error,
                     text,
                 )
             )
-    return made
+    return rows
 
 
 def _score(cell: Mapping[str, Any], where: str) -> tuple[float | None, str | None]:
     """The score of a cell and its error; a cell without a finite score has an error."""
     score, error = cell.get("avgCoverageExtent"), cell.get("error")
-    told = None if error is None else str(error)
+    message = None if error is None else str(error)
     if score is None:
-        return None, told or "no score"
+        return None, message or "no score"
     if not is_number(score) or (isinstance(score, int) and abs(score) > LARGEST):
         raise InputError(
             f"{where}.avgCoverageExtent must be a number, but is {reprlib.repr(score)}"
         )
     if not math.isfinite(score):
-        return None, told or f"the score is {score}"
-    return float(score), told
+        return None, message or f"the score is {score}"
+    return float(score), message
 
 
 def _latest(runs: pl.DataFrame) -> pl.DataFrame:
@@ -346,9 +350,9 @@ def _latest(runs: pl.DataFrame) -> pl.DataFrame:
 
 def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl.DataFrame:
     """One row per cell of the runs, with the columns of its run."""
-    told = runs.with_columns(category("segment_id"))
+    with_category = runs.with_columns(category("segment_id"))
     joined = cells.join(
-        told.select(*_OF_RUN, "segment_id_given"), on="run_id", maintain_order="left"
+        with_category.select(*_OF_RUN, "segment_id_given"), on="run_id", maintain_order="left"
     )
     prompt = pl.col("prompt_id")
     # Prompts carry the name that the segment had when they were made.
@@ -363,5 +367,5 @@ def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl
     )
     asked = pl.when(~prompt.str.starts_with("batch-")).then(question).alias("question_id")
     failed = pl.col("score").is_null().alias("failed")
-    shown = [*_OF_RUN, "prompt_id", "question_id", "model", "score", "n_points", "failed"]
-    return joined.with_columns(asked, failed).select(*shown, "error", "response")
+    columns = [*_OF_RUN, "prompt_id", "question_id", "model", "score", "n_points", "failed"]
+    return joined.with_columns(asked, failed).select(*columns, "error", "response")

@@ -54,16 +54,16 @@ def summary(results: RunResults) -> dict[str, Any]:
     overall = leaderboard(items)
     labels = dict(results.labels.iter_rows())
     of_survey = runs.filter(pl.col("use") != "experiment")
-    made: dict[str, Any] = {
+    result: dict[str, Any] = {
         "surveyId": of_survey["round"].first() or "unknown",
         "resultCount": len(runs),
     }
     scores = dict(overall.select("model", "score").iter_rows())
     baselines = {name: scores[model] for name, model in _BASELINES.items() if model in scores}
     if baselines:
-        made["baselines"] = baselines
+        result["baselines"] = baselines
     top = overall.filter(~is_baseline()).head(_LISTED)
-    made["topModels"] = top.select(
+    result["topModels"] = top.select(
         modelId="model",
         modelName=display_name(),
         overallScore="score",
@@ -71,7 +71,7 @@ def summary(results: RunResults) -> dict[str, Any]:
     ).to_dicts()
     gaps = disparity(items).filter("concern").head(_LISTED)
     label = [pl.col(f"{end}_segment").replace(labels) for end in ("best", "worst")]
-    made["fairnessConcerns"] = gaps.select(
+    result["fairnessConcerns"] = gaps.select(
         modelId="model",
         category="category",
         categoryLabel="category_label",
@@ -86,11 +86,11 @@ def summary(results: RunResults) -> dict[str, Any]:
     levels = counted["context_count"].drop_nulls().unique().sort().to_list()
     if len(levels) > 1:
         shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")
-        made["contextResponsiveness"] = {
+        result["contextResponsiveness"] = {
             "models": shown.to_dicts(),
             "contextLevelsFound": levels,
         }
-    return made
+    return result
 
 
 def write_summary(results: RunResults, path: str | Path) -> None:

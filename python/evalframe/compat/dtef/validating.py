@@ -128,15 +128,15 @@ def validate(path: Sources) -> SurveyReport:
     return report_on(documents(path))
 
 
-def report_on(found: Sequence[Document]) -> SurveyReport:
+def report_on(documents_: Sequence[Document]) -> SurveyReport:
     """What is wrong with documents that are read already."""
     findings = [
         (document.name, kind, *(_printable(text) for text in texts))
-        for document in found
+        for document in documents_
         for kind, *texts in _findings(document)
     ]
     table = pl.DataFrame(findings, schema=_FINDINGS, orient="row")
-    counts = [_counts(document.content) for document in found]
+    counts = [_counts(document.content) for document in documents_]
     questions, segments, responses = (sum(count) for count in zip(*counts, strict=True))
     return SurveyReport(
         errors=table.filter(kind="error").drop("kind"),
@@ -152,11 +152,11 @@ def _printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def lines(found: pl.DataFrame) -> str:
+def lines(findings: pl.DataFrame) -> str:
     """The first findings, one a line."""
-    lines = [f"  {file}: {path}: {message}" for file, path, message in found.head(_SHOWN).rows()]
-    if len(found) > _SHOWN:
-        lines.append(f"  and {len(found) - _SHOWN:,} more")
+    lines = [f"  {file}: {path}: {message}" for file, path, message in findings.head(_SHOWN).rows()]
+    if len(findings) > _SHOWN:
+        lines.append(f"  and {len(findings) - _SHOWN:,} more")
     return "\n".join(lines)
 
 
@@ -259,9 +259,9 @@ def _of_lengths(questions: Mapping[str, Any], segments: list[Any]) -> Iterator[F
             question_id, shares = _at(response, "questionId"), _at(response, "distribution")
             if isinstance(shares, list) and isinstance(question_id, str) and question_id in free:
                 lengths.setdefault(question_id, set()).add(len(shares))
-    for question_id, found in lengths.items():
-        if len(found) > 1:
-            counts = " and ".join(map(str, sorted(found)))
+    for question_id, sizes in lengths.items():
+        if len(sizes) > 1:
+            counts = " and ".join(map(str, sorted(sizes)))
             message = f"has no options, and distributions of {counts} values"
             yield Finding("conflict", f"questions.{question_id}", message)
 

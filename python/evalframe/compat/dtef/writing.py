@@ -86,9 +86,9 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
     return list(files.values())
 
 
-def _refuse_invalid(found: list[Document]) -> None:
+def _refuse_invalid(documents: list[Document]) -> None:
     """Raise ContractError if a document could not be read again."""
-    report = report_on(found)
+    report = report_on(documents)
     wrong = pl.concat([report.errors, report.conflicts])
     if len(wrong):
         raise ContractError(

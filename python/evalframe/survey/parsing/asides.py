@@ -70,6 +70,6 @@ def without_asides(lines: pl.DataFrame) -> pl.DataFrame:
         return lines
     some = lines["line"].str.contains(_ANY)
     cleaned = text_where(pl.lit(some), "line")
-    for pattern, kept in _REPLACED:
-        cleaned = cleaned.str.replace_all(pattern, kept)
+    for pattern, replacement in _REPLACED:
+        cleaned = cleaned.str.replace_all(pattern, replacement)
     return lines.with_columns(line=pl.when(some).then(cleaned).otherwise("line"))

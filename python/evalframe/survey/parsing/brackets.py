@@ -123,14 +123,18 @@ def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
         owner[named] * _ALPHABET + index[named], minlength=len(options) * _ALPHABET
     ).reshape(len(options), _ALPHABET)
     totals = counts.sum(axis=1)
-    kept = totals > 0
-    lengths = options[kept]
+    has_letters = totals > 0
+    lengths = options[has_letters]
     starts = segments.starts_of(lengths)
-    row = np.repeat(np.flatnonzero(kept), lengths)
+    row = np.repeat(np.flatnonzero(has_letters), lengths)
     option = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
     count = np.where(option < _ALPHABET, counts[row, np.minimum(option, _ALPHABET - 1)], 0)
     vectors = segments.listed(count / totals[row] * 100.0, lengths, np.ones(len(lengths), bool))
-    return lettered.select("row").filter(pl.Series(kept)).with_columns(vector=vectors.cast(VECTOR))
+    return (
+        lettered.select("row")
+        .filter(pl.Series(has_letters))
+        .with_columns(vector=vectors.cast(VECTOR))
+    )
 
 
 def _brackets(rows: pl.DataFrame) -> pl.DataFrame:

@@ -54,11 +54,11 @@ def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
         listed=data.bin.slice(begin).cast(pl.String, strict=False),
         on_own_line=(begin == 0) | (data.bin.slice(begin - 1, 1) == b"\n"),
     )
-    found = lines.with_columns(found=pl.col("on_own_line") & listed.str.contains(_LIST))
-    whole = text_where(pl.col("found"))
-    plain = whole.str.len_bytes() == whole.str.len_chars()
-    one_way = plain & ~whole.str.contains("[", literal=True) & ~may_have_references(whole)
+    marked = lines.with_columns(found=pl.col("on_own_line") & listed.str.contains(_LIST))
+    searched = text_where(pl.col("found"))
+    plain = searched.str.len_bytes() == searched.str.len_chars()
+    one_way = plain & ~searched.str.contains("[", literal=True) & ~may_have_references(searched)
     numbers = pl.when(pl.col("found") & one_way).then(listed).str.split(", ")
-    return found.select(
+    return marked.select(
         numbers.cast(VECTOR, strict=False).alias("predicted"), pl.lit("lines").alias("parse_rule")
     )

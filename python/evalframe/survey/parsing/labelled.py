@@ -88,11 +88,11 @@ def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     named = np.add.reduceat(option >= 0, starts, dtype=np.int64) * 2 > sizes
     near = np.logical_or.reduceat(marked["near"].to_numpy(), starts)
     all_marked = np.logical_and.reduceat(marked["mark"].is_not_null().to_numpy(), starts)
-    kept = ~moved & ~near & np.where(all_marked, by_mark, named | ~_has_options(rows, row))
+    is_valid = ~moved & ~near & np.where(all_marked, by_mark, named | ~_has_options(rows, row))
     value = np.empty(len(pairs))
     value[np.repeat(starts, sizes) + place] = marked["value"].fill_null(float("nan")).to_numpy()
     return pl.DataFrame(
-        {"row": row, "vector": segments.listed(value, sizes, kept).cast(VECTOR)}
+        {"row": row, "vector": segments.listed(value, sizes, is_valid).cast(VECTOR)}
     ).drop_nulls()
 
 
@@ -172,8 +172,8 @@ def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFra
     place = np.arange(len(pairs)) - np.repeat(starts, sizes)
     option = pairs["option"].fill_null(-1).to_numpy()
     moved = np.logical_or.reduceat((option >= 0) & (option != place), starts)
-    kept = first["begins"].to_numpy()[starts] & ~moved
-    vectors = segments.listed(pairs["value"], sizes, kept).cast(VECTOR)
+    is_valid = first["begins"].to_numpy()[starts] & ~moved
+    vectors = segments.listed(pairs["value"], sizes, is_valid).cast(VECTOR)
     return first.select(pl.col("row").gather(starts), vector=vectors).drop_nulls()
 
 

@@ -53,22 +53,22 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     )
     meant = ~before.str.contains(_DENIED) & pl.col("behind").str.contains(_FILLER)
     alone = before.str.contains(_ENUMERATED) & (pl.col("behind") == " ")
-    found = single.select(
+    matches = single.select(
         "pair",
         option=pl.when(pl.col("same") | meant).then("option"),
         exact=pl.col("same") | alone,
     )
-    known = numbered.join(found, on="pair", how="left", maintain_order="left")
-    near = known.select(pl.col("exact").is_not_null() & pl.col("option").is_null()).to_series()
-    return known.drop("pair").with_columns(pl.col("exact").fill_null(value=False), near=near)
+    joined = numbered.join(matches, on="pair", how="left", maintain_order="left")
+    near = joined.select(pl.col("exact").is_not_null() & pl.col("option").is_null()).to_series()
+    return joined.drop("pair").with_columns(pl.col("exact").fill_null(value=False), near=near)
 
 
 def with_marks(pairs: pl.DataFrame) -> pl.DataFrame:
     """Add `mark`, the letter or number of the label from 0, and `lettered`; null without one."""
-    found = pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase()
+    enumerator = pl.col("label").str.extract(_ENUMERATOR).str.to_lowercase()
     letter = pl.lit("abcdefghijklmnopqrstuvwxyz").str.find(pl.col("mark"), literal=True)
     number = pl.col("mark").cast(pl.Int64, strict=False) - 1
-    return pairs.with_columns(mark=found).with_columns(
+    return pairs.with_columns(mark=enumerator).with_columns(
         mark=pl.coalesce(letter.cast(pl.Int64), number), lettered=letter.is_not_null()
     )
 

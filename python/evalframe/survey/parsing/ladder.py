@@ -50,19 +50,19 @@ def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     for rule in rules:
         if not left[rule.mark].any():
             continue
-        able = left.filter(rule.mark)
-        vectors = rule.vectors(able.with_columns(text=rule.text))
-        read = pl.DataFrame({"row": able[_PLACE], "predicted": vectors})
-        found = read.drop_nulls().with_columns(parse_rule=pl.lit(rule.name))
-        if found.is_empty():
+        candidates = left.filter(rule.mark)
+        vectors = rule.vectors(candidates.with_columns(text=rule.text))
+        read = pl.DataFrame({"row": candidates[_PLACE], "predicted": vectors})
+        result = read.drop_nulls().with_columns(parse_rule=pl.lit(rule.name))
+        if result.is_empty():
             continue
-        parts.append(found)
-        left = left.filter(~pl.col(_PLACE).is_in(found["row"].implode()))
+        parts.append(result)
+        left = left.filter(~pl.col(_PLACE).is_in(result["row"].implode()))
     return per_row(pl.concat(parts, rechunk=True), len(rows))
 
 
 def completed(
-    found: pl.DataFrame,
+    results: pl.DataFrame,
     settled: pl.Series,
     rows: pl.DataFrame,
     otherwise: Callable[[pl.DataFrame], pl.DataFrame],
@@ -71,22 +71,22 @@ def completed(
     import numpy as np
 
     if settled.all():
-        return found
+        return results
     rest = otherwise(rows.filter(~settled))
     place = np.arange(len(rows))
     place[~settled.to_numpy()] = len(rows) + np.arange(len(rest))
     # Gathering lists out of several chunks takes ten times as long.
-    return pl.concat([found, rest], rechunk=True).select(pl.all().gather(place))
+    return pl.concat([results, rest], rechunk=True).select(pl.all().gather(place))
 
 
-def per_row(found: pl.DataFrame, rows: int) -> pl.DataFrame:
+def per_row(results: pl.DataFrame, rows: int) -> pl.DataFrame:
     """Rows by their index `row` as a table of all rows, null for the others."""
     import numpy as np
 
     place = np.full(rows, -1)
-    place[found["row"].to_numpy()] = np.arange(len(found))
-    known = pl.Series(place >= 0)
-    return found.drop("row").select(pl.all().gather(pl.Series(place).set(~known, None)))
+    place[results["row"].to_numpy()] = np.arange(len(results))
+    has_result = pl.Series(place >= 0)
+    return results.drop("row").select(pl.all().gather(pl.Series(place).set(~has_result, None)))
 
 
 def last_accepted(
@@ -95,15 +95,15 @@ def last_accepted(
     """The last candidate of each row that is accepted as a distribution, or null."""
     # `marked`: the text states that this is the answer, so one number is a vector. `agreed`: null
     # if several different candidates are accepted.
-    found = find(rows)
-    if found.is_empty():
-        return found["vector"].clear(len(rows))
-    n = rows["n"].gather(found["row"])
-    counts = found.filter(accepted(found["vector"], n, length=length, marked=marked))
+    candidates = find(rows)
+    if candidates.is_empty():
+        return candidates["vector"].clear(len(rows))
+    n = rows["n"].gather(candidates["row"])
+    matches = candidates.filter(accepted(candidates["vector"], n, length=length, marked=marked))
     if agreed:
-        counts = counts.unique(["row", "vector"], maintain_order=True)
-        counts = counts.filter(pl.len().over("row") == 1)
-    last = counts.unique("row", keep="last", maintain_order=True)
+        matches = matches.unique(["row", "vector"], maintain_order=True)
+        matches = matches.filter(pl.len().over("row") == 1)
+    last = matches.unique("row", keep="last", maintain_order=True)
     return per_row(last, len(rows))["vector"]
 
 
@@ -114,7 +114,7 @@ def accepted(
     # A `marked` vector of another length can have any sum.
     vector, size = pl.col("vector"), pl.col("size")
     # Columns of their own, as an expression is evaluated anew wherever it stands.
-    told = pl.DataFrame({"vector": vectors, "n": n}).select(
+    sums = pl.DataFrame({"vector": vectors, "n": n}).select(
         "n",
         size=vector.list.len(),
         total=vector.list.sum(),
@@ -123,12 +123,12 @@ def accepted(
     plausible = _is_plausible(pl.col("total"), size)
     sound = pl.col("sound") & (size > 0)
     if length == "right":
-        counts = sound & (size == pl.col("n")) & plausible
+        matches = sound & (size == pl.col("n")) & plausible
     elif marked:
-        counts = sound & (size != pl.col("n"))
+        matches = sound & (size != pl.col("n"))
     else:
-        counts = sound & (size != pl.col("n")) & (size > 1) & plausible
-    return told.select(counts.fill_null(value=False)).to_series()
+        matches = sound & (size != pl.col("n")) & (size > 1) & plausible
+    return sums.select(matches.fill_null(value=False)).to_series()
 
 
 def no_candidates() -> pl.DataFrame:

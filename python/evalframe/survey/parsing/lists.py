@@ -111,9 +111,9 @@ def _lines(rows: pl.DataFrame) -> pl.DataFrame:
 def _answered(lines: pl.DataFrame) -> pl.DataFrame:
     """Lists that a line ends with, behind a word for the answer, `I predict 60%, 40%`."""
     line = pl.col("line")
-    told = lines.filter(line.str.contains(_CUED) & ~line.str.contains(_NO_ANSWER))
+    cued = lines.filter(line.str.contains(_CUED) & ~line.str.contains(_NO_ANSWER))
     lists = [line.str.extract(pattern) for pattern in _ANSWERS]
-    ends = _readings(told).select("row", end=pl.coalesce(lists)).drop_nulls()
+    ends = _readings(cued).select("row", end=pl.coalesce(lists)).drop_nulls()
     return ends.select("row", vector=numbers("end"))
 
 

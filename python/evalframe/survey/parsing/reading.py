@@ -226,8 +226,8 @@ def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:
 
 def _marked(rows: pl.DataFrame) -> pl.DataFrame:
     brackets = pl.col("text").str.extract_all(_MARKED)
-    found = rows.select(pl.int_range(pl.len()).alias("row"), "n", text=brackets)
-    flat = found.explode("text").drop_nulls("text")
+    nested = rows.select(pl.int_range(pl.len()).alias("row"), "n", text=brackets)
+    flat = nested.explode("text").drop_nulls("text")
     vectors = bracketed_vectors(flat.with_columns(pl.col("text").str.extract(_MARKED)))
     return vectors.with_columns(row=flat["row"].gather(vectors["row"]))
 
@@ -247,8 +247,8 @@ def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
     pairs = with_options(find(asked), asked)
     if find is not line_pairs:
         pairs = pairs.with_columns(option=pl.when("exact").then("option"))
-    found = by_options(pairs, asked)
-    return found.with_columns(row=place.gather(found["row"]))
+    candidates = by_options(pairs, asked)
+    return candidates.with_columns(row=place.gather(candidates["row"]))
 
 
 def _of_lines(rows: pl.DataFrame) -> pl.DataFrame:
@@ -291,6 +291,6 @@ def _last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
     answers = behind.with_columns(
         text=pl.coalesce(text.str.extract(_HERE), in_table, own, block)
     ).drop_nulls("text")
-    found = first_found(answers.drop("row", "before", "header"), rules)
-    vectors = answers.select("row", vector=found["predicted"]).drop_nulls()
+    results = first_found(answers.drop("row", "before", "header"), rules)
+    vectors = answers.select("row", vector=results["predicted"]).drop_nulls()
     return per_row(vectors.unique("row", keep="last", maintain_order=True), len(rows))["vector"]

@@ -130,10 +130,10 @@ def _pairs(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     pairs = value.select("row", "place", "value").join(
         labels, on="place", how="left", maintain_order="left"
     )
-    told = pairs.with_columns(pl.col("label").fill_null("")).filter(
+    labelled_pairs = pairs.with_columns(pl.col("label").fill_null("")).filter(
         ~pl.col("label").str.contains(_TOTAL)
     )
-    return with_options(told.select("row", "place", "label", "value"), rows)
+    return with_options(labelled_pairs.select("row", "place", "label", "value"), rows)
 
 
 def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -141,10 +141,10 @@ def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     labelled = pl.col("is_label") & pl.col("option").is_not_null()
     wide = cells.filter(~labelled.any().over("table"))
     others = (pl.col("is_label") & pl.col("label").str.contains(_OTHERS)).any().over("place")
-    kept = wide.with_columns(others=others).filter(
+    cells_of_numbers = wide.with_columns(others=others).filter(
         ~pl.col("is_label") & (~pl.col("others") | pl.col("others").all().over("table"))
     )
-    numbers = kept.with_columns(label=pl.col("heading").fill_null(""))
+    numbers = cells_of_numbers.with_columns(label=pl.col("heading").fill_null(""))
     named = pl.col("heading_option").is_not_null().any().over("place")
     counted = numbers.with_columns(named=named).filter(
         (~pl.col("named") & ~pl.col("label").str.contains(_ASIDE))

@@ -83,22 +83,22 @@ def curate(
         raise ParameterError("question_ids has a question twice; name each once")
     asked = pl.DataFrame({"question_id": question_ids}, schema={"question_id": pl.String})
     against, ranked = _votes(exclusions), _votes(rankings)
-    needed = (len(rankings) + 1) // 2
+    majority = (len(rankings) + 1) // 2
     votes = against.group_by(_ID).agg(votes=pl.len().cast(pl.Int64))
     excluded = asked.join(votes, on="question_id", maintain_order="left")
-    excluded = excluded.filter(pl.col("votes") >= needed)
+    excluded = excluded.filter(pl.col("votes") >= majority)
     ranks = ranked.group_by(_ID).agg(votes=pl.len().cast(pl.Int64), mean_rank=pl.col("rank").mean())
     ranking = asked.join(ranks, on="question_id", how="left", maintain_order="left").with_columns(
         pl.col("votes").fill_null(0), pl.col("mean_rank").fill_null(float(len(asked)))
     )
     ranking = ranking.sort("votes", "mean_rank", descending=[True, False], maintain_order=True)
-    kept = ranking.join(excluded, on="question_id", how="anti", maintain_order="left")
-    named = pl.concat([against["question_id"], ranked["question_id"]])
+    remaining = ranking.join(excluded, on="question_id", how="anti", maintain_order="left")
+    mentioned = pl.concat([against["question_id"], ranked["question_id"]])
     return Curation(
-        question_ids=kept.sort("mean_rank", maintain_order=True)["question_id"].to_list(),
+        question_ids=remaining.sort("mean_rank", maintain_order=True)["question_id"].to_list(),
         exclusions=excluded,
         ranking=ranking,
-        unknown=sorted({*named} - {*question_ids}),
+        unknown=sorted({*mentioned} - {*question_ids}),
     )
 
 

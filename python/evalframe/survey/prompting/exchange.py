@@ -195,6 +195,6 @@ def read_responses(
     )
     several = pl.col("question_id").list.len() > 1
     keyed = joined.with_columns(several.alias("question_key")).explode(_LISTS, empty_as_null=True)
-    made = keyed.with_columns(pl.when("question_key").then("question_id").alias("question_key"))
+    table = keyed.with_columns(pl.when("question_key").then("question_id").alias("question_key"))
     run = pl.all().exclude(*ANSWERED, *columns, _KEY)
-    return made.select(run, *ANSWERED, *columns)
+    return table.select(run, *ANSWERED, *columns)

@@ -209,12 +209,12 @@ def _places(survey: Survey, names: Questions, seed: int | None) -> pl.DataFrame:
     if names == "all":
         places = known
     else:
-        given = pl.DataFrame({"question_id": [*names]}, schema={"question_id": pl.String})
-        if len(unknown := given.join(known, on="question_id", how="anti")):
+        selected = pl.DataFrame({"question_id": [*names]}, schema={"question_id": pl.String})
+        if len(unknown := selected.join(known, on="question_id", how="anti")):
             raise UnknownNameError.of("question", unknown.item(0, 0), known["question_id"])
-        if given["question_id"].is_duplicated().any():
+        if selected["question_id"].is_duplicated().any():
             raise ParameterError("a question is named twice; name each once")
-        places = given.join(known, on="question_id", maintain_order="left").select(_QUESTION)
+        places = selected.join(known, on="question_id", maintain_order="left").select(_QUESTION)
     if seed is not None:
         rounds = places.partition_by("round", maintain_order=True)
         orders = (shuffled(range(len(part)), f"{seed}:{part['round'][0]}") for part in rounds)

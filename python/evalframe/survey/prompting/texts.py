@@ -26,9 +26,9 @@ _SEGMENT = ["round", "segment_id"]
 
 def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
     """`round`, `segment_id` and the description of the group in `group`."""
-    told = pl.format("{}: {}", pl.col("attribute").replace(CATEGORIES), "value")
+    description = pl.format("{}: {}", pl.col("attribute").replace(CATEGORIES), "value")
     attributes = survey.segment_attributes.group_by(_SEGMENT, maintain_order=True).agg(
-        attributes=told.str.join("; ")
+        attributes=description.str.join("; ")
     )
     count = pl.col("sample_size")
     fields = {

@@ -57,14 +57,18 @@ def counted(texts: pl.Series, tokens: Tokens) -> pl.Series:
         return pl.select(estimate_tokens(pl.lit(texts))).to_series()
     if not callable(tokens):
         raise ParameterError(f'tokens is "characters" or a function of a column, not {tokens!r}')
-    found = tokens(texts)
-    if not (isinstance(found, pl.Series) and found.dtype.is_integer() and len(found) == len(texts)):
-        told = f"a column of {found.dtype}" if isinstance(found, pl.Series) else repr(found)[:40]
+    numbers = tokens(texts)
+    if not (
+        isinstance(numbers, pl.Series) and numbers.dtype.is_integer() and len(numbers) == len(texts)
+    ):
+        result = (
+            f"a column of {numbers.dtype}" if isinstance(numbers, pl.Series) else repr(numbers)[:40]
+        )
         raise ParameterError(
             f"tokens must return a column of whole numbers, one for each of {len(texts):,} texts,"
-            f" but returned {told}"
+            f" but returned {result}"
         )
-    return found.cast(pl.Int64)
+    return numbers.cast(pl.Int64)
 
 
 def available_tokens(

@@ -89,19 +89,21 @@ def as_survey(
         if questions is not None or segments is not None:
             raise ParameterError("a survey has its questions and segments; leave them out")
         return table
-    nested, told = distributions_of(table, answers)
+    nested, notes = distributions_of(table, answers)
     names = pl.col("round", "question_id", "segment_id").cast(pl.String)
     responses = long_of(nested).with_columns(names)
-    asked = _questions(responses)
+    described = _questions(responses)
     if questions is None:
         questions = _texts_in(table)
     if questions is not None:
-        asked = asked.with_columns(own_options="options")
-        asked = _described(asked, questions, "question_id", _OF_QUESTIONS)
-        _check_options(asked)
+        described = described.with_columns(own_options="options")
+        described = _described(described, questions, "question_id", _OF_QUESTIONS)
+        _check_options(described)
         first = pl.col("first").min().over("round")
-        asked = asked.with_columns(pl.col("question_text").fill_null(_ID)).with_row_index("first")
-        asked = asked.sort(first, "question_order", maintain_order=True)
+        described = described.with_columns(pl.col("question_text").fill_null(_ID)).with_row_index(
+            "first"
+        )
+        described = described.sort(first, "question_order", maintain_order=True)
     groups = _segments(responses)
     if segments is not None:
         groups = _described(groups, segments, "segment_id", ("segment_label", "segment_value"))
@@ -119,12 +121,12 @@ def as_survey(
     rounds = responses.select("round").unique(maintain_order=True)
     return Survey(
         rounds=_shaped(rounds.with_columns(name="round"), ROUNDS),
-        questions=_shaped(asked, QUESTIONS),
+        questions=_shaped(described, QUESTIONS),
         segments=_shaped(groups, SEGMENTS),
         segment_attributes=_shaped(attributes, ATTRIBUTES),
-        responses=_shaped(_with_texts(responses, asked, groups), RESPONSES),
+        responses=_shaped(_with_texts(responses, described, groups), RESPONSES),
         warnings=pl.DataFrame(
-            [(None, None, message) for message in told], schema=WARNINGS, orient="row"
+            [(None, None, message) for message in notes], schema=WARNINGS, orient="row"
         ),
     )
 
@@ -166,9 +168,9 @@ def _questions(responses: pl.DataFrame) -> pl.DataFrame:
     """The questions of a long table, in its order."""
     first = responses.unique(["round", "question_id", "option_index"], maintain_order=True)
     options = pl.col("option_label").sort_by("option_index")
-    asked = first.group_by("round", "question_id", maintain_order=True).agg(options=options)
+    questions = first.group_by("round", "question_id", maintain_order=True).agg(options=options)
     labelled = pl.col("options").list.drop_nulls().list.len() > 0
-    return asked.with_columns(
+    return questions.with_columns(
         question_order=pl.int_range(pl.len()).over("round"),
         question_text="question_id",
         question_type=pl.lit("single-select"),
@@ -188,28 +190,28 @@ def _segments(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def _described(
-    found: pl.DataFrame, described: Frame, key: str, columns: tuple[str, ...]
+    rows: pl.DataFrame, described: Frame, key: str, columns: tuple[str, ...]
 ) -> pl.DataFrame:
     """Rows with the columns of a table that describes them, if not null there."""
     table = lazy(described).collect()
     if key not in table.columns:
         raise MissingColumnsError.of("a table of questions or segments", {key}, table.columns)
     on = [name for name in ("round", key) if name in table.columns]
-    told = [name for name in columns if name in table.columns]
-    table = table.select(pl.col(on).cast(pl.String), *told)
+    present = [name for name in columns if name in table.columns]
+    table = table.select(pl.col(on).cast(pl.String), *present)
     repeated = table.filter(pl.struct(on).is_duplicated())
     if len(repeated):
         raise ContractError(
             f"{len(repeated):,} rows share a {key}: {_first_few(repeated, on)}; keep one of each"
         )
-    unknown = found.join(table, on=on, how="anti")
+    unknown = rows.join(table, on=on, how="anti")
     if len(unknown):
         raise ContractError(
             f"unknown {key} in {len(unknown):,} cases: {_first_few(unknown, on)}. Add them to the"
             " table that describes them, or drop their distributions"
         )
-    joined = found.join(table, on=on, how="left", maintain_order="left", suffix="_told")
-    return joined.with_columns(pl.coalesce(f"{name}_told", name).alias(name) for name in told)
+    joined = rows.join(table, on=on, how="left", maintain_order="left", suffix="_told")
+    return joined.with_columns(pl.coalesce(f"{name}_told", name).alias(name) for name in present)
 
 
 def _with_texts(
@@ -220,11 +222,13 @@ def _with_texts(
     labels = labels.with_columns(option_index=pl.int_ranges(pl.col("options").list.len()))
     labels = labels.explode("options", "option_index", empty_as_null=False)
     values = segments.select("round", "segment_id", "segment_value")
-    asked = responses.drop("segment_value").join(
+    labelled = responses.drop("segment_value").join(
         labels, on=["round", "question_id", "option_index"], how="left", maintain_order="left"
     )
-    named = asked.join(values, on=["round", "segment_id"], how="left", maintain_order="left")
-    return named.with_columns(option_label=pl.coalesce("options", "option_label"))
+    with_values = labelled.join(
+        values, on=["round", "segment_id"], how="left", maintain_order="left"
+    )
+    return with_values.with_columns(option_label=pl.coalesce("options", "option_label"))
 
 
 def _shaped(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:

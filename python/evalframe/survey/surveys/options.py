@@ -36,8 +36,8 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
     labelled = lists.drop_nulls("options")
     first = labelled.unique(QUESTION, keep="first", maintain_order=True)
     first = first.select(*QUESTION, wanted="options", first="segment_id")
-    told = lists.join(first, on=QUESTION, how="left", maintain_order="left", nulls_equal=True)
-    numbered = told.with_columns(pl.coalesce("options", "wanted")).with_row_index("row")
+    pairs = lists.join(first, on=QUESTION, how="left", maintain_order="left", nulls_equal=True)
+    numbered = pairs.with_columns(pl.coalesce("options", "wanted")).with_row_index("row")
     other = numbered.filter(pl.col("options") != pl.col("wanted"))
     if not len(other):
         return numbered.select(lists.columns)
@@ -53,26 +53,26 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_other_labels(other: pl.DataFrame) -> None:
-    options, wanted = pl.col("options"), pl.col("wanted")
-    same = options.list.sort() == wanted.list.sort()
+    options, expected = pl.col("options"), pl.col("wanted")
+    same = options.list.sort() == expected.list.sort()
     wrong = other.filter(~same | (options.list.n_unique() < options.list.len()))
     if not len(wrong):
         return
-    told = [
-        f"question {question!r} of {segment!r} (round {round_!r}) has {options}, but {wanted} of"
+    examples = [
+        f"question {question!r} of {segment!r} (round {round_!r}) has {options}, but {expected} of"
         f" {first!r}"
-        for question, segment, round_, options, wanted, first in wrong.head(_EXAMPLES)
+        for question, segment, round_, options, expected, first in wrong.head(_EXAMPLES)
         .select("question_id", "segment_id", "round", "options", "wanted", "first")
         .iter_rows()
     ]
     raise ContractError(
         f"the options of a question differ between segments in {len(wrong):,} distributions: "
-        f"{'; '.join(told)}{'; ...' * (len(wrong) > _EXAMPLES)}. Give all segments the same labels,"
-        " in any order"
+        f"{'; '.join(examples)}{'; ...' * (len(wrong) > _EXAMPLES)}. Give all segments the same"
+        " labels, in any order"
     )
 
 
-def numbered(options: pl.DataFrame, told: list[str]) -> pl.DataFrame:
+def numbered(options: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Number the options in the order of their labels, whatever the order of the rows."""
     # By the order of an Enum; else by the numbers that all labels of a question begin with, such as
     # `18-25`; else by the alphabet.
@@ -86,10 +86,10 @@ def numbered(options: pl.DataFrame, told: list[str]) -> pl.DataFrame:
     )
     if not is_ordered:
         total = ranked.select(QUESTION).n_unique()
-        counted = ranked.filter(pl.col(_NUMBER).is_not_null()).select(QUESTION).n_unique()
-        told.append(
+        by_number = ranked.filter(pl.col(_NUMBER).is_not_null()).select(QUESTION).n_unique()
+        notes.append(
             f"the options of {total:,} questions have no {INDEX!r} and are taken in the order of"
-            f" their labels ({counted:,} by the numbers they begin with, {total - counted:,} by the"
-            " alphabet): distances of earth movers assume it, and lists of shares must be in it"
+            f" their labels ({by_number:,} by the numbers they begin with, {total - by_number:,} by"
+            " the alphabet): distances of earth movers assume it, and lists of shares must be in it"
         )
     return ranked.drop(_NUMBER)

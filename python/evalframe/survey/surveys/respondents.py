@@ -23,14 +23,14 @@ _ROW, _TOTAL = ":row", ":total"
 _WHOLE = r"^(-?[0-9]+)\.0+$"
 
 
-def of_respondents(table: pl.DataFrame, questions: Sequence[str], told: list[str]) -> pl.DataFrame:
+def of_respondents(table: pl.DataFrame, questions: Sequence[str], notes: list[str]) -> pl.DataFrame:
     """The shares of options in each segment, with sample sizes and missing answers."""
     attributes = [] if "segment_id" in table.columns else _attributes(table, questions)
     _check_respondents(table, questions)
     numbers = table.with_row_index(_ROW)
     if not questions:  # who answers several questions is one respondent in several rows
         numbers = numbers.with_columns(pl.col(_ROW).first().over("round", RESPONDENT))
-    rows = _weighted(numbers, told)
+    rows = _weighted(numbers, notes)
     if not questions and LABEL not in rows.columns:
         raise MissingColumnsError.of("answers of respondents", {LABEL}, table.columns)
     labels = [*questions] or [LABEL]
@@ -41,7 +41,7 @@ def of_respondents(table: pl.DataFrame, questions: Sequence[str], told: list[str
         rows = rows.unpivot(labels, index=others, variable_name="question_id", value_name=LABEL)
     answer = pl.col(LABEL)
     rows = rows.with_columns(pl.when(answer != "").then(answer).alias(LABEL))
-    return _counted(_members(rows, attributes, told), types, told)
+    return _counted(_members(rows, attributes, notes), types, notes)
 
 
 def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
@@ -59,13 +59,13 @@ def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
 
 
 def _attributes(table: pl.DataFrame, questions: Sequence[str]) -> list[str]:
-    found = [name for name in table.columns if name not in (*_NO_ATTRIBUTES, *questions)]
-    if not found:
+    attributes = [name for name in table.columns if name not in (*_NO_ATTRIBUTES, *questions)]
+    if not attributes:
         raise MissingColumnsError(
             "respondents need segments: a column 'segment_id', or columns such as 'gender' whose"
             f" values make them; the table has {table.columns}"
         )
-    return found
+    return attributes
 
 
 def _check_respondents(table: pl.DataFrame, questions: Sequence[str]) -> None:
@@ -81,28 +81,28 @@ def _check_respondents(table: pl.DataFrame, questions: Sequence[str]) -> None:
         )
 
 
-def _weighted(rows: pl.DataFrame, told: list[str]) -> pl.DataFrame:
+def _weighted(rows: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """The rows that count, and how much: alike unless there are weights."""
     if WEIGHT not in rows.columns:
         return rows.with_columns(pl.lit(1.0).alias(WEIGHT))
     weight = pl.col(WEIGHT).cast(pl.Float64, strict=False)
     usable = (weight.is_finite() & (weight >= 0)).fill_null(value=False)
-    told.append(f"respondents count by {WEIGHT!r}; sample sizes are their numbers, not weighted")
+    notes.append(f"respondents count by {WEIGHT!r}; sample sizes are their numbers, not weighted")
     if lost := rows.filter(~usable).height:
-        told.append(
+        notes.append(
             f"{lost:,} of {len(rows):,} rows have no {WEIGHT} of 0 or more and are left out"
         )
     return rows.filter(usable).with_columns(weight)
 
 
-def _members(rows: pl.DataFrame, attributes: Sequence[str], told: list[str]) -> pl.DataFrame:
+def _members(rows: pl.DataFrame, attributes: Sequence[str], notes: list[str]) -> pl.DataFrame:
     """A row for each segment that a respondent belongs to."""
     respondents = rows[_ROW].n_unique()
     if not attributes:
         segment = pl.col("segment_id").cast(pl.String)
         known = (segment.str.strip_chars() != "").fill_null(value=False)
         if count := rows.filter(~known)[_ROW].n_unique():
-            told.append(
+            notes.append(
                 f"{count:,} of {respondents:,} respondents have no 'segment_id' and are left out"
             )
         return rows.filter(known)
@@ -117,7 +117,7 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], told: list[str]) -> 
     value = pl.col("segment_value")
     known = value.is_not_null() & (value != "")
     lost = long.filter(~known).group_by("segment_attribute").agg(pl.col(_ROW).n_unique())
-    told += [
+    notes += [
         f"{count:,} of {respondents:,} respondents have no {name!r} and are in no segment of it"
         for name, count in lost.sort("segment_attribute").rows()
     ]
@@ -132,11 +132,13 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], told: list[str]) -> 
         )
     counts = segments.group_by("segment_attribute").len().sort("segment_attribute").rows()
     shown = ", ".join(f"{name} ({count:,})" for name, count in counts)
-    told.append(f"segments are made of the values of {shown}; drop columns that say something else")
+    notes.append(
+        f"segments are made of the values of {shown}; drop columns that say something else"
+    )
     return made
 
 
-def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], told: list[str]) -> pl.DataFrame:
+def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]) -> pl.DataFrame:
     """A row for each option of a question in each segment."""
     kept = [name for name in _OF_SEGMENTS if name in rows.columns]
     answered = pl.col(LABEL).is_not_null()
@@ -149,39 +151,39 @@ def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], told: list[str])
     asked = rows.group_by(QUESTION, maintain_order=True).agg(
         pl.col(_ROW).n_unique().alias("n"), pl.col(_ROW).filter(~answered).n_unique().alias("lost")
     )
-    told += [
+    notes += [
         f"{lost:,} of {n:,} respondents did not answer {question!r}"
         for question, n, lost in asked.select("question_id", "n", "lost").rows()
         if lost
     ]
     silent = sizes.filter(pl.col(_TOTAL) == 0)
-    told += [
+    notes += [
         f"question {question!r} has no answers of segment {segment!r} and is left out for it"
         for segment, question in silent.select("segment_id", "question_id").rows()
     ]
     counts = rows.filter(answered).group_by(*DISTRIBUTION, LABEL).agg(pl.col(WEIGHT).sum())
     full = (
         sizes.filter(pl.col(_TOTAL) > 0)
-        .join(_options(rows.filter(answered), types, told), on=QUESTION, maintain_order="left")
+        .join(_options(rows.filter(answered), types, notes), on=QUESTION, maintain_order="left")
         .join(counts, on=[*DISTRIBUTION, LABEL], how="left", maintain_order="left")
     )
     share = pl.col(WEIGHT).fill_null(0.0) / pl.col(_TOTAL)
     return full.with_columns(share=share).drop(_TOTAL, WEIGHT)
 
 
-def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], told: list[str]) -> pl.DataFrame:
+def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]) -> pl.DataFrame:
     """The options of each question in order; where a type lists them, those nobody chose, too."""
     found = rows.select(*QUESTION, LABEL).unique()
     listed = {name: dtype for name, dtype in types.items() if isinstance(dtype, pl.Enum)}
     if LABEL in listed:  # of all questions together
-        numbers = numbered(found.with_columns(pl.col(LABEL).cast(listed[LABEL])), told)
+        numbers = numbered(found.with_columns(pl.col(LABEL).cast(listed[LABEL])), notes)
         return numbers.with_columns(pl.col(LABEL).cast(pl.String))
     others = found.filter(~pl.col("question_id").is_in([*listed]))
-    parts = [numbered(others, told)] if len(others) else []
+    parts = [numbered(others, notes)] if len(others) else []
     for name, dtype in listed.items():
         rounds = found.filter(question_id=name).select(QUESTION).unique()
         labels = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
         parts.append(
             rounds.join(labels, how="cross").select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64))
         )
-    return pl.concat(parts) if parts else numbered(found, told)
+    return pl.concat(parts) if parts else numbered(found, notes)

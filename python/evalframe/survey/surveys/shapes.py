@@ -33,7 +33,7 @@ _THOUSANDS = r"^[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$"
 
 def shaped(
     table: pl.DataFrame,
-    told: list[str],
+    notes: list[str],
     answers: Sequence[str] = (),
     *,
     value: str = "actual",
@@ -53,7 +53,7 @@ def shaped(
     if answers and "question_id" in table.columns:
         table, name = _of_options(table, answers, value), value
     elif answers or (RESPONDENT in table.columns and name is None):
-        return of_respondents(table, answers, told)
+        return of_respondents(table, answers, notes)
     elif name is None:
         raise MissingColumnsError.saying(
             "a survey needs a column 'share', 'percent' or 'count' of each 'option_index' or"
@@ -65,14 +65,14 @@ def shaped(
         )
     elif not has_options:
         raise MissingColumnsError.of("a survey without lists in 'actual'", {INDEX}, table.columns)
-    numbers, has_signs = _numbers(table, name, keys, told)
-    unit = "percent" if has_signs else _unit(numbers, name, keys, told)
+    numbers, has_signs = _numbers(table, name, keys, notes)
+    unit = "percent" if has_signs else _unit(numbers, name, keys, notes)
     if unit == "count":
-        numbers = _shares_of_counts(numbers, name, keys, told, has_sizes=value == "actual")
+        numbers = _shares_of_counts(numbers, name, keys, notes, has_sizes=value == "actual")
         name = unit = "share"
-    made = numbers.drop([other for other in UNITS if other != name], strict=False)
+    shares = numbers.drop([other for other in UNITS if other != name], strict=False)
     # Labelled predictions are put into the order of the survey's options, whatever theirs is.
-    return _numbered(made.rename({name: unit}), told if value == "actual" else [], keys)
+    return _numbered(shares.rename({name: unit}), notes if value == "actual" else [], keys)
 
 
 def numbers_of(text: pl.Expr) -> pl.Expr:
@@ -87,7 +87,7 @@ def numbers_of(text: pl.Expr) -> pl.Expr:
 
 
 def _numbers(
-    table: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]
+    table: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]
 ) -> tuple[pl.DataFrame, bool]:
     """The shares as numbers, and whether they have percent signs."""
     # A comma is decimal unless all cells with commas read like `1,234` in a column that can have
@@ -105,7 +105,7 @@ def _numbers(
     ):
         whole = pl.when(text.str.contains(_THOUSANDS)).then(text.str.replace_all(",", ""))
         read = table.with_columns(numbers_of(pl.coalesce(whole, text)).alias(_NUMBER))
-        told.append(
+        notes.append(
             f"commas in {len(commas):,} cells, such as {commas[name][0]!r}, were read as marks of"
             " thousands"
         )
@@ -130,7 +130,7 @@ def _are_shares(read: pl.DataFrame, keys: Sequence[str]) -> bool:
     return _near(sums) or _near(sums * 100)
 
 
-def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]) -> str:
+def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) -> str:
     """What the numbers are: by their name, else by their sums."""
     if name == "count":
         return name
@@ -139,7 +139,7 @@ def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]) -
         other, factor = ("percent", 1) if name == "share" else ("share", 100)
         if not _near(sums * factor):
             return name
-        told.append(f"{name} sums to {100 // factor} and was read as {_READ[other]}")
+        notes.append(f"{name} sums to {100 // factor} and was read as {_READ[other]}")
         return other
     whole = long.select(((pl.col(name) % 1 == 0) & (pl.col(name) >= 0)).all()).item()
     unit = (
@@ -152,7 +152,7 @@ def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]) -
         else "share"
     )
     if unit != "share":
-        told.append(f"{name} was read as {_READ[unit]}, by its sums")
+        notes.append(f"{name} was read as {_READ[unit]}, by its sums")
     return unit
 
 
@@ -185,7 +185,7 @@ def _of_options(table: pl.DataFrame, options: Sequence[str], value: str) -> pl.D
 
 
 def _shares_of_counts(
-    long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str], *, has_sizes: bool
+    long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str], *, has_sizes: bool
 ) -> pl.DataFrame:
     """Counts as shares, of a survey with their sums as sample sizes; labels not counted have 0."""
     count = pl.col(name).cast(pl.Float64)
@@ -195,39 +195,39 @@ def _shares_of_counts(
             " correct these cells"
         )
     if LABEL in long.columns and INDEX not in long.columns:
-        long = _filled(long, name, keys, told)
+        long = _filled(long, name, keys, notes)
     total = count.sum().over(keys)
     if len(empty := long.filter(total == 0)):
         raise ContractError(
             f"nobody is counted in {empty.select(keys).n_unique():,} distributions, the first of"
             f" segment {empty['segment_id'][0]!r}; drop them"
         )
-    made = long.with_columns(share=count / total, **{_COUNT: total})
+    shares = long.with_columns(share=count / total, **{_COUNT: total})
     if has_sizes and "sample_size" not in long.columns:
-        whole = made.select((pl.col(_COUNT) == pl.col(_COUNT).round()).all()).item()
-        if whole:
-            made = made.with_columns(sample_size=pl.col(_COUNT).cast(pl.Int64))
-            told.append("sample sizes are the sums of the counts")
+        are_whole = shares.select((pl.col(_COUNT) == pl.col(_COUNT).round()).all()).item()
+        if are_whole:
+            shares = shares.with_columns(sample_size=pl.col(_COUNT).cast(pl.Int64))
+            notes.append("sample sizes are the sums of the counts")
         else:
-            told.append("counts are no whole numbers, so that sample sizes are not known")
-    return made.drop(_COUNT, *([name] if name != "share" else []))
+            notes.append("counts are no whole numbers, so that sample sizes are not known")
+    return shares.drop(_COUNT, *([name] if name != "share" else []))
 
 
-def _filled(long: pl.DataFrame, name: str, keys: Sequence[str], told: list[str]) -> pl.DataFrame:
+def _filled(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) -> pl.DataFrame:
     """Add a row with 0 for each option of the question that a segment lacks."""
     others = [other for other in long.columns if other not in (LABEL, name)]
     options = long.select(*QUESTION, LABEL).unique(maintain_order=True)
-    wanted = long.unique(keys, maintain_order=True).select(others)
-    wanted = wanted.join(options, on=QUESTION, maintain_order="left")
-    lacking = wanted.join(long, on=[*keys, LABEL], how="anti")
+    complete = long.unique(keys, maintain_order=True).select(others)
+    complete = complete.join(options, on=QUESTION, maintain_order="left")
+    lacking = complete.join(long, on=[*keys, LABEL], how="anti")
     if lacking.is_empty():
         return long
-    told.append(f"{len(lacking):,} options that a segment has no count of were filled in with 0")
+    notes.append(f"{len(lacking):,} options that a segment has no count of were filled in with 0")
     zeros = lacking.with_columns(pl.lit(0).cast(long.schema[name]).alias(name))
     return pl.concat([long, zeros.select(long.columns)])
 
 
-def _numbered(long: pl.DataFrame, told: list[str], keys: Sequence[str]) -> pl.DataFrame:
+def _numbered(long: pl.DataFrame, notes: list[str], keys: Sequence[str]) -> pl.DataFrame:
     """Number the options by their labels if the table does not."""
     if INDEX in long.columns:
         return long
@@ -241,6 +241,6 @@ def _numbered(long: pl.DataFrame, told: list[str], keys: Sequence[str]) -> pl.Da
             f" {question!r} and segment {segment!r}; keep one of each, or, if they are answers of"
             f" respondents, add {RESPONDENT!r}"
         )
-    numbers = numbered(long.select(*QUESTION, LABEL).unique(), told)
+    numbers = numbered(long.select(*QUESTION, LABEL).unique(), notes)
     joined = long.join(numbers, on=[*QUESTION, LABEL], how="left", maintain_order="left")
     return joined.with_columns(pl.col(LABEL).cast(pl.String))

@@ -223,7 +223,7 @@ def distributions_of(
     survey: AnySurvey, answers: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
     """The table of `as_distributions`, shares as they stand, and what was assumed about it."""
-    told: list[str] = []
+    notes: list[str] = []
     if isinstance(survey, Survey):
         if answers:
             raise ParameterError("a survey has its distributions; leave out ", Argument("answers"))
@@ -231,9 +231,9 @@ def distributions_of(
     else:
         _check_answers(answers)
         table = _in_numbers(_with_round(lazy(survey), answers).collect())
-        table = shaped(table, told, answers)
+        table = shaped(table, notes, answers)
         nested = _checked_lists(table) if "actual" in table.columns else _checked_long(table)
-    return nested.select(DISTRIBUTIONS.keys()), told
+    return nested.select(DISTRIBUTIONS.keys()), notes
 
 
 @like_survey
@@ -296,12 +296,12 @@ def _check_answers(answers: Sequence[str]) -> None:
 
 def _with_round(table: pl.LazyFrame, answers: Sequence[str]) -> pl.LazyFrame:
     present = table.collect_schema().names()
-    needed = {"question_id", "segment_id"}
+    required = {"question_id", "segment_id"}
     if answers and "question_id" not in present:
-        needed = set()  # a column per question, and segments of the other columns
+        required = set()  # a column per question, and segments of the other columns
     elif RESPONDENT in present:
-        needed = {"question_id"}
-    if missing := needed - {*present}:
+        required = {"question_id"}
+    if missing := required - {*present}:
         error = MissingColumnsError.of("a survey", missing, present)
         if "question_id" in missing:
             hint = " If a row is a respondent, name the columns of the questions in "
@@ -333,11 +333,11 @@ def _nested(long: pl.DataFrame, share: str) -> pl.DataFrame:
     """The long table as lists; distributions in the order of their first rows."""
     index = pl.col("option_index")
     have = [name for name in _OF_SEGMENTS if name in long.columns]
-    made = [pl.col(name).drop_nulls().first() for name in have]
+    columns = [pl.col(name).drop_nulls().first() for name in have]
     if "option_label" in long.columns:
-        made.append(pl.col("option_label").cast(pl.String).sort_by(index).alias("options"))
+        columns.append(pl.col("option_label").cast(pl.String).sort_by(index).alias("options"))
     shares = pl.col(share).sort_by(index).cast(pl.Float64).alias("actual")
-    return _completed(long.group_by(KEYS, maintain_order=True).agg(*made, shares))
+    return _completed(long.group_by(KEYS, maintain_order=True).agg(*columns, shares))
 
 
 def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
@@ -363,19 +363,19 @@ def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
 
 def _completed(nested: pl.DataFrame) -> pl.DataFrame:
     """All columns of `DISTRIBUTIONS`, those that are not known as nulls."""
-    made: dict[str, pl.Expr] = {"n_options": pl.col("actual").list.len().cast(pl.Int64)}
+    columns: dict[str, pl.Expr] = {"n_options": pl.col("actual").list.len().cast(pl.Int64)}
     if "options" not in nested.columns:
-        made["options"] = pl.lit(None, pl.List(pl.String()))
+        columns["options"] = pl.lit(None, pl.List(pl.String()))
     else:
         nested = aligned(nested.with_columns(labels_of(nested.schema["options"])))
     if UNANSWERED not in nested.columns:
-        made[UNANSWERED] = pl.lit(None, pl.Int64)
+        columns[UNANSWERED] = pl.lit(None, pl.Int64)
     if "segment_value" not in nested.columns:
-        made["segment_value"] = pl.lit(None, pl.String)
+        columns["segment_value"] = pl.lit(None, pl.String)
     if "sample_size" not in nested.columns:
-        made["sample_size"] = pl.lit(None, pl.Int64)
+        columns["sample_size"] = pl.lit(None, pl.Int64)
     else:
-        made["sample_size"] = pl.col("sample_size").cast(pl.Int64)
+        columns["sample_size"] = pl.col("sample_size").cast(pl.Int64)
     if "segment_attribute" not in nested.columns:
-        made["segment_attribute"] = category(pl.col("segment_id").cast(pl.String))
-    return nested.with_columns(**made)
+        columns["segment_attribute"] = category(pl.col("segment_id").cast(pl.String))
+    return nested.with_columns(**columns)
