@@ -1,4 +1,4 @@
-"""The tables of the family: distributions, long and as lists, and what models answered."""
+"""The tables of the family: distributions, long and as lists, and responses of models."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     Unit: TypeAlias = Literal["share", "percent"]
 
 KEYS = ("round", "segment_id", "question_id")
-"""What identifies a distribution."""
+"""Columns that identify a distribution."""
 
 LOWEST, HIGHEST = 99.0, 101.0
-"""Between these lies the sum of the percentages of a distribution, both included."""
+"""Limits of the sum of the percentages of a distribution, both included."""
 
 _SLACK = 1e-9
 
@@ -35,18 +35,18 @@ def survey_contract(
 ) -> Contract:
     """The contract of a long survey table: one row per question, segment and option.
 
-    Shares of a distribution sum to 1 within one per cent, options are numbered from 0 without a
-    gap, and a question has as many of them in every segment of its round. A distribution has one
-    number of respondents, which need not stand in all of its rows.
+    Shares of a distribution sum to 1 within one percent, options are numbered from 0 without a gap,
+    and a question has the same number of them in every segment of its round. A distribution has one
+    number of respondents, which can be missing in some of its rows.
 
     Args:
         round: The round of the survey; None for a table of one round.
         segment_id: The segment, `attribute:slug`.
         question_id: The question.
         option_index: The option, from 0.
-        share: Who chose it, as a fraction or in per cent.
-        unit: Which of them: `"share"` or `"percent"`.
-        sample_size: Respondents, a whole number; null if not known. None for a table without it.
+        share: The share of respondents who chose it.
+        unit: `"share"` for fractions or `"percent"`.
+        sample_size: Respondents, a whole number; null if unknown. None for a table without it.
 
     Raises:
         ParameterError: An unknown unit.
@@ -111,10 +111,10 @@ def distributions_contract(
         round: The round of the survey; None for a table of one round.
         segment_id: The segment, `attribute:slug`.
         question_id: The question.
-        actual: The shares of the options, as fractions or in per cent.
+        actual: The shares of the options, as fractions or in percent.
         options: Labels of the options; None for a table without them.
-        n_options: Number of the options; None for a table without it.
-        sample_size: Respondents, a whole number; null if not known. None for a table without it.
+        n_options: Number of options; None for a table without it.
+        sample_size: Respondents, a whole number; null if unknown. None for a table without it.
 
     Examples:
         >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
@@ -182,16 +182,16 @@ def predictions_contract(
     """The contract of a table of responses: one row per model, question and segment.
 
     Args:
-        model: Who answered; None for a table of one model.
+        model: The model; None for a table of one model.
         round: The round of the survey; None for a table of one round.
-        segment_id: The segment that was asked about.
+        segment_id: The segment of the question.
         question_id: The question.
-        response: What was answered; null for a request that failed. None for a table of parsed
+        response: The response; null for a request that failed. None for a table of parsed
             predictions.
-        context_count: How many answers the prompt showed; null if not known. None for a table
-            without it.
-        weight: How often each row counts, 0 or more.
-        by: Further columns that tell runs apart; null is a value like any other.
+        context_count: Number of answers in the prompt; null if unknown. None for a table without
+            it.
+        weight: Weight of each row, 0 or more.
+        by: Further columns that distinguish runs; null is a value like any other.
 
     Examples:
         >>> predictions_contract(context_count="context_count", by="temperature").key
@@ -250,10 +250,10 @@ def _near_whole(percent: pl.Expr) -> pl.Expr:
     return percent.is_between(LOWEST - _SLACK, HIGHEST + _SLACK)
 
 
-def _as_many(found: pl.Expr, name: str, actual: str) -> Rule:
+def _as_many(count: pl.Expr, name: str, actual: str) -> Rule:
     return Rule(
         f"{name} and {actual} tell of as many options",
-        found == pl.col(actual).cast(pl.List(pl.Float64), strict=False).list.len(),
+        count == pl.col(actual).cast(pl.List(pl.Float64), strict=False).list.len(),
         (name, actual),
         f"correct {name!r}, or the shares",
     )

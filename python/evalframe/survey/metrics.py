@@ -1,4 +1,4 @@
-"""Metrics of scored predictions: the mean score, and how many responses could be read."""
+"""Metrics of scored predictions: the mean score, and rates of responses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @metric(family="survey", direction="maximize", range=(0.0, 1.0))
 def mean_score(score: Role = "score", *, weight: Role = None) -> State:
-    """Mean score of the predictions; each row counts the same, or by its weight.
+    """Mean score of the predictions.
 
-    It pools rows of several amounts of context, which leaderboards do not: choose the rows first,
-    by `evalframe.survey.at_context`, or group by `context_count`.
+    It pools rows of several amounts of context, which leaderboards do not: select the rows first
+    with `evalframe.survey.at_context`, or group by `context_count`.
 
     Args:
         score: What `evalframe.survey.score` gives, 0 to 1. A null one is missing.
@@ -70,7 +70,7 @@ def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
 
 @metric(family="survey", direction="maximize", range=(0.0, 1.0), labels=("status",))
 def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
-    """Share of the attempted predictions for which there was a response, whatever it said.
+    """Share of the attempted predictions for which there was a response.
 
     `parse_rate` divided by it is the share of responses that could be read.
 

@@ -60,35 +60,36 @@ def read_dialogues(
     """A round of the Global Dialogues from its aggregate table.
 
     The table has a row per question and option (`Question ID`, `Question Type`, `Question`,
-    `Response`) and a column per segment, as `O3: Female`, of percentages such as `45.5%`. Questions
-    of type `Poll Single Select` are read, but not those that ask for the segments themselves. O1 to
-    O4 are language, age, gender and environment; later ones are recognised by their values as AI
-    concern or religion, else they are countries. An option without a percentage has 0.
+    `Response`) and a column per segment, such as `O3: Female`, of percentages such as `45.5%`.
+    Questions of type `Poll Single Select` are read, except those that ask for the segments
+    themselves. O1 to O4 are language, age, gender and environment; later ones are recognised by
+    their values as AI concern or religion, else they are countries. An option without a percentage
+    has 0.
 
     Args:
         aggregate: The CSV file of percentages.
         counts: The CSV file of respondents, with `Question ID` and the same segment columns;
-            without it, sample sizes are not known.
-        round: What the round is called; by default, what the file name starts with.
-        prefixes: Which segments are read: not O1, language, unless asked for.
+            without it, sample sizes are unknown.
+        round: The name of the round; by default, the first part of the file name.
+        prefixes: Prefixes of the segments to read; by default all but O1, language.
         min_sample_size: Segments with fewer respondents are left out, with a warning.
         sample_sizes: Respondents of each `question`, or one number for a `segment`, that of the
-            first question which counts it, as in the original program.
+            first question that counts it, as in dtef-app.
         excluded: Patterns of texts of questions to leave out, in any case.
 
     Returns:
-        The survey. Of a question that a segment did not answer at all there is no distribution,
-        but a warning, and likewise of a question that `excluded` leaves out.
+        The survey. A question without any answers of a segment has no distribution, but a
+        warning, as has a question that `excluded` leaves out.
 
     Raises:
-        InputError: A file that cannot be read, or has percentages or counts that are no numbers.
+        InputError: A file that cannot be read, or has percentages or counts that are not numbers.
         ContractError: Percentages that are negative or do not sum to 100.
-        MissingColumnsError: A column is not there.
-        ParameterError: An unknown choice, a text for a list, or a pattern that is none.
+        MissingColumnsError: A column is missing.
+        ParameterError: An unknown choice, a text for a list, or an invalid pattern.
 
     References:
-        Rules are those of dtef-app 52d79c0, except for `sample_sizes`, for unanswered questions,
-        which it gives zeros, and for religions, of which it knows fewer spellings.
+        dtef-app 52d79c0, except for `sample_sizes`, for unanswered questions, to which it gives
+        zeros, and for religions, of which it knows fewer spellings.
 
     Example:
         >>> import tempfile

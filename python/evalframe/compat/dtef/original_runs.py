@@ -10,7 +10,7 @@ import polars as pl
 from evalframe import survey
 from evalframe.survey.leaderboards.leaderboard import named_attributes
 from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
-from evalframe.survey.surveys.segments import original_category
+from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def select_runs(
     table = scored_rows(caller, scored, by, needs=needs, baselines=baselines, extra=extra)
     every = (
         table.frame.with_row_index(ROW)
-        .with_columns(segment_attribute=original_category("segment_id"))
+        .with_columns(segment_attribute=_category())
         .rename({name: f":{name}" for name in _HIDDEN if name in table.columns})
         .rename(table.keys.restore())
     )
@@ -123,3 +123,9 @@ def select_runs(
     if isinstance(scored, pl.DataFrame):
         rows = rows.collect().lazy()
     return Runs(every, rows, selected, by_names, run, table.columns)
+
+
+def _category() -> pl.Expr:
+    """The prefix of the id of a segment if the program knows it; an id without `:` is a prefix."""
+    prefix = pl.col("segment_id").cast(pl.String).str.split(":").list.first()
+    return pl.when(prefix.is_in([*LABELS])).then(prefix)

@@ -87,10 +87,10 @@ class RunResults:
     """Run results as tables.
 
     Attributes:
-        runs: One row per file, see `RUNS`. `use` says what becomes of it: `counted`, `not_dtef`,
-            `no_segment`, `experiment` or `superseded`.
-        items: One row per prompt and model of the runs that are counted, see `read_runs`.
-        labels: `segment_id` and `segment_label`, as first seen.
+        runs: One row per file, see `RUNS`. `use` is `counted`, `not_dtef`, `no_segment`,
+            `experiment` or `superseded`.
+        items: One row per prompt and model of the counted runs, see `read_runs`.
+        labels: `segment_id` and the first `segment_label`.
         attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
 
     Examples:
@@ -120,32 +120,28 @@ def read_runs(
     experiments: bool = False,
     former_names: bool = True,
 ) -> pl.DataFrame:
-    """The item scores of run results of the original: `open_runs(...).items`.
+    """The item scores of run results: `open_runs(...).items`.
 
-    One row per run, prompt and model, as they come: `run_id` (Int64, the place of the file among
-    all that are read), `config_id`, `run_label`, `timestamp`, `round` (the survey), `segment_id`
-    (with its present name: `country:t-rkiye` is `country:turkey`), `segment_attribute`,
-    `context_count` (Int64, null if it cannot be known), `eval_type`, `context_format`,
-    `reasoning_mode`, `batch_size`, `experiment_id`, `prompt_id`, `question_id` (null for a prompt
-    about several questions), `model` (its effective id), `score` (Float64, null for an error),
-    `n_points`, `failed` (Boolean: there is no score), `error` and `response`. The files do not say
-    how a response was read; `evalframe.survey.parse` does.
+    One row per run, prompt and model: `run_id` (Int64, the index of the file), `config_id`,
+    `run_label`, `timestamp`, `round` (the survey), `segment_id` (with its present name:
+    `country:t-rkiye` is `country:turkey`), `segment_attribute`, `context_count` (Int64, null if
+    unknown), `eval_type`, `context_format`, `reasoning_mode`, `batch_size`, `experiment_id`,
+    `prompt_id`, `question_id` (null for a prompt about several questions), `model` (its effective
+    id), `score` (Float64, null for an error), `n_points`, `failed` (Boolean: no score), `error` and
+    `response`. The files do not contain how a response was read; `parse` does that.
 
     Args:
         path: Files, globs, folders of `.json` files, or decoded documents.
-        versions: `latest` for the last run of each config by its timestamp, as the summaries of
-            the original are fed; `all` for all of them.
-        experiments: Whether runs of experiments are counted.
+        versions: `latest` for the last run of each config by its timestamp, as for the summaries
+            of dtef-app; `all` for all of them.
+        experiments: Include runs of experiments.
         former_names: Recognise the question of a prompt also by the name that a renamed segment
-            had. dtef-app does not, so that its `question_id` is null for renamed segments.
+            had. dtef-app does not, so its `question_id` is null for renamed segments.
 
     Raises:
-        InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
-            character, or something is of another kind; the message says in which file and where.
+        InputError: No files, damaged JSON, an object that repeats a key, a text with half of a
+            character, or a value of the wrong kind; the message names the file and the place.
         ParameterError: An argument lies outside its domain.
-
-    References:
-        dtef-app 52d79c0.
 
     Examples:
         >>> from evalframe.compat.dtef import read_runs
@@ -170,17 +166,17 @@ def open_runs(
     experiments: bool = False,
     former_names: bool = True,
 ) -> RunResults:
-    """Run results of the original with all that was read, and why a run is not counted.
+    """Run results with all tables, and why a run is not counted.
 
     Args:
         path: As for `read_runs`.
-        versions: Likewise.
-        experiments: Likewise.
-        former_names: Likewise.
+        versions: As for `read_runs`.
+        experiments: As for `read_runs`.
+        former_names: As for `read_runs`.
 
     Raises:
-        InputError: As `read_runs`.
-        ParameterError: As `read_runs`.
+        InputError: As for `read_runs`.
+        ParameterError: As for `read_runs`.
 
     Examples:
         >>> from evalframe.compat.dtef import open_runs

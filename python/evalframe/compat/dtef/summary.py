@@ -28,21 +28,18 @@ _BASELINES = {
 
 
 def summary(results: RunResults) -> dict[str, Any]:
-    """The summary that the original would write about these runs, without its wall-clock times.
+    """The summary that dtef-app would write about these runs, without its wall-clock times.
 
     Args:
-        results: What `open_runs` gave.
+        results: Result of `open_runs`.
 
     Returns:
-        `surveyId` (of the first run, `unknown` without one), `resultCount` (also experiments and
-        runs of no segment, which do not count otherwise), `baselines` if there are, `topModels`
+        `surveyId` (of the first run, `unknown` without one), `resultCount` (including experiments
+        and runs without a segment, which are not used otherwise), `baselines` if any, `topModels`
         (the first ten without baselines), `fairnessConcerns` (the first ten) and
-        `contextResponsiveness` if there are several amounts of context, be there nothing but errors
-        of one. The `aggregation` that the original repeats in it is left out;
-        `evalframe.survey.leaderboards` has its tables.
-
-    References:
-        dtef-app 52d79c0, its summary of a survey.
+        `contextResponsiveness` if there are several amounts of context, even if one has only
+        errors. The `aggregation` that dtef-app repeats in it is left out; `leaderboards` has its
+        tables.
 
     Examples:
         >>> from evalframe.compat.dtef import open_runs, summary
@@ -97,11 +94,11 @@ def write_summary(results: RunResults, path: str | Path) -> None:
     """Write the summary of runs as JSON, in UTF-8.
 
     Args:
-        results: What `open_runs` gave.
+        results: Result of `open_runs`.
         path: The file.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The file cannot be written.
 
     Examples:
         >>> import json, tempfile

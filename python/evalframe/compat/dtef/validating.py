@@ -42,18 +42,18 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyReport:
-    """What `validate` found.
+    """Findings of `validate`.
 
     Attributes:
-        errors: What makes a file invalid: `file`, `path` (as `segments[0].responses[2]`),
+        errors: Findings that make a file invalid: `file`, `path` (as `segments[0].responses[2]`),
             `message`.
-        warnings: What does not.
-        conflicts: What the original program accepts although tables cannot hold it, in the same
-            columns: a question answered twice by a segment, a key twice in an object, options that
-            are no texts, numbers of respondents that are not whole.
-        questions: How many there are.
-        segments: Likewise.
-        responses: Likewise, one per question and segment.
+        warnings: Findings that do not.
+        conflicts: Contents that dtef-app accepts although tables cannot hold them: a question
+            answered twice by a segment, a key twice in an object, options that are not texts,
+            numbers of respondents that are not whole.
+        questions: Number of questions.
+        segments: Number of segments.
+        responses: Number of responses, one per question and segment.
 
     Examples:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
@@ -91,27 +91,24 @@ class SurveyReport:
 
 
 def validate(path: Sources) -> SurveyReport:
-    """Check survey files against the rules of the original program.
+    """Check survey documents by the rules of dtef-app.
 
-    Errors: no id, name, questions or segments; a question without text, type or (if one selects)
-    two options; a segment without id or responses, or with the id of another; a response to no
-    known question, or whose distribution is not of numbers from 0 that sum to between 99 and 101,
+    Errors: no id, name, questions or segments; a question without text, type or (for a selection)
+    two options; a segment without id or responses, or with the id of another; a response to an
+    unknown question, or whose distribution is not of numbers from 0 that sum to between 99 and 101,
     one for each option. Warnings: a segment without label or with fewer than 30 respondents, and
     each question that it did not answer.
 
     Args:
         path: Files, globs, folders (with all `.json` files in them), or decoded documents. Tables
-            are checked by `as_survey`, and their files by `read_survey`.
+            are checked by `evalframe.survey.read_survey` and `as_survey`.
 
     Returns:
-        Errors and warnings in the order of the documents, each file's own together.
+        Errors and warnings in the order of the documents.
 
     Raises:
-        InputError: No such file, it is a table, or it is no JSON.
-        ParameterError: It is neither a path nor a document.
-
-    References:
-        Errors and warnings are those of dtef-app 52d79c0.
+        InputError: No such file, a table, or damaged JSON.
+        ParameterError: `path` is neither a path nor a document.
 
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}

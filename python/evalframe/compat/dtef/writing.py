@@ -21,30 +21,27 @@ if TYPE_CHECKING:
 
 
 def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
-    """Write a survey as files of the original program, one for each round.
+    """Write a survey as documents of dtef-app, one for each round.
 
-    A response has a `sampleSize` of its own where that differs from its segment's; the original
-    program ignores it. A question whose options have no labels is written as `open-ended`, since
-    the format has no selection without them.
+    A response has its own `sampleSize` if it differs from that of its segment; dtef-app ignores it.
+    A question whose options have no labels is written as `open-ended`, since the format has no
+    selection without them.
 
     Args:
-        survey: The survey, or a table that `as_distributions` takes.
-        path: A `.json` file for a survey of one round; else a folder, in which each round is
-            `ROUND.json`, its name in lower case with `-` for other characters than letters and
-            digits. The folder must be there.
+        survey: The survey, or a table for `as_distributions`.
+        path: A `.json` file for a survey of one round; else an existing folder, in which each
+            round is `ROUND.json`, its name in lower case with `-` for characters other than
+            letters and digits.
 
     Returns:
         The files, in the order of the rounds. All of them are written before the first replaces
         another.
 
     Raises:
-        ContractError: The table breaks its contract, or `validate` would find errors or conflicts
-            in a file: a question with one option, some labels without others, an empty id.
+        ContractError: The table breaks its contract, or `validate` would report errors or
+            conflicts: a question with one option, some labels without others, an empty id.
         OutputError: Several rounds for one file or of the same file name, a round without a letter
             or digit for a name, or a file that cannot be written.
-
-    References:
-        Files are those of dtef-app 52d79c0.
 
     Example:
         >>> import tempfile

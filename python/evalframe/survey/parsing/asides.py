@@ -1,4 +1,4 @@
-"""What stands beside a number and is no part of the answer: citations, intervals, sample sizes."""
+"""Text next to a number that is not part of the answer: citations, intervals, sample sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evalframe.survey.parsing.characters import DASHES, text_where
 _NUMBER = r"[0-9]+(?:[.,][0-9]+)*"
 _ANY = r"[\[(±]|[nN]\s*=|\+/-"
 _SIGNS = r"[\[(=±]|\+/-"
-"""What there is in every aside, quick to find."""
+"""A sign of every aside, fast to search."""
 
 _REPLACED = (
     # Citations and intervals in brackets.
@@ -40,7 +40,7 @@ _ANY_REFERENCES = (
 
 
 def without_reasoning(texts: pl.Series) -> pl.Series:
-    """The texts from the end of a marked line of thought on, in plain characters."""
+    """The texts after the end of a marked line of thought, in plain characters."""
     thought = texts.str.contains("</think", literal=True)
     # Far quicker than a search for these characters; few texts have any beyond ASCII.
     some = thought | (texts.str.len_bytes() > texts.str.len_chars())
@@ -51,7 +51,7 @@ def without_reasoning(texts: pl.Series) -> pl.Series:
 
 
 def may_have_references(text: pl.Expr) -> pl.Expr:
-    """Whether there is a word that a heading of references begins with, quick to find."""
+    """True if a text has a word that begins a heading of references; fast."""
     return text.str.contains(_ANY_REFERENCES)
 
 
@@ -65,7 +65,7 @@ def without_references(texts: pl.Series) -> pl.Series:
 
 
 def without_asides(lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines without what stands in brackets or parentheses behind a number."""
+    """The lines without brackets or parentheses after a number."""
     if not lines["line"].str.contains(_SIGNS).any():
         return lines
     some = lines["line"].str.contains(_ANY)

@@ -1,4 +1,4 @@
-"""Brackets that may be an answer, by what stands around them: citations and intervals are none."""
+"""Brackets that are an answer by the text around them, not citations or intervals."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from evalframe.survey.parsing.lists import is_list, numbers, plain, with_points
 _CITATION = (
     r"(?i-u:\b(?:refs?|references?|sources?|citations?|cited|bibliography|ci|intervals?|ranges?)\b)"
 )
-"""What brackets that are no answer are announced by, on the line before too."""
+"""Words before brackets that are not an answer, also on the line before."""
 
 # A search for few letters in both cases is several times as fast as one that ignores case.
 _MAY_CITE = (
     "[Rr]ef|REF|[Ss]ourc|SOURC|[Cc]it[ae]|CI|[Bb]iblio|BIBLIO|[Ii]nterval|INTERVAL|[Rr]ange|RANGE"
 )
 _LEAD = 60
-"""How many characters before a bracket are looked at, where nothing else speaks against it."""
+"""Characters before a bracket that are searched for a cue."""
 
 _SEGMENTS = r"[^\[\]]*(?:\[[^\[\]]+\]|$)"
 _BRACKET = r"(\[[^\[\]]+\])$"

@@ -1,6 +1,6 @@
-r"""Patterns of single characters and numbers, as ECMAScript means them.
+r"""Patterns of characters and numbers as in ECMAScript.
 
-Rust's `\s`, `\d` and `(?i)` are Unicode's, which are other sets; so none of them stands here.
+Rust's `\s`, `\d` and `(?i)` use the larger sets of Unicode, so they are not used here.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ SPACE = r"[\t-\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}
 """White space: with the no-break spaces and U+FEFF, without U+0085 and U+001C to U+001F."""
 
 QUOTES = r"\"'\u{201c}\u{201d}\u{2018}\u{2019}"
-"""What stands for a quote in a class of characters."""
+"""Quotes, in a class of characters."""
 
 DASHES = r"\-\u{2013}\u{2014}"
-"""What stands for a dash in a class of characters."""
+"""Dashes, in a class of characters."""
 
 DIGITS = r"[0-9]+\.?[0-9]*"
 """A number without sign and exponent."""
 
 BRACKET = r"\[([^\]]+)\]"
-"""The first bracket with content; it may hold opening brackets and span lines."""
+"""The first bracket with content, which can include opening brackets and line breaks."""
 
 MARKER = rf"(?i-u:DISTRIBUTION:){SPACE}*{BRACKET}"
 

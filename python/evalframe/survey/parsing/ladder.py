@@ -1,4 +1,12 @@
-"""Rules tried in turn: only rows that no earlier rule settled go on to the next."""
+"""The ladder: rules tried one by one, and candidates that are accepted as distributions.
+
+A rule gets only rows that no earlier rule has read and that contain its pattern. So most responses
+cost one search, and the slow rules see few rows. Results are gathered once at the end, since
+`when/then` over all rules would evaluate every rule for every row.
+
+A table of candidates has `row` (the index in the table of responses) and `vector` (List(Float64),
+null for an unreadable number), in the order of the text.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +23,10 @@ if TYPE_CHECKING:
 VECTOR = pl.List(pl.Float64())
 
 Length: TypeAlias = Literal["right", "other"]
-"""Whether vectors of the right length are looked for, or those of any other."""
+"""Length of the vectors to search: that of the options, or any other."""
 
 SLACK = 0.1
-"""How far a sum may be from 100, or from 1, relatively: whole percentages of many options."""
+"""Relative distance of a sum from 100, or from 1: whole percentages of many options."""
 
 _PLACE = "__place__"
 

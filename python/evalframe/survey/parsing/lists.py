@@ -14,7 +14,7 @@ _SEPARATOR = rf"(?:\s*[,;|]\s*{_AND}|\s+{_AND})"
 _MANY = rf"{NUMBER}(?:{_SEPARATOR}{NUMBER})"
 
 _DECORATION = rf"[{QUOTES}`*_~≈%\\\u{{200b}}\u{{feff}}]"
-"""What may stand beside a number: quotes, bold, percent, about."""
+"""Decoration of a number: quotes, bold, percent, about."""
 
 _WHOLE = rf"^\s*{_MANY}*[\s,;|.]*$"
 _NO_WORD = r"[^\p{L}\p{N}]*"

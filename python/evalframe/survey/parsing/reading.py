@@ -1,49 +1,48 @@
-r"""The documented rules: stricter than the original's, and for more ways of writing an answer.
+r"""The accepted notations of an answer, and their order.
 
-A list of numbers counts if it has one for each option, all finite and none negative, with a sum
-of 90 to 110, or of 0.9 to 1.1 for fractions. Numbers stay as they are written. Full-width
-characters are read as plain ones. What stands before `</think>`, and below a heading such as
-References, is no answer. The rules, in this order:
+A list of numbers is accepted if it has one for each option, all finite and none negative, with a
+sum of 90 to 110, or of 0.9 to 1.1 for fractions. Numbers stay as written. Full-width characters are
+read as plain ones. Text before `</think>`, and below a heading such as References, is not read. The
+rules, in this order:
 
 `marker`: a bracket right after the word distribution (`DISTRIBUTION: [60, 40]`, in any case, bold,
-or with `=`), the last one. If the word stands there with a colon and none of them counts, the text
-after the last one is searched by all other rules first, and only then the whole text.
+or with `=`), the last one. If the word has a colon but none of its brackets is accepted, all other
+rules read the text after the last one first, and only then the complete text.
 
-`bracket` behind a word for the answer: `Final answer: [60, 40]`, the last one.
+`bracket` after a word for the answer: `Final answer: [60, 40]`, the last one.
 
-`table`: Markdown tables, with an option a row or all in one row, put in order by the names of the
-options, or by letters or numbers. If a row has several numbers, that of the one column counts whose
-heading is about shares; without such a column, or if rows disagree, the table is left alone.
+`table`: Markdown tables, with one option per row or all in one row, ordered by the names of the
+options, or by letters or numbers. If a row has several numbers, the column is taken whose heading
+is about shares; without a single such column, or if rows disagree, the table is ignored.
 
 `options`: labels that name the options, in any order: `Yes: 60%`, `**No** - 40`, `"Yes": "60"`,
 `Yes (60%)`, `Yes = about 60`, `Yes 60%`, `60% Yes`, `Yes,60%`, records in JSON, names with the
 number on the next line. Names are compared without case, punctuation and multiple spaces; the
-longest name counts. Another label with a share right beside them is an option too many. Needs
-`options`.
+longest name counts. Another label with a share next to them is an option too many. Needs `options`.
 
 `labelled`: the same by letters or numbers (`a.`, `a)`, `(a)`, `A:`, `1.`, `Option A`), from the
-first without a gap; else by their order, if a block of lines holds nothing else. A block of letters
-or numbers in another order is put in order. Labels that name options in another order are refused,
-and so are, if options are given, labels most of which name none.
+first without a gap; else by their order, if a block of lines contains nothing else. A block of
+letters or numbers in another order is put in order. Labels that name options in another order are
+refused, and, if options are given, labels most of which name none.
 
-`bracket`: `[60, 40]` with commas, semicolons, bars or spaces; numbers may be quoted, bold, with
-percent signs, decimal commas (`[60,5; 39,5]`) and on several lines. It must stand at the start or
-on a line of its own, or behind a colon or a verb, or hold percent signs or decimal places; not
-behind a number, or a word such as see, refs or interval. `[0, 1]` and `[0, 100]` are taken for
-intervals unless they are the whole text. If several disagree, none is taken.
+`bracket`: `[60, 40]` with commas, semicolons, bars or spaces; numbers can be quoted, bold, with
+percent signs, decimal commas (`[60,5; 39,5]`) and on several lines. It must be at the start or on a
+separate line, or after a colon or a verb, or contain percent signs or decimal places; not after a
+number, or a word such as see, refs or interval. `[0, 1]` and `[0, 100]` are intervals unless they
+are the complete text. If several disagree, none is accepted.
 
-`lines`: lists at the end of a line behind a word for the answer (`I predict 60%, 40%`), the last
+`lines`: lists at the end of a line after a word for the answer (`I predict 60%, 40%`), the last
 one; else lines that are lists (`60, 40`, `60/40`), or blocks of lines with one number each. If
-several of these disagree, none is taken.
+several of these disagree, none is accepted.
 
 `individuals`: a bracket of quoted letters, one for each of several people, as percentages.
 
-With a question key there is one rule, `keyed`: what stands between the key and the end of its
-bracket, brace, line or block of lines, read by the rules above. Nothing else is read, so that an
-answer to another question is never taken.
+With a question key there is one rule, `keyed`: the text from the key to the end of its bracket,
+brace, line or block of lines, read by the rules above. Nothing else is read, so an answer to
+another question is never accepted.
 
-Ranges (`55-65%`, `from 55% to 60%`) and fractions (`1/4`) are no numbers, words neither. Citations,
-intervals and sample sizes behind a number are no part of the answer.
+Ranges (`55-65%`, `from 55% to 60%`), fractions (`1/4`) and words are not numbers. Citations,
+intervals and sample sizes after a number are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Markdown tables with an option a row, or with all options in one row."""
+"""Markdown tables with one option per row, or all options in one row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evalframe.survey.parsing.lists import gap, new_block, plain, text_lines
 _NUMBER = r"^\s*(?i-u:about\s+)?([+-]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+))\s*$"
 _ROW = r"\S\s*\|\s*\S|^\s*\|"
 _PAIRS = r"^[^|]*\p{L}[^|]*[:=][^|]*[0-9]"
-"""A line that has bars between pairs: `Yes: 60% | No: 40%`."""
+"""A line with bars between pairs: `Yes: 60% | No: 40%`."""
 
 _TOTAL = r"(?i)^[^\p{L}\p{N}]*(?:grand\s+|overall\s+)?(?:totals?|sum)\b"
 _OTHERS = (

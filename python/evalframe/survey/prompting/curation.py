@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curation:
-    """What the votes come to.
+    """Result of the votes.
 
     Attributes:
-        question_ids: What to ask, in this order: not the excluded ones, by mean rank.
-        exclusions: `question_id`, `votes`: what at least half of the models exclude.
-        ranking: Every question with `votes` (how many models ranked it) and `mean_rank` (from 0;
-            the number of questions if none did), by votes, then by rank.
-        unknown: Ids in the votes that are no questions; they are passed over.
+        question_ids: The questions to ask, by mean rank, without the excluded ones.
+        exclusions: `question_id`, `votes`: questions that at least half of the models exclude.
+        ranking: Every question with `votes` (models that ranked it) and `mean_rank` (from 0; the
+            number of questions if none did), by votes, then by rank.
+        unknown: Ids in the votes that are not questions; they are ignored.
 
     Examples:
         >>> from evalframe.survey.prompting import curate
@@ -54,7 +54,7 @@ def curate(
     exclusions: Sequence[Sequence[str]],
     rankings: Sequence[Sequence[str]],
 ) -> Curation:
-    """The consensus of several models on what to ask.
+    """The consensus of several models on the questions to ask.
 
     Ties keep the order of the questions.
 
@@ -64,10 +64,10 @@ def curate(
         rankings: For each model, the questions that it would ask, the best first.
 
     Raises:
-        ParameterError: Not as many exclusions as rankings, or a question that is there twice.
+        ParameterError: Not as many exclusions as rankings, or a question that occurs twice.
 
     References:
-        The consensus is that of dtef-app 52d79c0.
+        dtef-app 52d79c0.
 
     Example:
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])

@@ -47,24 +47,24 @@ ANSWERED = (*METADATA, "response", "question_key")
 
 
 def write_prompts(prompts: Frame, path: str | Path) -> int:
-    """Write prompts to a file, whole or not at all.
+    """Write prompts to a file, completely or not at all.
 
     `.parquet`: the table. `.jsonl`: a line for each prompt, as runners of evaluations read them,
-    with `id` (configuration and prompt in one), `input` (chat messages, each with `role` and
-    `content`), `target` (the distribution of each question as JSON) and `metadata` (what
-    identifies the prompt and how it was made).
+    with `id` (configuration and prompt), `input` (chat messages, each with `role` and `content`),
+    `target` (the distribution of each question as JSON) and `metadata` (what identifies the prompt,
+    and its settings).
 
     Args:
-        prompts: What `prompts` returns; several of them may be put together.
+        prompts: Result of `prompts`; several of them can be concatenated.
         path: The file.
 
     Returns:
-        How many prompts were written.
+        Number of prompts.
 
     Raises:
         ContractError: Two prompts with the same id.
-        MissingColumnsError: It is no prompt table.
-        OutputError: The file cannot be written, or is neither kind.
+        MissingColumnsError: A column of the prompt table is missing.
+        OutputError: The file cannot be written, or has another suffix.
 
     Example:
         >>> import tempfile
@@ -139,29 +139,28 @@ def read_responses(
 
     Args:
         responses: One row per response: a frame, or a file, Parquet or JSON lines.
-        prompts: What `prompts` returns, or the file that `write_prompts` wrote, Parquet or JSON
-            lines.
-        id: The id of the prompt in `responses`: configuration and prompt, as lines have it; or
-            `prompt_id` alone, if it names one prompt only.
-        response: The text; null where a model gave none.
-        model: Which model, or run of one, answered; `pl.lit("name")` if the table does not say.
-            None if all responses are of one model, which then has no column.
-        by: Further columns of `responses` that tell runs apart, such as the number of a repeat.
+        prompts: Result of `prompts`, or the file that `write_prompts` wrote.
+        id: The id of the prompt in `responses`: configuration and prompt, as in JSON lines; or
+            `prompt_id` alone, if it is unique.
+        response: The text; null if a model gave none.
+        model: The model, or run of one; `pl.lit("name")` if the table has no such column. None if
+            all responses are of one model, which then has no column.
+        by: Further columns of `responses` that distinguish runs, such as the number of a repeat.
         columns: Further columns of `responses` to keep.
 
     Returns:
-        Every question of every prompt once for every model, or run of it: `model`, by..., what the
-        metadata of lines say (`config_id`, `prompt_id`, `round`, `segment_id`,
+        Every question of every prompt once for every model, or run of it: `model`, by..., the
+        metadata of JSON lines (`config_id`, `prompt_id`, `round`, `segment_id`,
         `segment_attribute`, `sample_size`, `question_id`, `n_options`, `context_count`,
         `context_format`, `eval_type`, `reasoning`, `temperature`), `response` (null if the model
-        has not answered), `question_key` (for `parse`: the question, where the prompt asks
-        several) and columns.... Lazy; in the order of prompts, models and questions. For the
-        options and the actual answers join the survey.
+        has not answered), `question_key` (for `parse`: the question, if the prompt asks several)
+        and columns.... In the order of prompts, models and questions. Join the survey for options
+        and actual answers. Lazy unless `responses` is a DataFrame.
 
     Raises:
         InputError: A file cannot be read.
-        MissingColumnsError: A column is not there.
-        ParameterError: Responses are no text, or a further column has the name of one of the
+        MissingColumnsError: A column is missing.
+        ParameterError: Responses are not text, or a further column has the name of one of the
             prompts.
         ContractError: No responses, a response to none of the prompts or by no model, two of one
             run to the same prompt, or two prompts of one id.

@@ -27,10 +27,10 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
 
     Raises:
         ContractError: As for `as_distributions`.
-        MissingColumnsError: Likewise.
+        MissingColumnsError: As for `as_distributions`.
 
     References:
-        Marginals are those of dtef-app 52d79c0.
+        dtef-app 52d79c0.
 
     Example:
         >>> survey = pl.DataFrame(

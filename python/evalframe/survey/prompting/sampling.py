@@ -13,18 +13,18 @@ _32_BITS = 0xFFFFFFFF
 
 
 def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
-    """Some of the items, drawn without replacement; all of them in their order if all are taken.
+    """A sample of items without replacement; all of them in their order if all are taken.
 
-    Drawn is the beginning of a Fisher-Yates shuffle, by the generator mulberry32, whose state is
-    the hash `31 h + c` of the UTF-16 code units of the seed.
+    It is the beginning of a Fisher-Yates shuffle by the generator mulberry32, whose state is the
+    hash `31 h + c` of the UTF-16 code units of the seed.
 
     Args:
-        items: What to draw from.
-        take: How many to draw.
+        items: The items to draw from.
+        take: Number of items.
         seed: Any text, such as the id of a segment.
 
     References:
-        Samples are those of dtef-app 52d79c0.
+        dtef-app 52d79c0.
 
     Example:
         >>> seeded_sample(range(10), 3, "ageGroup:18-25")

@@ -80,13 +80,13 @@ def available_tokens(
         system: Tokens of the system prompt.
         core: Tokens of the prompt without context.
         budget: Tokens of everything together.
-        reserve: Tokens that are kept for the response.
+        reserve: Tokens reserved for the response.
 
     Returns:
-        Int64, 0 where everything else fills the budget already.
+        Int64, 0 if the other parts fill the budget.
 
     References:
-        The rule is that of dtef-app 52d79c0.
+        dtef-app 52d79c0.
 
     Example:
         >>> pl.select(available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
@@ -97,7 +97,7 @@ def available_tokens(
 
 
 def fitting(cost: IntoExpr, available: IntoExpr) -> pl.Expr:
-    """Whether each item of context fits, with all before it; the first that does not is the end.
+    """True for each item of context that fits, with all before it; the first that does not ends it.
 
     Args:
         cost: Tokens of the items, in their order.

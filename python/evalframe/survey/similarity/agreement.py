@@ -19,19 +19,19 @@ _LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
 
 
 def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
-    """Kendall's tau-b over the options: whether those with more answers are predicted to have more.
+    """Kendall's tau-b over the options: agreement about which options have more answers.
 
-    Of all pairs of options, those in the same order less those in opposite orders, over the
-    geometric mean of the pairs that are not tied on either side.
+    Pairs of options in the same order minus those in opposite orders, over the geometric mean of
+    the pairs that are not tied on either side.
 
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
-        actual: The same, of as many options, in the same order.
+        actual: The actual numbers of the same options in the same order.
 
     Returns:
-        Float64 in [-1, 1], named `rank_agreement`. Null where one side has all options tied or only
-        one option, where a list is null or holds a null, NaN, negative or infinite number, where
-        all are 0, and where lengths differ.
+        Float64 in [-1, 1], named `rank_agreement`. Null if all options of a side are tied, if
+        lengths differ, or if a list is null, contains a null, NaN, negative or infinite number, or
+        only zeros.
 
     References:
         Kendall (1945), The treatment of ties in ranking problems; `scipy.stats.kendalltau`.
@@ -46,18 +46,18 @@ def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual
 
 
 def mode_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
-    """Whether the option predicted to be the most frequent is the most frequent one.
+    """1 if the option predicted to be the most frequent is the most frequent one, else 0.
 
-    Ties have no order: of several predicted modes the share is taken that are modes of the actual
-    answers, so that a uniform prediction of k options gets 1 / k where one option leads.
+    Ties have no order: of several predicted modes, the value is the share that are modes of the
+    actual distribution, so a uniform prediction of k options gets 1 / k if one option leads.
 
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
-        actual: The same, of as many options, in the same order.
+        actual: The actual numbers of the same options in the same order.
 
     Returns:
-        Float64 in [0, 1], named `mode_agreement`. Null where a list is null or holds a null, NaN,
-        negative or infinite number, where all are 0, and where lengths differ.
+        Float64 in [0, 1], named `mode_agreement`. Null if lengths differ, or if a list is null,
+        contains a null, NaN, negative or infinite number, or only zeros.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -60,16 +60,16 @@ def as_survey(
 ) -> Survey:
     """A survey from its table, in any of the shapes of `as_distributions`.
 
-    What was assumed about the table, or left out of it, stands in `warnings`.
+    Assumptions about the table, and what is left out of it, are in `warnings`.
 
     Args:
         table: As for `as_distributions`.
         questions: `question_id` with any of `round`, `question_text`, `question_type`,
-            `question_order` and `options`, as far as the table lacks them. Without it questions are
-            in the order of the table, and ids stand for texts unless it has `question_text`.
-        segments: `segment_id` with any of `round`, `segment_label` and `segment_value`. Without it
-            these are made of the ids.
-        answers: Columns that hold answers, as for `as_distributions`.
+            `question_order` and `options` that the table lacks. Without it questions are in the
+            order of the table, and the text is the id unless it has `question_text`.
+        segments: `segment_id` with any of `round`, `segment_label` and `segment_value`, which
+            follow from the ids otherwise.
+        answers: Columns of answers, as for `as_distributions`.
 
     Raises:
         ContractError: As for `as_distributions`; also a question or a segment that the table of

@@ -7,10 +7,10 @@ import polars as pl
 from evalframe.core.errors import ContractError, ParameterError
 
 QUESTION = ["round", "question_id"]
-"""What names a question."""
+"""Columns that identify a question."""
 
 DISTRIBUTION = [*QUESTION, "segment_id"]
-"""What names a distribution."""
+"""Columns that identify a distribution."""
 
 INDEX, LABEL = "option_index", "option_label"
 

@@ -1,4 +1,4 @@
-"""Answers of single respondents as shares in the segments that they belong to."""
+"""Answers of single respondents as shares in their segments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESPONDENT, WEIGHT, UNANSWERED = "respondent_id", "weight", "n_unanswered"
 
 _OF_SEGMENTS = ("segment_attribute", "segment_value", "question_text")
 _NO_ATTRIBUTES = (*DISTRIBUTION, *_OF_SEGMENTS, "sample_size", RESPONDENT, WEIGHT, LABEL, INDEX)
-"""Columns that make no segments of respondents."""
+"""Columns that are not attributes of respondents."""
 
 _ROW, _TOTAL = ":row", ":total"
 _WHOLE = r"^(-?[0-9]+)\.0+$"

@@ -37,19 +37,19 @@ _VALUES = {"Türkiye": "Turkey"}
 
 
 def slug(value: IntoExpr) -> pl.Expr:
-    """A value as it stands in the id of a segment.
+    """A value as part of the id of a segment.
 
-    In lower case, each run of other characters than `a` to `z` and `0` to `9` is one `-`, and none
-    is left at the end.
+    In lower case; each run of characters other than `a` to `z` and `0` to `9` becomes one `-`, and
+    a `-` at the end is dropped.
 
     Args:
         value: Text.
 
     Returns:
-        String, under the name of the value; null where it is null.
+        String, under the name of the value; null if it is null.
 
     References:
-        Slugs are those of dtef-app 52d79c0.
+        dtef-app 52d79c0.
 
     Example:
         >>> values = pl.DataFrame({"value": ["18-25", "65+", "Türkiye", "Prefer  not"]})
@@ -61,14 +61,14 @@ def slug(value: IntoExpr) -> pl.Expr:
 
 
 def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
-    """The id of a segment of one attribute, `attribute:slug`.
+    """The id of a segment with one attribute, `attribute:slug`.
 
     Args:
         attribute: Its category.
-        value: What it is there.
+        value: Its value.
 
     Returns:
-        `segment_id` (String), null where a part is null.
+        `segment_id` (String), null if an argument is null.
 
     Example:
         >>> pl.select(segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
@@ -79,13 +79,13 @@ def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
 
 
 def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
-    """Ids of segments, with those of old names replaced: `country:t-rkiye` is `country:turkey`.
+    """Ids of segments with former names replaced: `country:t-rkiye` becomes `country:turkey`.
 
     Args:
         segment_id: Ids of segments.
 
     Returns:
-        String, under the name of the column; null where there is no id.
+        String, under the name of the column; null without an id.
 
     Examples:
         >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
@@ -95,13 +95,13 @@ def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
 
 
 def canonical_value(value: IntoExpr) -> pl.Expr:
-    """Values and labels of segments, with old names replaced: `Türkiye` is `Turkey`.
+    """Values and labels of segments with former names replaced: `Türkiye` becomes `Turkey`.
 
     Args:
         value: Values, or labels.
 
     Returns:
-        String, under the name of the column; null where there is none.
+        String, under the name of the column; null without a value.
 
     Examples:
         >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
@@ -111,19 +111,18 @@ def canonical_value(value: IntoExpr) -> pl.Expr:
 
 
 def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
-    """The category of a segment: what stands before the first `:` of its id.
+    """The category of a segment: the text before the first `:` of its id.
 
     Args:
         segment_id: Ids of segments.
 
     Returns:
         `segment_attribute` (String): `Age` for `Age:18-29`. The prefixes O2 to O7 of old rounds of
-        the Global Dialogues are the categories that they stand for, see `CATEGORIES`. Null for ids
-        with no `:`, or with nothing before it.
+        the Global Dialogues are replaced by their categories, see `CATEGORIES`. Null for ids
+        without `:`, or with an empty prefix.
 
     References:
-        Ids and old prefixes are those of dtef-app 52d79c0, which knows its own categories only;
-        tables made with `rules="reference"` have no others.
+        dtef-app 52d79c0, which has only its own categories.
 
     Example:
         >>> ids = pl.DataFrame({"segment_id": ["gender:female", "Age:18-29", "O7:kenya", "young"]})
@@ -132,12 +131,3 @@ def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
     """
     prefix = as_expr(segment_id).cast(pl.String).str.extract(r"^([^:]+):")
     return prefix.replace(LEGACY).alias("segment_attribute")
-
-
-def original_category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
-    """The category of a segment as the original has it: what it knows, an old prefix as it stands.
-
-    An id without `:` is a category as a whole.
-    """
-    prefix = as_expr(segment_id).cast(pl.String).str.split(":").list.first()
-    return pl.when(prefix.is_in([*LABELS])).then(prefix)

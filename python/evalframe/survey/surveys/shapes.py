@@ -1,7 +1,7 @@
-"""Tables of surveys as people have them, brought into the long form: a row per option.
+"""Tables of surveys in their usual shapes, converted into one row per option.
 
-Shares may be texts such as `45%`, counts, columns of their own for each option, or answers of
-single respondents. Whatever is guessed, filled in or left out is told in a sentence.
+Shares can be texts such as `45%`, counts, a column for each option, or answers of single
+respondents. Every assumption, addition or omission is added to `notes` as a sentence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNITS = ("share", "percent", "count")
-"""What a column of shares may be called; `actual` and `predicted` may, too."""
+"""Names of a column of shares, besides `actual` and `predicted`."""
 
 _ROW, _COUNT, _NUMBER = ":row", ":count", ":number"
 _THOUSANDS = r"^[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$"

@@ -64,11 +64,11 @@ class Survey:
             `question_type`, `n_options`, `options` (List(String); null for a question without).
         segments: `round`, `segment_id`, `segment_label`, `segment_attribute` (the category, null
             without one), `segment_value`, `sample_size`, `n_questions`.
-        segment_attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`,
-            `value`. A segment may have any number of them.
-        responses: The long table, see `RESPONSES`. `sample_size` is that of the question if it is
-            known, else that of the segment.
-        warnings: What validation found that is no error: `file`, `path`, `message`.
+        segment_attributes: One row per attribute of a segment, which can have any number of them:
+            `round`, `segment_id`, `attribute`, `value`.
+        responses: The long table, see `RESPONSES`. `sample_size` is that of the question if known,
+            else that of the segment.
+        warnings: Findings of validation that are not errors: `file`, `path`, `message`.
 
     Examples:
         >>> from evalframe.survey import as_survey
@@ -137,58 +137,56 @@ def as_distributions(
 ) -> pl.LazyFrame:
     """A survey in any of its shapes as one row per question and segment.
 
-    A table has one of these shapes; its rows may come in any order, and it is read and checked at
-    once, since those of surveys are small:
+    A table has one of these shapes, with its rows in any order:
 
     - a row per distribution: `question_id`, `segment_id` and `actual`, a list or an array;
     - a row per option: `question_id`, `segment_id`, `option_index` (from 0) or `option_label`, and
-      `share`, `percent`, `count` or `actual`, of numbers or of texts such as `45%`;
+      `share`, `percent`, `count` or `actual`, as numbers or texts such as `45%`;
     - a column per option, named in `answers`: `question_id`, `segment_id` and these columns, in
-      the order of the options. An empty cell is no option of the question;
+      the order of the options. An empty cell is not an option of the question;
     - a row per respondent, with the columns of the questions named in `answers`; or a row per
-      respondent and question, with `respondent_id`, `question_id` and `option_label`. Perhaps with
-      `weight`. Respondents are in the segment `segment_id`, or else in one for each value of all
-      other columns, such as `gender:male`.
+      respondent and question, with `respondent_id`, `question_id` and `option_label`; optionally
+      with `weight`. Respondents are in the segment `segment_id`, or else in one for each value of
+      all other columns, such as `gender:male`.
 
-    All may have `round`, `sample_size`, `segment_attribute`, `segment_value` and labels of options
-    (`option_label`, or lists in `options`). Where segments have the labels of a question in
-    different orders, all are put into that of the first.
+    All can have `round`, `sample_size`, `segment_attribute`, `segment_value` and labels of options
+    (`option_label`, or lists in `options`). If segments have the labels of a question in different
+    orders, all get the order of the first.
 
-    What a table does not say is taken so; `as_survey` tells of it in its `warnings`:
+    Assumptions about a table, which `as_survey` reports in its `warnings`:
 
-    - Options without `option_index` stand in the order of their Enum, else of the numbers that all
-      of their labels begin with, else of the alphabet, whatever the order of the rows.
-    - The scale follows from the name of the column, and of `actual`, or a column per option, from
-      the sums: 1 are fractions, 100 percentages, other whole numbers counts. A `share` that sums
-      to 100 throughout is a percentage, a `percent` that sums to 1 a fraction.
-    - A comma in a number is a decimal one, unless the column may hold counts and all commas in it
-      stand as in `1,234`; and then, but in `count`, unless decimal numbers sum to 1 or 100.
+    - Options without `option_index` are ordered by their Enum, else by the numbers that all their
+      labels begin with, else by the alphabet, whatever the order of the rows.
+    - The scale follows from the name of the column, or for `actual` and a column per option from
+      the sums: 1 are fractions, 100 percentages, other whole numbers counts. A `share` that always
+      sums to 100 is a percentage, a `percent` that sums to 1 a fraction.
+    - A comma in a number is a decimal one, unless the column can have counts and all its commas
+      are as in `1,234`; then, except in `count`, unless decimal numbers sum to 1 or 100.
     - Sample sizes are the sums of counts, or the numbers of respondents who answered. An option
-      that the counts of a segment do not have is 0.
+      without a count in a segment is 0.
     - Respondents without an answer, a segment or a usable weight are left out, and counted.
 
     Args:
-        survey: The survey.
-        answers: Columns of a table that hold its answers: one for each option if it has
-            `question_id`, else one for each question.
-        normalised: Whether each distribution is divided by its sum; otherwise shares are as they
-            stand in the table, and a survey's in per cent.
+        survey: The survey. It is read and checked at once.
+        answers: Columns of a table with its answers: one for each option if it has `question_id`,
+            else one for each question.
+        normalised: Divide each distribution by its sum; otherwise shares are those of the table,
+            or the percentages of a `Survey`.
 
     Returns:
         `round` (the same for all rows if the table has none), `question_id`, `segment_id`,
-        `segment_attribute` (null without a category), `segment_value` and `sample_size`
-        (null if not known), `n_unanswered` (Int64, respondents of the segment without an answer;
-        null where the table has no respondents), `n_options`, `options` (null without labels) and
-        `actual` (List(Float64), by option index, or as the labels of the question's first segment
-        are ordered). Distributions in the order of their first row. Lazy if the survey is a
-        LazyFrame.
+        `segment_attribute` (null without a category), `segment_value`, `sample_size` (null if
+        unknown), `n_unanswered` (Int64, respondents of the segment without an answer; null without
+        respondents), `n_options`, `options` (null without labels) and `actual` (List(Float64), by
+        option index, or in the order of `options`). Distributions in the order of their first row.
+        Lazy if the survey is a LazyFrame.
 
     Raises:
-        ContractError: Texts that are no numbers, options, respondents or segments that repeat;
-            shares that are null, NaN, negative or do not sum to 1 or 100, options that
-            repeat, lack one or have other labels in another segment, sample sizes that are not
-            whole or differ within a distribution, repeated distributions, or no rows.
-        MissingColumnsError: It has none of these shapes.
+        ContractError: Texts that are not numbers; options, respondents, segments or distributions
+            that repeat; shares that are null, NaN, negative or do not sum to 1 or 100; options
+            that are missing or have other labels in another segment; sample sizes that are not
+            whole or differ within a distribution; or no rows.
+        MissingColumnsError: The table has none of these shapes.
 
     Example:
         >>> long = pl.DataFrame(
@@ -248,11 +246,11 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
     Returns:
         `round`, `question_id`, `option_index` (from 0), `option_label`, `segment_id`,
         `segment_attribute`, `segment_value`, `sample_size`, `share` and `percent`. Sums of a
-        distribution are those of the table.
+        distribution are those of the table. Lazy if the survey is a LazyFrame.
 
     Raises:
         ContractError: As for `as_distributions`.
-        MissingColumnsError: Likewise.
+        MissingColumnsError: As for `as_distributions`.
 
     Example:
         >>> distributions = pl.DataFrame(
