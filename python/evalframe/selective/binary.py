@@ -56,7 +56,6 @@ def binary_metrics(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.binary import binary_metrics
         >>> people = pl.DataFrame(
         ...     {
         ...         "predicted_class": ["depressed", None, "depressed", "not_depressed"],
@@ -64,7 +63,7 @@ def binary_metrics(
         ...         "min_total": [12, 9, 15, 3],
         ...     }
         ... )
-        >>> ef.evaluate(people, binary_metrics()).head(6).select("metric", "estimate")
+        >>> ef.evaluate(people, ef.selective.binary_metrics()).head(6).select("metric", "estimate")
         shape: (6, 2)
         ┌─────────────────┬──────────┐
         │ metric          ┆ estimate │
@@ -117,11 +116,10 @@ def binary_contract(
         negative: The negative class.
 
     Examples:
-        >>> import polars as pl
+        >>> import polars as pl, evalframe as ef
         >>> from evalframe.core.contract import validate
-        >>> from evalframe.selective.binary import binary_contract
         >>> rows = pl.DataFrame({"prediction": ["yes", None], "label": ["depressed", "?"]})
-        >>> validate(rows, binary_contract())
+        >>> validate(rows, ef.selective.binary_contract())
         Traceback (most recent call last):
         evalframe.core.errors.ContractError: classes: 1 rule broken (rows are numbered from 0).
           prediction is one of the two classes: not so in 1 of 2 rows

@@ -57,11 +57,10 @@ def expected_calibration_error(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.calibration_error import expected_calibration_error
         >>> items = pl.DataFrame(
         ...     {"confidence": [0.9, 0.9, 0.6, 0.6], "correct": [True, True, True, False]}
         ... )
-        >>> round(items.select(expected_calibration_error()).item(), 6)
+        >>> round(items.select(ef.expected_calibration_error()).item(), 6)
         0.1
     """
     return _by_gap(
@@ -103,9 +102,8 @@ def maximum_calibration_error(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.calibration_error import maximum_calibration_error
         >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.25], "correct": [1, 0, 0]})
-        >>> items.select(maximum_calibration_error()).item()
+        >>> items.select(ef.maximum_calibration_error()).item()
         0.25
     """
     return _by_gap(
@@ -147,9 +145,8 @@ def adaptive_calibration_error(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.calibration_error import adaptive_calibration_error
         >>> items = pl.DataFrame({"confidence": [0.25, 0.5, 0.75, 1.0], "correct": [0, 1, 1, 1]})
-        >>> items.select(adaptive_calibration_error(bins=2)).item()
+        >>> items.select(ef.adaptive_calibration_error(bins=2)).item()
         0.125
     """
     return _by_gap(
@@ -199,10 +196,9 @@ def squared_calibration_error(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.calibration_error import squared_calibration_error
         >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.75], "correct": [1, 1, 0]})
-        >>> plain = squared_calibration_error(debiased=False).alias("plain")
-        >>> items.select(plain, squared_calibration_error())
+        >>> plain = ef.squared_calibration_error(debiased=False).alias("plain")
+        >>> items.select(plain, ef.squared_calibration_error())
         shape: (1, 2)
         ┌──────────┬───────────────────────────┐
         │ plain    ┆ squared_calibration_error │

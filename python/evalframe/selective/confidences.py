@@ -80,15 +80,14 @@ def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Ex
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.confidences import confidence
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"token_msp": [0.75, None, 1.5], "verbalized_confidence": [4, 4, None]}
         ... )
         >>> items.select(
-        ...     confidence("token_msp"),
-        ...     confidence("verbalized"),
-        ...     confidence("secondary:token_msp+verbalized:average").alias("both"),
+        ...     ef.selective.confidence("token_msp"),
+        ...     ef.selective.confidence("verbalized"),
+        ...     ef.selective.confidence("secondary:token_msp+verbalized:average").alias("both"),
         ... )
         shape: (3, 3)
         ┌───────────┬────────────┬──────┐
@@ -129,10 +128,10 @@ def select_variants(text: str) -> list[str]:
         ParameterError: A name is given twice, or a combination is malformed.
 
     Examples:
-        >>> from evalframe.selective.confidences import select_variants
-        >>> select_variants("default")
+        >>> import evalframe as ef
+        >>> ef.selective.select_variants("default")
         ['llm', 'total_evidence']
-        >>> select_variants("token_msp,secondary:token_msp+llm:product")
+        >>> ef.selective.select_variants("token_msp,secondary:token_msp+llm:product")
         ['token_msp', 'secondary:token_msp+llm:product']
     """
     if text == "default":
@@ -163,13 +162,11 @@ def requirements(
         if it is an error), `absent` (the same for NaN) and `demand`.
 
     Raises:
-        UnknownNameError: See `confidence`.
-        ParameterError: See `confidence`.
-        InputError: See `confidence`.
+        EvalframeError: See `confidence`.
 
     Examples:
-        >>> from evalframe.selective import requirements
-        >>> for need in requirements("hybrid_verbalized"):
+        >>> import evalframe as ef
+        >>> for need in ef.selective.requirements("hybrid_verbalized"):
         ...     print(need.column, need.null, need.demand.words)
         verbalized_confidence 3.0 is a whole number
         llm_evidence_count None is finite
@@ -215,8 +212,8 @@ def signals_contract(
         shown: More columns to show in messages, which identify a row.
 
     Examples:
-        >>> from evalframe.selective import signals_contract
-        >>> for rule in signals_contract("token_msp").rules:
+        >>> import evalframe as ef
+        >>> for rule in ef.selective.signals_contract("token_msp").rules:
         ...     print(rule.name)
         token_msp is present, for token_msp
         token_msp is a number (NaN: no such key, or no number there), for token_msp
@@ -248,16 +245,13 @@ def check_signals(
         MissingColumnsError: A column is missing; the message names the variants that read it.
         ContractError: Rows lack a signal or have an invalid one, or a column is not a number; the
             message names the variants, the column, the rows, and the remedy.
-        UnknownNameError: See `confidence`.
-        ParameterError: See `confidence`.
-        InputError: See `confidence`.
+        EvalframeError: See `confidence`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective import check_signals
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"prediction": [1, None], "token_msp": [0.5, None]})
-        >>> check_signals(items, "token_msp", where=pl.col("prediction").is_not_null())
-        >>> check_signals(items, "token_msp")
+        >>> ef.selective.check_signals(items, "token_msp", where=pl.col("prediction").is_not_null())
+        >>> ef.selective.check_signals(items, "token_msp")
         Traceback (most recent call last):
         evalframe.core.errors.ContractError: confidence signals: 1 rule broken (rows are numbered
         from 0).

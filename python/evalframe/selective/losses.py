@@ -43,10 +43,11 @@ def loss(
         `abs` and `abs_norm` are those of ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.losses import loss
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"prediction": [3, None, 1], "label": [1, 2, 1]})
-        >>> items.with_columns(loss("abs_norm"), loss("zero_one").alias("wrong"))
+        >>> items.with_columns(
+        ...     ef.selective.loss("abs_norm"), ef.selective.loss("zero_one").alias("wrong")
+        ... )
         shape: (3, 4)
         ┌────────────┬───────┬──────────┬───────┐
         │ prediction ┆ label ┆ loss     ┆ wrong │

@@ -85,12 +85,11 @@ def reliability_table(
         Probable inference, the law of succession, and statistical inference.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.reliability import reliability_table
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"confidence": [0.9, 0.9, 0.6, 0.6], "correct": [True, True, True, False]}
         ... )
-        >>> table = reliability_table(items)
+        >>> table = ef.selective.reliability_table(items)
         >>> table.select("bin", "n", "mean_confidence", "accuracy", "gap")
         shape: (2, 5)
         ┌─────┬─────┬─────────────────┬──────────┬──────┐

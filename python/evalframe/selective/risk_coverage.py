@@ -62,12 +62,11 @@ def rc_curve(
         Values match ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.risk_coverage import rc_curve
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
         ... )
-        >>> rc_curve(items).select("coverage", "selective_risk", "threshold", "count")
+        >>> ef.selective.rc_curve(items).select("coverage", "selective_risk", "threshold", "count")
         shape: (3, 4)
         ┌──────────┬────────────────┬───────────┬───────┐
         │ coverage ┆ selective_risk ┆ threshold ┆ count │

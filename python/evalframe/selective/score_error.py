@@ -33,10 +33,9 @@ def mean_absolute_error(
         ai-psychiatrist 36e9fba, `mae` of total scores and `item_mae_weighted`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.score_error import mean_absolute_error
+        >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [12, None, 8], "label": [13, 15, 10]})
-        >>> totals.select(mean_absolute_error()).item()
+        >>> totals.select(ef.mean_absolute_error()).item()
         1.5
     """
     answered = prediction.is_not_null()
@@ -63,10 +62,9 @@ def root_mean_squared_error(
         ai-psychiatrist 36e9fba, `rmse`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.score_error import root_mean_squared_error
+        >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [1, 7, None], "label": [0, 0, 0]})
-        >>> totals.select(root_mean_squared_error()).item()
+        >>> totals.select(ef.root_mean_squared_error()).item()
         5.0
     """
     answered = prediction.is_not_null()
@@ -104,12 +102,11 @@ def macro_mean_absolute_error(
         ai-psychiatrist 36e9fba, `item_mae_by_item`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.score_error import macro_mean_absolute_error
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"item_index": [0, 0, 1, 2], "prediction": [3, 1, 2, None], "label": [0, 0, 2, 1]}
         ... )
-        >>> items.select(macro_mean_absolute_error()).item()
+        >>> items.select(ef.macro_mean_absolute_error()).item()
         1.0
     """
     answered = prediction.is_not_null()
@@ -152,10 +149,9 @@ def pearson_correlation(
         ai-psychiatrist 36e9fba, `pearson_r`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.score_error import pearson_correlation
+        >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [1, 2, 3, None], "label": [2, 6, 4, 0]})
-        >>> round(totals.select(pearson_correlation()).item(), 12)
+        >>> round(totals.select(ef.pearson_correlation()).item(), 12)
         0.5
     """
     answered = prediction.is_not_null()

@@ -37,9 +37,8 @@ def negative_log_likelihood(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import negative_log_likelihood
         >>> items = pl.DataFrame({"confidence": [0.5, 0.25], "correct": [True, False]})
-        >>> round(items.select(negative_log_likelihood()).item(), 6)
+        >>> round(items.select(ef.negative_log_likelihood()).item(), 6)
         0.490415
     """
     # The same as `clip`, in a fifth of the time.
@@ -69,9 +68,8 @@ def brier_score(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import brier_score
         >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
-        >>> items.select(brier_score()).item()
+        >>> items.select(ef.brier_score()).item()
         0.125
     """
     return State(
@@ -97,9 +95,8 @@ def brier_skill(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import brier_skill
         >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
-        >>> items.select(brier_skill()).item()
+        >>> items.select(ef.brier_skill()).item()
         0.5
     """
 
@@ -147,9 +144,8 @@ def brier_reliability(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import brier_reliability
         >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0], "correct": [1, 0, 0]})
-        >>> round(items.select(brier_reliability()).item(), 6)
+        >>> round(items.select(ef.brier_reliability()).item(), 6)
         0.041667
     """
     gap = per_bin(own.correct) - per_bin(own.confidence)
@@ -200,9 +196,8 @@ def brier_resolution(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import brier_resolution
         >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0], "correct": [1, 0, 0]})
-        >>> round(items.select(brier_resolution()).item(), 6)
+        >>> round(items.select(ef.brier_resolution()).item(), 6)
         0.055556
     """
     accuracy = per_bin(own.correct)
@@ -241,9 +236,8 @@ def brier_uncertainty(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import brier_uncertainty
         >>> items = pl.DataFrame({"confidence": [0.75, 0.75, 0.0, 1.0], "correct": [1, 0, 0, 1]})
-        >>> items.select(brier_uncertainty()).item()
+        >>> items.select(ef.brier_uncertainty()).item()
         0.25
     """
     return State(
@@ -271,8 +265,7 @@ def mean_confidence(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import mean_confidence
-        >>> pl.DataFrame({"confidence": [1.0, 0.5, None]}).select(mean_confidence()).item()
+        >>> pl.DataFrame({"confidence": [1.0, 0.5, None]}).select(ef.mean_confidence()).item()
         0.75
     """
     needed = (confidence,) if correct is None else (confidence, correct)
@@ -298,9 +291,8 @@ def overconfidence(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.scoring import overconfidence
         >>> items = pl.DataFrame({"confidence": [1.0, 0.5], "correct": [True, False]})
-        >>> items.select(overconfidence()).item()
+        >>> items.select(ef.overconfidence()).item()
         0.25
     """
     return State(

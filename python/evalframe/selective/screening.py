@@ -38,10 +38,9 @@ def accuracy(
         ai-psychiatrist 36e9fba, `accuracy`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import accuracy
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": ["a", "b", None], "label": ["a", "c", "a"]})
-        >>> rows.select(accuracy()).item()
+        >>> rows.select(ef.accuracy()).item()
         0.5
     """
     answered = prediction.is_not_null()
@@ -72,10 +71,9 @@ def precision(
         ai-psychiatrist 36e9fba, `precision`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import precision
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": ["ill", "ill"], "label": ["ill", "well"]})
-        >>> rows.select(precision(positive="ill")).item()
+        >>> rows.select(ef.precision(positive="ill")).item()
         0.5
     """
     return _counted(prediction, label, weight, positive, finish=_precision)
@@ -101,10 +99,9 @@ def recall(
         ai-psychiatrist 36e9fba, `recall`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import recall
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [True, False, None], "label": [True, True, True]})
-        >>> rows.select(recall()).item()
+        >>> rows.select(ef.recall()).item()
         0.5
     """
     return _counted(prediction, label, weight, positive, finish=_recall)
@@ -128,10 +125,9 @@ def f1_score(
         ai-psychiatrist 36e9fba, `f1`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import f1_score
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [True, True, False], "label": [True, False, False]})
-        >>> rows.select(f1_score()).item()
+        >>> rows.select(ef.f1_score()).item()
         0.6666666666666666
     """
 
@@ -156,10 +152,9 @@ def true_positives(
         Null if nothing is predicted.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import true_positives
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [True, True, None], "label": [True, False, True]})
-        >>> rows.select(true_positives()).item()
+        >>> rows.select(ef.true_positives()).item()
         1.0
     """
     return _counted(prediction, label, weight, positive, finish=_count("true_positives"))
@@ -179,10 +174,9 @@ def false_positives(
         Null if nothing is predicted.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import false_positives
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [True, True, None], "label": [True, False, False]})
-        >>> rows.select(false_positives()).item()
+        >>> rows.select(ef.false_positives()).item()
         1.0
     """
     return _counted(prediction, label, weight, positive, finish=_count("false_positives"))
@@ -202,10 +196,9 @@ def true_negatives(
         Null if nothing is predicted.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import true_negatives
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [False, False, None], "label": [True, False, False]})
-        >>> rows.select(true_negatives()).item()
+        >>> rows.select(ef.true_negatives()).item()
         1.0
     """
     return _counted(prediction, label, weight, positive, finish=_count("true_negatives"))
@@ -225,10 +218,9 @@ def false_negatives(
         Null if nothing is predicted.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import false_negatives
+        >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [False, False, None], "label": [True, False, True]})
-        >>> rows.select(false_negatives()).item()
+        >>> rows.select(ef.false_negatives()).item()
         1.0
     """
     return _counted(prediction, label, weight, positive, finish=_count("false_negatives"))
@@ -264,12 +256,11 @@ def auroc(
         prediction and a score.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.screening import auroc
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"confidence": [0.9, 0.6, 0.6, 0.1], "correct": [True, True, False, False]}
         ... )
-        >>> items.select(auroc("confidence", "correct")).item()
+        >>> items.select(ef.auroc("confidence", "correct")).item()
         0.875
     """
     answered = pl.lit(value=True) if prediction is None else prediction.is_not_null()

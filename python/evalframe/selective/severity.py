@@ -53,9 +53,9 @@ def severity_tier(total: IntoExpr = "total") -> pl.Expr:
         population; ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.severity import severity_tier
-        >>> pl.DataFrame({"total": [4, 10, 24, None]}).select(severity_tier()).to_series().to_list()
+        >>> import polars as pl, evalframe as ef
+        >>> totals = pl.DataFrame({"total": [4, 10, 24, None]})
+        >>> totals.select(ef.selective.severity_tier()).to_series().to_list()
         ['MINIMAL', 'MODERATE', 'SEVERE', None]
     """
     value = as_expr(total).cast(pl.Float64)
@@ -77,9 +77,9 @@ def is_mdd(total: IntoExpr = "total") -> pl.Expr:
         Boolean, named `is_mdd`; null where the total is null or NaN.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.severity import is_mdd
-        >>> pl.DataFrame({"total": [9, 10, None]}).select(is_mdd()).to_series().to_list()
+        >>> import polars as pl, evalframe as ef
+        >>> totals = pl.DataFrame({"total": [9, 10, None]})
+        >>> totals.select(ef.selective.is_mdd()).to_series().to_list()
         [False, True, None]
     """
     return (severity_tier(total) >= pl.lit("MODERATE", dtype=Tier)).alias("is_mdd")
@@ -98,10 +98,9 @@ def severity_tier_accuracy(
         ai-psychiatrist 36e9fba, `severity_tier_accuracy`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.severity import severity_tier_accuracy
+        >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [4, 10, None], "label": [0, 9, 3]})
-        >>> totals.select(severity_tier_accuracy()).item()
+        >>> totals.select(ef.severity_tier_accuracy()).item()
         0.5
     """
     same = severity_tier(prediction) == severity_tier(label)

@@ -50,10 +50,9 @@ def consistency(samples: IntoExpr) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.signals import consistency
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"samples": [[2, 2, 1, 2, 1], [3, None, 0, 2, None]]})
-        >>> items.select(consistency("samples")).unnest("consistency")
+        >>> items.select(ef.selective.consistency("samples")).unnest("consistency")
         shape: (2, 5)
         ┌─────────────┬─────────────┬──────────────────┬───────────┬─────────┐
         │ modal_score ┆ modal_count ┆ modal_confidence ┆ score_std ┆ na_rate │
@@ -98,10 +97,9 @@ def consistency_modal_confidence(samples: IntoExpr) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.signals import consistency_modal_confidence
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"samples": [[2, 2, 1, None], []]})
-        >>> items.select(consistency_modal_confidence("samples")).to_series().to_list()
+        >>> items.select(ef.selective.consistency_modal_confidence("samples")).to_series().to_list()
         [0.5, None]
     """
     scores = _scores(samples)
@@ -123,10 +121,9 @@ def consistency_score_std(samples: IntoExpr) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.signals import consistency_score_std
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"samples": [[1, 1, 3, 3], [3, None], []]})
-        >>> items.select(consistency_score_std("samples")).to_series().to_list()
+        >>> items.select(ef.selective.consistency_score_std("samples")).to_series().to_list()
         [1.0, 0.0, None]
     """
     scores = _scores(samples)
@@ -149,10 +146,9 @@ def token_msp(logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import math, polars as pl
-        >>> from evalframe.selective.signals import token_msp
+        >>> import math, polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"logprobs": [[math.log(0.5), 0.0], []]})
-        >>> answers.select(token_msp("logprobs", plain=True)).to_series().to_list()
+        >>> answers.select(ef.selective.token_msp("logprobs", plain=True)).to_series().to_list()
         [0.75, None]
     """
     logprob = pl.element() if plain else pl.element().struct.field("logprob")
@@ -175,12 +171,11 @@ def token_energy(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import math, polars as pl
-        >>> from evalframe.selective.signals import token_energy
+        >>> import math, polars as pl, evalframe as ef
         >>> tops = [[math.log(0.5), math.log(0.25)], [0.0]]
         >>> answers = pl.DataFrame({"tops": [tops, [[]]]})
-        >>> answers.select(token_energy("tops", plain=True).round(6)).to_series().to_list()
-        [-0.143841, None]
+        >>> answers.select(ef.selective.token_energy("tops", plain=True).round(6)).rows()
+        [(-0.143841,), (None,)]
     """
     top = _candidates(plain)
     # Shifted by the largest, so that small probabilities do not vanish.
@@ -207,10 +202,9 @@ def token_pe(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
         ai-psychiatrist 36e9fba.
 
     Examples:
-        >>> import math, polars as pl
-        >>> from evalframe.selective.signals import token_pe
+        >>> import math, polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"tops": [[[math.log(0.4), math.log(0.4)]], [[-1e4]]]})
-        >>> answers.select(token_pe("tops", plain=True).round(6)).to_series().to_list()
+        >>> answers.select(ef.selective.token_pe("tops", plain=True).round(6)).to_series().to_list()
         [0.693147, None]
     """
     probability = _candidates(plain).list.eval(pl.element().exp())

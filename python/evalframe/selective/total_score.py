@@ -93,11 +93,10 @@ def total_scores(
         ai-psychiatrist 36e9fba, whose questionnaire is the PHQ-8.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective.total_score import total_scores
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"participant_id": [1, 1, 2, 2], "prediction": [3, None, 0, 1]})
         >>> items = items.with_columns(label=pl.Series([3, 2, 0, 2]))
-        >>> totals = total_scores(items, n_items=2, threshold=3)
+        >>> totals = ef.selective.total_scores(items, n_items=2, threshold=3)
         >>> totals.select("min_total", "max_total", "predicted_class", "actual_class")
         shape: (2, 4)
         ┌───────────┬───────────┬─────────────────┬───────────────┐
@@ -180,9 +179,8 @@ def total_score_metrics(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.selective.total_score import total_score_metrics
         >>> people = pl.DataFrame({"predicted_total": [4, None, 9], "actual_total": [2, 8, 10]})
-        >>> ef.evaluate(people, total_score_metrics()).select("metric", "estimate")
+        >>> ef.evaluate(people, ef.selective.total_score_metrics()).select("metric", "estimate")
         shape: (5, 2)
         ┌─────────────────────────┬──────────┐
         │ metric                  ┆ estimate │

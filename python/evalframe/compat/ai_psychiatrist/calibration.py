@@ -97,20 +97,8 @@ def fit_temperature(
 ) -> Temperature | Grouped[Temperature]:
     """The temperature in [0.05, 10] with the smallest loss of three grids of 200 points.
 
-    Args:
-        frame: Rows to fit on.
-        confidence: Probability of being right, clipped to [1e-6, 1 - 1e-6].
-        correct: Cut to an integer.
-        by: Group keys: one temperature per group.
-        weight: Weight of each row.
-
-    Returns:
-        A `Temperature`, or with `by` a `Grouped` of them.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: There are no rows, or a column is not a number.
-        ContractError: A row has null, NaN or infinity.
+    Arguments and result are those of `evalframe.selective.fit_temperature`. Confidences are
+    clipped, and `correct` is cut to an integer.
 
     Examples:
         >>> import polars as pl
@@ -133,13 +121,8 @@ def train_verbalized(
 ) -> dict[str, Any]:
     """A temperature of stated confidence, as an artifact for `verbalized_calibrated`.
 
-    Args:
-        run: A run, or an item table.
-        provenance: `path`, `run_id`, `git_commit`, `mode`; by default those of the run.
-        created_at: Time stamp; by default now.
-
-    Raises:
-        EvalframeError: See `evalframe.selective.train_verbalized`.
+    Arguments and result are those of `evalframe.selective.train_verbalized`; a `Run` brings its
+    provenance.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train_verbalized
@@ -166,19 +149,8 @@ def train(
 ) -> dict[str, Any]:
     """Train a calibrator on the predicted items of a run, and return its artifact.
 
-    Args:
-        run: A run, or an item table.
-        method: `temperature`, `platt`, `logistic` or `isotonic`.
-        features: Signals; the program's default replaces a missing one, and a missing column.
-        target: `correctness`, `near_correct` or `loss`.
-        provenance: `path`, `run_id`, `git_commit`, `mode`; by default those of the run.
-        folds: If set, the artifact has `cross_validated_metrics` of this number of folds.
-        cluster: Rows of a cluster are in the same fold.
-        seed: Deals the clusters into folds.
-        created_at: Time stamp; by default now.
-
-    Raises:
-        EvalframeError: See `evalframe.selective.train`.
+    Arguments and result are those of `evalframe.selective.train`; a `Run` brings its provenance.
+    The program's default replaces a missing signal, and a missing column.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train

@@ -54,12 +54,7 @@ REQUIREMENTS = {
 def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Expr:
     """Confidence of each item by a named variant.
 
-    Args:
-        variant: As for `evalframe.selective.confidence`.
-        calibration: A calibrator, its artifact, or the path of one.
-
-    Raises:
-        EvalframeError: See `evalframe.selective.confidence`.
+    Arguments and errors are those of `evalframe.selective.confidence`.
 
     Examples:
         >>> import polars as pl
@@ -76,12 +71,7 @@ def requirements(
 ) -> tuple[Requirement, ...]:
     """Columns that a variant reads, with the program's demands, which admit more values.
 
-    Args:
-        variant: As for `evalframe.selective.confidence`.
-        calibration: A calibrator, its artifact, or the path of one.
-
-    Raises:
-        EvalframeError: See `evalframe.selective.requirements`.
+    Arguments and errors are those of `evalframe.selective.requirements`.
 
     Examples:
         >>> from evalframe.compat import ai_psychiatrist
@@ -100,14 +90,7 @@ def check_signals(
 ) -> None:
     """Check the signals that some variants need against the program's demands.
 
-    Args:
-        frame: The item table.
-        variants: Names of variants.
-        calibration: A calibrator, its artifact, or the path of one.
-        where: Check only rows where this is true; the program checks all.
-
-    Raises:
-        EvalframeError: See `evalframe.selective.check_signals`.
+    Arguments and errors are those of `evalframe.selective.check_signals`.
 
     Examples:
         >>> import polars as pl

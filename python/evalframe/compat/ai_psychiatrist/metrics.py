@@ -34,13 +34,7 @@ def expected_calibration_error(
 ) -> pl.Expr:
     """Expected calibration error of confidences clipped to [0, 1], 0.0 without items.
 
-    Args:
-        confidence: Probability of being correct.
-        correct: True where the answer is correct, or a share in [0, 1].
-        weight: Weight of each row.
-        bins: Number of bins.
-        binning: `equal_width` or `equal_mass`.
-        closed: The end that belongs to a bin of equal width.
+    Arguments are those of `ef.expected_calibration_error`.
 
     Examples:
         >>> import polars as pl
@@ -64,10 +58,7 @@ def negative_log_likelihood(
 ) -> MetricExpr:
     """Mean negative log-likelihood of confidences clipped to [0, 1].
 
-    Args:
-        confidence: Probability of being correct.
-        correct: True where the answer is correct, or a share in [0, 1].
-        weight: Weight of each row.
+    Arguments are those of `ef.negative_log_likelihood`.
 
     Examples:
         >>> import polars as pl
@@ -89,11 +80,7 @@ def f1_score(
 ) -> pl.Expr:
     """Harmonic mean of precision and recall, null if no positive row is predicted positive.
 
-    Args:
-        prediction: Predicted class; null is an abstention.
-        label: True class.
-        weight: Weight of each row.
-        positive: The positive class.
+    Arguments are those of `ef.f1_score`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -46,16 +46,7 @@ def evaluate(
 ) -> pl.LazyFrame:
     """`ef.evaluate` with percentile intervals that are never null.
 
-    Args:
-        frame: Records, one row each.
-        metrics: As for `ef.evaluate`.
-        by: Group keys.
-        weight: Weight of each row.
-        resample: The bootstrap; its interval is taken for `percentile`.
-        plan: As for `ef.evaluate`.
-
-    Returns:
-        The columns of `ef.evaluate`.
+    Arguments, result and errors are those of `ef.evaluate`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -100,21 +91,7 @@ def compare(
 
     Two tables may have a single cluster in common, or none; groups of one table may not.
 
-    Args:
-        frame: Records, one row each; the left table if `other` is given.
-        metrics: As for `ef.compare`.
-        between: Column or expression whose values are the systems.
-        other: A second table instead, as the right side.
-        baseline: A value of `between` that all other systems are compared with.
-        pair_on: The clusters; by default the cluster of `resample`.
-        by: Compare within each group of these keys.
-        weight: Weight of each row.
-        resample: The bootstrap; its interval is taken for `percentile`.
-        test: As for `ef.compare`.
-        correction: As for `ef.compare`.
-
-    Returns:
-        The columns of `ef.compare`.
+    Arguments, result and errors are those of `ef.compare`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

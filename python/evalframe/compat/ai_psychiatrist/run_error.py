@@ -215,7 +215,7 @@ def subject_errors(
         >>> items = pl.DataFrame(
         ...     {"participant_id": [1, 1, 2], "prediction": [3, 1, 1], "label": [1, 1, 3]}
         ... )
-        >>> by_subject = ef.evaluate(subject_errors(items), ef.selective_risk("mae")).collect()
+        >>> by_subject = ef.evaluate(subject_errors(items), ef.selective_risk("mae"))
         >>> by_subject["estimate"].item()
         1.5
     """

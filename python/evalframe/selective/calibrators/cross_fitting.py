@@ -60,10 +60,10 @@ def cross_fit(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.calibrators import fit_isotonic
         >>> items = pl.DataFrame(
         ...     {"person": [1, 2, 3], "confidence": [0.5, 0.5, 0.5], "correct": [1.0, 0.0, 0.5]}
         ... )
+        >>> from evalframe.selective import cross_fit, fit_isotonic
         >>> cross_fit(items, fit_isotonic, cluster="person", folds=3)[:, 3:]
         shape: (3, 3)
         ┌──────┬────────────┬──────────────────────┐

@@ -30,7 +30,7 @@ class Grouped(Generic[AnyFitted]):
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.selective.calibrators import Temperature
+        >>> from evalframe.selective import Grouped, Temperature
         >>> models = pl.DataFrame({"model": ["a", "b"]})
         >>> grouped = Grouped((pl.col("model"),), models, (Temperature(1.0), Temperature(2.0)))
         >>> items = pl.DataFrame({"model": ["b", "a", "c"], "confidence": [0.9, 0.9, 0.9]})

@@ -31,9 +31,8 @@ class Calibrator(Protocol):
     """A named method, its features, and a map of their columns.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective import Temperature
-        >>> calibrator: Calibrator = Temperature(2.0)
+        >>> import polars as pl, evalframe as ef
+        >>> calibrator: Calibrator = ef.selective.Temperature(2.0)
         >>> calibrator.method, calibrator.features
         ('temperature_scaling', ('confidence',))
         >>> pl.select(calibrator.apply(pl.lit(0.9))).item()

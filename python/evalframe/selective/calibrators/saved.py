@@ -39,10 +39,8 @@ def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
             that do not ascend, NaN and infinity.
 
     Examples:
-        >>> from evalframe.selective import read_calibration
-        >>> read_calibration({"method": "temperature_scaling", "temperature": 2.5}).temperature
-        2.5
-        >>> read_calibration({"method": "temperature_scaling", "temperature": 0})
+        >>> import evalframe as ef
+        >>> ef.selective.read_calibration({"method": "temperature_scaling", "temperature": 0})
         Traceback (most recent call last):
         evalframe.core.errors.InputError: calibration artifact: temperature must be a finite number
         above 0, got 0.0

@@ -76,10 +76,9 @@ def fit_temperature(
         Guo et al. (2017), On calibration of modern neural networks.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective import fit_temperature
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"confidence": [0.9] * 4, "correct": [1, 1, 1, 0]})
-        >>> round(fit_temperature(items).temperature, 6)
+        >>> round(ef.selective.fit_temperature(items).temperature, 6)
         2.0
     """
     data = levels(

@@ -69,8 +69,7 @@ def train_verbalized(
         ai-psychiatrist 36e9fba, its script for verbalized confidence.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective import train_verbalized
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {
         ...         "prediction": [1, 2, 3, None],
@@ -78,7 +77,7 @@ def train_verbalized(
         ...         "verbalized_confidence": [4, 4, 4, 5],
         ...     }
         ... )
-        >>> artifact = train_verbalized(items, provenance={"run_id": "r1"})
+        >>> artifact = ef.selective.train_verbalized(items, provenance={"run_id": "r1"})
         >>> round(artifact["temperature"], 4), artifact["fitted_on"]
         (1.585, {'run_id': 'r1', 'n_samples': 3})
     """
@@ -164,12 +163,11 @@ def train(
         ai-psychiatrist 36e9fba, its script for supervised calibrators.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.selective import train
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
         ...     {"prediction": [1, 2, None], "label": [1, 0, 1], "token_msp": [0.9, 0.4, 0.7]}
         ... )
-        >>> artifact = train(items, method="isotonic", features=["token_msp"])
+        >>> artifact = ef.selective.train(items, method="isotonic", features=["token_msp"])
         >>> artifact["model"]
         {'x_thresholds': [0.4, 0.9], 'y_thresholds': [0.0, 1.0]}
         >>> artifact["training_metadata"]["n_samples"]
