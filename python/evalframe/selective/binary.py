@@ -80,8 +80,8 @@ def binary_metrics(
     """
     if negative is not None:
         classes = positive, negative
-        known = (_is_any(as_expr(role), classes) for role in (prediction, label))
-        label = pl.when(pl.all_horizontal(known)).then(as_expr(label))
+        valid = (_is_any(as_expr(role), classes) for role in (prediction, label))
+        label = pl.when(pl.all_horizontal(valid)).then(as_expr(label))
     sided = (precision, recall, f1_score)
     counts = (true_positives, false_positives, true_negatives, false_negatives)
     return [

@@ -66,18 +66,16 @@ def compare_at_coverage(
 ) -> pl.LazyFrame:
     """Differences between systems over the same range of coverage, whatever each one's Cmax.
 
-    Only the clusters that all systems of a group share are used; `n_clusters` counts them. A
-    replicate may reach less coverage than the bound although the system reaches it. Its curve is
-    then continued with the risk that it ends with, so that every replicate covers the same range:
-    with C' < C the AURC gains (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2), where r and
-    g are the last selective and generalized risk. This is a choice: the original stops at C',
-    which mixes ranges, as `compare` of `ef.aurc_at(C)` does. Where the bound is reached the two
-    are equal, and at C' = C they meet.
+    Only the clusters that all systems of a group share are used; `n_clusters` is their number. A
+    replicate can reach less coverage than the bound although the system reaches it. Its curve then
+    continues at its last risk, so every replicate covers the same range: with C' < C the AURC gains
+    (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2), where r and g are the last selective and
+    generalized risk. `compare` of `ef.aurc_at(C)` stops at C' instead, which mixes ranges.
 
     Args:
         frame: Records of all systems, one row each.
-        between: Column or expression whose values are the systems. To compare several confidences
-            of one system, unpivot their columns first, as in the second example.
+        between: Column or expression whose values are the systems. For several confidences of one
+            system, unpivot their columns first, as in the second example.
         pair_on: The clusters, such as participants; by default the cluster of `resample`.
         metrics: `aurc`, `augrc`, and `risk`, the selective risk at the bound.
         coverage: `common`: in each group of `by` the smallest Cmax of its systems. Or a number in
@@ -98,9 +96,9 @@ def compare_at_coverage(
 
     Raises:
         ContractError: A loss is negative.
-        ParameterError: A system does not reach the coverage asked for; the systems of a group
-            share no cluster; and as `compare` raises.
-        UnknownNameError: A metric that has no form up to a coverage.
+        ParameterError: A system does not reach the coverage; the systems of a group share no
+            cluster; or see `compare`.
+        UnknownNameError: A metric has no form up to a coverage.
         MissingColumnsError: A column is missing.
 
     Examples:
@@ -171,8 +169,8 @@ def compare_at_coverage(
     groups = [*keys.inner, _ALL]
     refuse_negative(rows, "compare_at_coverage")
     rows = _of_shared_clusters(rows, groups, keys)
-    asked = _REACHED.bind(weight=weight)
-    reached = evaluate(rows, asked, by=[*groups, _SYSTEM]).collect()
+    metric = _REACHED.bind(weight=weight)
+    reached = evaluate(rows, metric, by=[*groups, _SYSTEM]).collect()
     reached = reached.select(*groups, _SYSTEM, cmax="estimate")
     if coverage == "common":
         used = pl.col("cmax").min().over(groups)
@@ -222,14 +220,14 @@ def _rows(
     weight: IntoExpr | None,
 ) -> pl.LazyFrame:
     """The required columns under internal names."""
-    asked = _REACHED.bind((loss, confidence), weight=weight)
-    tables.check_columns(frame, [asked], *keys.exprs, system, cluster)
+    metric = _REACHED.bind((loss, confidence), weight=weight)
+    tables.check_columns(frame, [metric], *keys.exprs, system, cluster)
     return frame.select(
         *keys.select(),
         pl.lit(0).alias(_ALL),  # a key that is always there
         system.alias(_SYSTEM),
         cluster.alias(_CLUSTER),
-        **asked.bound.columns,
+        **metric.bound.columns,
     )
 
 
@@ -272,8 +270,8 @@ def _check_reached(
 def _group(rows: pl.DataFrame, keys: tables.Keys) -> str:
     """The group of the first row, for messages."""
     values = zip(keys.names, rows.select(keys.inner).head(1).iter_columns(), strict=True)
-    told = ", ".join(f"{name}={value.item()!r}" for name, value in values)
-    return told and f" in the group {told}"
+    text = ", ".join(f"{name}={value.item()!r}" for name, value in values)
+    return text and f" in the group {text}"
 
 
 def _with_coverages(result: pl.DataFrame, reached: pl.DataFrame, keys: tables.Keys) -> pl.DataFrame:

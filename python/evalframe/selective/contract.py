@@ -92,10 +92,10 @@ def items_contract(
     )
 
 
-def _names(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    if given is None:
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    if value is None:
         return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def lies_in_unit(confidence: str, where: str) -> Rule:

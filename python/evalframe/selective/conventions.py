@@ -325,10 +325,10 @@ def accepted_of(convention: str) -> pl.Expr:
         return total.items
     if convention == "trapezoid_predicted":
         return total.mass
-    known = ", ".join(get_args(CoverageConvention))
+    choices = ", ".join(get_args(CoverageConvention))
     raise ParameterError(
         f"this metric has no form in convention {convention!r}, which walks item by item; "
-        f"known: {known}"
+        f"known: {choices}"
     )
 
 

@@ -50,8 +50,8 @@ def reliability_table(
 ) -> pl.LazyFrame:
     """Mean confidence and accuracy of each bin of confidence: the table of a reliability diagram.
 
-    The mean of |gap|, weighted by `n`, is `expected_calibration_error` with the same bins, and the
-    rows it counts as missing are left out here, too; but a confidence outside [0, 1] is refused.
+    The mean of |gap|, weighted by `n`, is `expected_calibration_error` with the same bins. Rows
+    that it counts as missing are left out; a confidence outside [0, 1] is refused.
 
     Args:
         frame: Items, one row each.
@@ -74,11 +74,10 @@ def reliability_table(
         bin. A bin without items has no row.
 
     Raises:
-        ContractError: A confidence lies outside [0, 1], such as percent (raised on collect).
+        ContractError: On collect: a confidence is outside [0, 1], such as percent.
         MissingColumnsError: A column is missing.
-        ParameterError: `bins` or `level` is outside its domain, or a key has the name of a
-            column of the result.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: An argument is outside its domain, or a key has the name of a column of the
+            result.
 
     References:
         DeGroot & Fienberg (1983), The comparison and evaluation of forecasters; Wilson (1927),
@@ -107,11 +106,11 @@ def reliability_table(
     check_binning(bins, binning, closed)
     lazy, keys = tables.lazy(frame), tables.Keys.of(by, taken=RELIABILITY)
     # The state of this metric is the table: mass, confidence and correct answers per bin, or per
-    # distinct confidence, of which bins of equal mass are made.
+    # distinct confidence, which bins of equal mass are made of.
     params = {"bins": bins, "binning": binning, "closed": closed}
-    made = _TABLE.bind((confidence, correct), weight=weight, params=params)
-    tables.check_columns(lazy, [made], *keys.exprs)
-    (levels,) = States.of(lazy, [made.bound], keys).tables
+    metric = _TABLE.bind((confidence, correct), weight=weight, params=params)
+    tables.check_columns(lazy, [metric], *keys.exprs)
+    (levels,) = States.of(lazy, [metric.bound], keys).tables
     what = "confidence lies outside [0, 1]"
     levels = refusing(levels, "outside", "reliability_table", what, TO_UNIT)
     filled = levels.filter(pl.col(LEVEL).is_not_null() & (pl.col("mass") > 0))
@@ -127,7 +126,7 @@ def reliability_table(
         binned = filled.with_columns(*edges, bin=number)
     else:
         binned = _of_equal_mass(filled, keys.inner, bins)
-    n, shown = pl.col("mass"), pl.Int64 if weight is None else pl.Float64
+    n, dtype = pl.col("mass"), pl.Int64 if weight is None else pl.Float64
     accuracy, stated = pl.col("correct") / n, pl.col("confidence") / n
     lower, upper = wilson(accuracy.clip(0.0, 1.0), n, level)
     return (
@@ -136,7 +135,7 @@ def reliability_table(
             pl.col("bin").cast(pl.Int64),
             "lower_edge",
             "upper_edge",
-            n.cast(shown).alias("n"),
+            n.cast(dtype).alias("n"),
             stated.alias("mean_confidence"),
             accuracy.alias("accuracy"),
             (accuracy - stated).alias("gap"),
@@ -162,12 +161,12 @@ _TABLE = replace(brier_reliability.metric, name="reliability_table", define=_sta
 def _of_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyFrame:
     """Distinct confidences added up into bins of equal mass."""
     mass = pl.col("mass")
-    below, whole = mass.cum_sum().shift(1, fill_value=0.0), mass.sum()
+    below, everything = mass.cum_sum().shift(1, fill_value=0.0), mass.sum()
     if keys:
-        below, whole = below.over(keys), whole.over(keys)
+        below, everything = below.over(keys), everything.over(keys)
     # Times 0 and added, the total is a column like any other: Polars divides by a constant one
     # through its reciprocal.
-    number = mass_bin(below, whole + 0.0 * mass, bins)
+    number = mass_bin(below, everything + 0.0 * mass, bins)
     return (
         levels.sort(*keys, LEVEL)
         .with_columns(number.alias("bin"))

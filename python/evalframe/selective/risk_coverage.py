@@ -1,4 +1,4 @@
-"""The risk-coverage curve itself, as a table that areas, plots and reports can read."""
+"""The risk-coverage curve as a table."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ def rc_curve(
     by: IntoExpr | Sequence[IntoExpr] | None = None,
     weight: IntoExpr | None = None,
 ) -> pl.LazyFrame:
-    """Working points of the risk-coverage curve: what accepting from each confidence up gives.
+    """Working points of the risk-coverage curve, one for each distinct confidence.
 
-    One row per distinct confidence of the predicted items: items of equal confidence enter
-    together. There is no row at coverage 0. Rows that `aurc` leaves out are left out here, too:
-    a loss that is NaN, or a loss without a confidence. A negative loss is refused.
+    There is no row at coverage 0. Rows that `aurc` leaves out are left out: a loss that is NaN, or
+    a loss without a confidence. A negative loss is refused.
 
     Args:
         frame: Items, one row each.
@@ -51,10 +50,10 @@ def rc_curve(
         (mean loss of the accepted), `generalized_risk` (their loss over the number of all items),
         `threshold` (the smallest confidence accepted), and `count` and `accepted`: items at this
         confidence, and from it up (Int64; with `weight` their weight, Float64). Sorted by the keys,
-        then from the most confident down. A group in which nothing is predicted has no rows.
+        then from the most confident down. A group without predictions has no rows.
 
     Raises:
-        ContractError: When collected: a loss is negative.
+        ContractError: On collect: a loss is negative.
         MissingColumnsError: A column is missing.
         ParameterError: A key has the name of a column of the result.
 

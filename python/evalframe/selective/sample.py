@@ -103,7 +103,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     if not 1 <= items <= len(ITEM_NAMES):
         raise ParameterError(f"items is {items}; the questionnaire has 1 to {len(ITEM_NAMES)}.")
     draws = _grid_draws(participants, seed, _QUANTITIES)[..., :items]
-    person, able, symptom, evidence, read, slip, felt, said, found, doubt, fate = draws
+    person, able, symptom, evidence, read, slip, felt, said, counted, doubt, fate = draws
     skill, caution, failure = _mode_parameters()
     common = np.array(_COMMON[:items])
 
@@ -117,7 +117,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
         label=label,
         confidence=np.rint(1e4 * _squash(0.3 + grasp + 0.5 * felt)) / 1e4,
         verbalized=_grade(2.6 + 0.8 * grasp + 0.6 * said, 4) / 4,
-        evidence_count=_grade(2.2 + 1.3 * evidence + 0.6 * found, 5),
+        evidence_count=_grade(2.2 + 1.3 * evidence + 0.6 * counted, 5),
         abstained=evidence + 0.5 * doubt < caution,
         failed=fate[:, :, :1] > failure,
     )
@@ -220,9 +220,9 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
     z = _grid_draws(participants, [seed, _STREAM], 7)
     draws = {f"z{k}": _grid_frame(participants, z=values)["z"] for k, values in enumerate(z, 1)}
     keys = _grid_frame(participants, item=np.array(ITEM_NAMES)).with_columns(**draws)
-    drawn = items.join(keys, on=["participant_id", "mode", "item"], maintain_order="left")
-    c = drawn["confidence"].to_numpy()
-    z1, z2, z3, z4, z5, z6, z7 = (drawn[name].to_numpy() for name in draws)
+    rows = items.join(keys, on=["participant_id", "mode", "item"], maintain_order="left")
+    c = rows["confidence"].to_numpy()
+    z1, z2, z3, z4, z5, z6, z7 = (rows[name].to_numpy() for name in draws)
     references = _grade(1.2 + z1, 3)
     mean = _decimals(_squash(c + 0.4 * z2))
     msp = _decimals(_squash(3 * c - 1 + 0.6 * z5))
@@ -242,9 +242,9 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
         "consistency_modal_confidence": pl.Series(modal),
         "consistency_score_std": pl.Series(_decimals(0.8 * (1 - modal) * (1 + _squash(z6)))),
     }
-    places = {name: place for place, name in enumerate(ITEM_NAMES)}
+    places = {name: index for index, name in enumerate(ITEM_NAMES)}
     index = pl.col("item").replace_strict(places, return_dtype=pl.Int64)
-    return drawn.select(
+    return rows.select(
         "mode",
         "participant_id",
         index.alias("item_index"),

@@ -68,11 +68,11 @@ def consistency(samples: IntoExpr) -> pl.Expr:
     modal_answer = answers.list.eval(pl.element().mode()).list.min()
     # The search for the mode is the slow part. Fields of a struct are computed once, and those of
     # the same names replace them.
-    found = pl.struct(modal_score=modal_answer, modal_count=answers)
+    searched = pl.struct(modal_score=modal_answer, modal_count=answers)
     modal_answer, answers = pl.field("modal_score"), pl.field("modal_count")
     modal_count = (answers - modal_answer).list.count_matches(0.0).cast(pl.Int64)
     size = scores.list.len()
-    summary = found.struct.with_fields(
+    summary = searched.struct.with_fields(
         modal_score=pl.when(modal_answer != _NO_SCORE).then(modal_answer),
         modal_count=modal_count,
         modal_confidence=modal_count / size,

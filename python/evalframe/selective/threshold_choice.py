@@ -217,13 +217,13 @@ _NUMBER, _COLUMN = ":number", ":column"
 def _listed(
     risk: float | Sequence[float], coverage: float | Sequence[float]
 ) -> Iterator[tuple[str, list[float]]]:
-    for kind, given in (("risk", risk), ("coverage", coverage)):
+    for kind, value in (("risk", risk), ("coverage", coverage)):
         try:
-            listed = [given] if isinstance(given, int | float) else list(given)
+            listed = [value] if isinstance(value, int | float) else list(value)
             yield kind, [each + 0.0 for each in listed]
         except TypeError as error:
             raise ParameterError(
-                f"{kind} must be a number or a list of numbers, got {given!r}"
+                f"{kind} must be a number or a list of numbers, got {value!r}"
             ) from error
 
 

@@ -130,8 +130,8 @@ def total_scores(
         "actual_total": pl.when(labelled).then(true.sum()),
         _ROWS: rows,
     }
-    needed = 0 if mode == "item" else math.ceil(n_items * min_coverage)
-    enough = pl.col("available") >= needed
+    least = 0 if mode == "item" else math.ceil(n_items * min_coverage)
+    enough = pl.col("available") >= least
     lowest, largest = pl.col("min_total"), pl.col("max_total")
 
     def checked(people: pl.DataFrame) -> pl.DataFrame:
@@ -237,4 +237,4 @@ def _check_people(people: pl.DataFrame, names: dict[str, str], n_items: int) -> 
 
 
 def _first(people: pl.DataFrame, names: dict[str, str]) -> str:
-    return ", ".join(f"{shown}={people[name][0]!r}" for name, shown in names.items())
+    return ", ".join(f"{key}={people[name][0]!r}" for name, key in names.items())

@@ -207,15 +207,15 @@ def parse(name: str) -> Variant | Calibrated:
         return Calibrated(name, BASE["verbalized"])
     if name.startswith(_OF_BASE):
         base = name.removeprefix(_OF_BASE)
-        return Calibrated(name, _uncalibrated(base, within=name, known=(*BASE, SECONDARY_FORM)))
-    return _uncalibrated(name, within=name, known=KNOWN)
+        return Calibrated(name, _uncalibrated(base, within=name, names=(*BASE, SECONDARY_FORM)))
+    return _uncalibrated(name, within=name, names=KNOWN)
 
 
-def _uncalibrated(name: str, *, within: str, known: tuple[str, ...]) -> Variant:
+def _uncalibrated(name: str, *, within: str, names: tuple[str, ...]) -> Variant:
     if name.startswith(_SECONDARY):
         return _secondary(name)
     if name not in BASE:
-        raise UnknownNameError.of(_kind(name, within), name, known)
+        raise UnknownNameError.of(_kind(name, within), name, names)
     return BASE[name]
 
 
@@ -246,5 +246,5 @@ def _combined(
     return Variant(name, formula, (*left.signals, *right.signals))
 
 
-def _kind(part: str, whole: str) -> str:
-    return "confidence variant" + (f" in {whole!r}:" if part != whole else "")
+def _kind(part: str, name: str) -> str:
+    return "confidence variant" + (f" in {name!r}:" if part != name else "")

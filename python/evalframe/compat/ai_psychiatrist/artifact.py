@@ -258,5 +258,5 @@ def _interval(row: Mapping[str, Any]) -> list[float] | None:
 
 
 def _at(name: str, bound: float) -> str:
-    shown = f"{bound:.2f}" if round(bound, 2) == bound else repr(bound)
-    return f"{name}_at_{shown}"
+    number = f"{bound:.2f}" if round(bound, 2) == bound else repr(bound)
+    return f"{name}_at_{number}"

@@ -200,10 +200,10 @@ def _checked(plain: Any, name: str, path: Path | None) -> Document:
 
 
 def _experiment(plain: Any, number: int, name: str) -> Experiment:
-    place = f"experiment {number} (numbered from 0)"
-    experiment = _object(plain, place, name)
-    provenance = _object(experiment.get("provenance", {}), f"provenance of {place}", name)
-    results = _object(experiment.get("results", {}), f"results of {place}", name)
+    where = f"experiment {number} (numbered from 0)"
+    experiment = _object(plain, where, name)
+    provenance = _object(experiment.get("provenance", {}), f"provenance of {where}", name)
+    results = _object(experiment.get("results", {}), f"results of {where}", name)
     return Experiment(provenance.get("mode"), results.get("mode"), results.get("results", _ABSENT))
 
 

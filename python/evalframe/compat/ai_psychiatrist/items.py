@@ -171,8 +171,8 @@ def _signals(
         yield from (_signal(maps, name, strict, fault) for name in names)
         return
     keys = dict.fromkeys(chain.from_iterable(maps))
-    known = (name for name in SIGNALS if name in keys or name == COUNT)
-    yield from (_signal(maps, name, strict, fault) for name in known)
+    names_of_ours = (name for name in SIGNALS if name in keys or name == COUNT)
+    yield from (_signal(maps, name, strict, fault) for name in names_of_ours)
     for name in keys:
         if name not in SIGNALS and any(isinstance(s.get(name), int | float) for s in maps):
             yield _other_signal(maps, name, fault)

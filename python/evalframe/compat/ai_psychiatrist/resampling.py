@@ -104,8 +104,8 @@ def compare(
         >>> result.select("delta", "lower", "upper", "n_clusters").row(0)
         (0.25, 0.25, 0.25, 1)
     """
-    drawn, cluster = paired_method(pair_on, resample)
-    method = replace(drawn, interval="percentile")
+    bootstrap, cluster = paired_method(pair_on, resample)
+    method = replace(bootstrap, interval="percentile")
     if other is not None and by is None:
         sides = [tables.lazy(side) for side in (frame, other)]
         clusters = (side.select(cluster.alias(_CLUSTER)).unique() for side in sides)

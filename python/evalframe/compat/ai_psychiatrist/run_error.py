@@ -142,23 +142,13 @@ def item_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each item of each run, among evaluated participants.
 
-    Args:
-        items: Items of the successful participants, one row each.
-        prediction: Predicted score; null is an abstention.
-        label: True score.
-        by: Keys of a run.
-        participant: Key of a participant.
-        item: Keys of an item; the first column gives the order.
+    Arguments and errors are those of `run_errors`; the first column of `item` gives the order.
 
     Returns:
         by..., item..., then `mae` (null if the item is never predicted), `count` (predictions),
         `coverage` (their share of the item's rows of evaluated participants, null without rows)
         and `na_count` (abstentions in those rows). Rows with a prediction and no label, or with
         NaN, are left out; `n_missing` of `run_errors` counts them. Sorted by the keys.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:
         >>> import polars as pl
@@ -180,8 +170,8 @@ def item_errors(
     run = keys.inner[: len(_listed(by))]
     rows = _rows(items, prediction, label, keys, {_SUBJECT: as_expr(participant)})
     evaluated = pl.col(_ERROR).count().over(*run, _SUBJECT) > 0
-    asked = rows.with_columns((pl.col(_ASKED) & evaluated).alias(_ASKED))
-    return _finished(_each(asked, keys, **_ERRORS), keys, ERRORS)
+    evaluated_rows = rows.with_columns((pl.col(_ASKED) & evaluated).alias(_ASKED))
+    return _finished(_each(evaluated_rows, keys, **_ERRORS), keys, ERRORS)
 
 
 @like_input
@@ -194,20 +184,12 @@ def subject_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each participant.
 
-    Args:
-        items: Items, one row each.
-        prediction: Predicted score; null is an abstention.
-        label: True score.
-        by: Keys of a participant of a run.
+    Arguments and errors are those of `run_errors`.
 
     Returns:
         by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`
         (their share of the participant's rows) and `na_count` (abstentions). Rows with a prediction
         and no label, or with NaN, are left out. Sorted by the keys.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:
         >>> import polars as pl, evalframe as ef

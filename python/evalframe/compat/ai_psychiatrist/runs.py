@@ -152,15 +152,7 @@ def read_run(
     Only successful entries have items; `open_run` also lists who failed. A participant with several
     successful entries has all of them in the table, with a warning.
 
-    Args:
-        path: The file, its bytes, or the decoded document.
-        mode: The experiment to read.
-        signals: The signals to read as columns.
-        strict: False reads what the original accepts.
-
-    Raises:
-        InputError: See `open_run`.
-        ParameterError: See `open_run`.
+    Arguments and errors are those of `open_run`.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import read_run

@@ -86,8 +86,8 @@ class RunSettings:
         grid = _listed("coverage_grid", self.coverage_grid)
         if not grid:
             raise ParameterError("the coverage grid is empty; name at least one coverage")
-        shown = [f"{_fraction('a coverage of the grid', coverage):.2f}" for coverage in grid]
-        twice = sorted({name for name in shown if shown.count(name) > 1})
+        labels = [f"{_fraction('a coverage of the grid', coverage):.2f}" for coverage in grid]
+        twice = sorted({name for name in labels if labels.count(name) > 1})
         if twice and self.rules == "documented":
             raise ParameterError(
                 f"two coverages of the grid are {twice[0]} to two decimals, which a report names "

@@ -97,18 +97,7 @@ def encode_run(
 ) -> bytes:
     """The run document that `write_run` writes, as UTF-8 JSON.
 
-    Args:
-        items: The table, or several by mode.
-        mode: The mode of a single table.
-        signals: Columns to write as signals.
-        failed: Ids of participants who failed; by mode if there are several tables.
-        run_id: Id of the run.
-        git_commit: Commit of the program that made it.
-
-    Raises:
-        ContractError: The table is not an item table, or not in order.
-        MissingColumnsError: A column is missing.
-        ParameterError: See `write_run`.
+    Arguments and errors are those of `write_run`.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document

@@ -20,17 +20,15 @@ from evalframe.jobs.selective.choosing import CORRECT
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.report.table import Column as Shown
 from evalframe.report.table import as_text, numbers
+from evalframe.selective import calibrators
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import (
     feature,
     feature_default,
     read_calibration,
     target,
-    train,
-    train_verbalized,
     write_calibration,
 )
-from evalframe.selective.calibrators.features import check_present
 from evalframe.selective.scoring import negative_log_likelihood
 
 if TYPE_CHECKING:
@@ -59,6 +57,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
     """Train a calibrator and write its artifact."""
     method, features = flags["method"], list(flags.get("features", ()))
     rules = flags.get("rules", "documented")
+    room: Any = original if rules == "reference" else calibrators
     _check(documents, flags, method)
     output = Path(flags["output"])
     if output.suffix.lower() != ".json":
@@ -67,23 +66,17 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
     signals = [_STATED] if method == VERBALIZED else features
     source, about = _opened(documents, flags, signals, rules)
     if method == VERBALIZED:
-        is_original = rules == "reference"
-        verbalized = original.train_verbalized if is_original else train_verbalized
-        artifact = verbalized(source, provenance=about)
+        artifact = room.train_verbalized(source, provenance=about)
     else:
-        given = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
-        if rules == "reference":
-            original.check_present(source, features)
-        else:
-            check_present(source, features)
-        fit = original.train if rules == "reference" else train
-        artifact = fit(
+        options = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
+        room.check_present(source, features)
+        artifact = room.train(
             source,
             method=method,
             features=features,
             target=flags.get("target", "correctness"),
             provenance=about,
-            **given,
+            **options,
         )
     if rules == "reference":
         source = original.with_whole_predictions(source).collect()
@@ -109,12 +102,14 @@ def summary(trained: Trained, path: str) -> str:
     parts = ["\n".join(lines), "In sample, that is on the items it was trained on:"]
     parts.append("\n".join(_table(trained)))
     if crossed := artifact.get("cross_validated_metrics"):
-        shown = ", ".join(
+        scores = ", ".join(
             f"{_SHOWN.get(name, name.upper())} {value:.4f}"
             for name, value in crossed.items()
             if isinstance(value, float)
         )
-        parts.append(f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {shown}")
+        parts.append(
+            f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {scores}"
+        )
     return "\n\n".join(parts)
 
 
@@ -150,30 +145,30 @@ def _opened(
     """The items, and where they come from."""
     if not documents:
         clusters = {flags.get("cluster", "participant_id")} if "folds" in flags else set()
-        needed = {"prediction", "label", *signals, *clusters}
+        required = {"prediction", "label", *signals, *clusters}
         columns = flags.get("columns", {})
         # What is correct need not follow from the answers where a column says it.
         judged = rules == "documented" and flags.get("target") in (None, "correctness")
-        check_columns(columns, {*needed, CORRECT} if judged else needed)
+        check_columns(columns, {*required, CORRECT} if judged else required)
         items, sources = open_items(flags["items"], columns=columns)
-        named, told = ", ".join(each.name for each in sources), {}
+        named, origin = ", ".join(each.name for each in sources), {}
         check_found(columns, "items", items.collect_schema())
         if judged and CORRECT in items.collect_schema():
             with reading(named, "is it whole?"):
-                items, told = _as_answers(items), {CORRECT: f"the column {CORRECT}"}
+                items, origin = _as_answers(items), {CORRECT: f"the column {CORRECT}"}
         present = items.collect_schema().names()
-        if (missing := needed - {*present}) and rules == "documented":
-            with naming_columns(columns, needed):
+        if (missing := required - {*present}) and rules == "documented":
+            with naming_columns(columns, required):
                 raise MissingColumnsError.of("calibrate", missing, present)
         answers = {"prediction", "label"} if flags.get("target") in (None, "correctness") else ()
         read = [
             Column(name, "value" if name in answers else "number", required=False)
-            for name in sorted(needed - clusters)
+            for name in sorted(required - clusters)
         ]
         Contract("items", tuple(read)).check_schema(items.collect_schema())
-        kept = [name for name in present if name in needed]
+        columns_read = [name for name in present if name in required]
         with reading(named, "is it whole?"):
-            return items.select(kept).collect(), {"path": named, **told}
+            return items.select(columns_read).collect(), {"path": named, **origin}
     run = open_run(
         documents[0], mode=flags.get("mode"), signals=signals, strict=rules == "documented"
     )
@@ -182,9 +177,9 @@ def _opened(
             f"{run.path}: {len(run.repeated)} participants have more than one successful entry, "
             f"such as {run.repeated[0]}, so each would count several times; keep one entry of each"
         )
-    own = {name: getattr(run, name) for name in ("run_id", "git_commit")}
+    about = {name: getattr(run, name) for name in ("run_id", "git_commit")}
     mode = run.requested_mode or run.mode
-    return run.items, {"path": str(run.path), **own, "mode": mode}
+    return run.items, {"path": str(run.path), **about, "mode": mode}
 
 
 def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
@@ -246,17 +241,17 @@ def _parameters(artifact: Mapping[str, Any]) -> list[str]:
 
 def _table(trained: Trained) -> list[str]:
     """Scores before and after, a line for each."""
-    found = {(n, when): trained.scores.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
+    scores = {(n, when): trained.scores.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
     others = trained.artifact.get("validation_metrics", {})
-    found |= {(name, "after"): value for name, value in others.items() if name not in _SCORES}
+    scores |= {(name, "after"): value for name, value in others.items() if name not in _SCORES}
     names = [
         name
-        for name in dict.fromkeys(name for name, _ in found)
-        if any(found.get((name, when)) is not None for when in _WHEN)
+        for name in dict.fromkeys(name for name, _ in scores)
+        if any(scores.get((name, when)) is not None for when in _WHEN)
     ]
     columns = {"": Shown("", [_SHOWN.get(name, name.upper()) for name in names])}
     for when in _WHEN:
-        values = pl.Series(when, [found.get((name, when)) for name in names], dtype=pl.Float64)
+        values = pl.Series(when, [scores.get((name, when)) for name in names], dtype=pl.Float64)
         if values.null_count() < len(values):
             columns[when] = numbers(values, 4)
     return as_text(columns)

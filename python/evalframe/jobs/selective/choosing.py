@@ -50,17 +50,17 @@ class Chosen:
 def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Chosen:
     """The loss of a job, and what is correct."""
     schema = items.collect_schema()
-    told: dict[str, str] = {}
-    loss, column, made = job.loss, None, None
+    notes: dict[str, str] = {}
+    loss, column, value = job.loss, None, None
     with reading(", ".join(job.items), "is it whole?"):
         if loss is None and "loss" in schema:
-            loss, told["loss"] = Loss(column="loss"), "the column loss"
+            loss, notes["loss"] = Loss(column="loss"), "the column loss"
         elif loss is None and CORRECT in schema:
-            column, told["loss"] = CORRECT, f"1 - the column {CORRECT}"
-            made = 1 - pl.col(CORRECT).cast(pl.Float64)
+            column, notes["loss"] = CORRECT, f"1 - the column {CORRECT}"
+            value = 1 - pl.col(CORRECT).cast(pl.Float64)
         elif loss is None and {*_ANSWERS} <= {*schema}:
             loss, reason = _agreement(job, items, needed="loss" in roles)
-            told |= {"loss": f"zero_one, since {reason}"} if loss else {}
+            notes |= {"loss": f"zero_one, since {reason}"} if loss else {}
         elif loss is None and not {*_ANSWERS} & {*schema}:
             error = MissingColumnsError.of("items", _ANSWERS, schema)
             error.add_note(
@@ -69,14 +69,14 @@ def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Ch
             )
             raise error
         if loss is not None and loss.column is None:
-            made = named_loss(str(loss.name), *_ANSWERS, scale=loss.divisor)
+            value = named_loss(str(loss.name), *_ANSWERS, scale=loss.divisor)
         elif loss is not None:
-            column, made = str(loss.column), pl.col(str(loss.column)).cast(pl.Float64)
-        columns = [] if made is None else [made.alias(LOSS)]
+            column, value = str(loss.column), pl.col(str(loss.column)).cast(pl.Float64)
+        columns = [] if value is None else [value.alias(LOSS)]
         if CORRECT in roles and CORRECT not in schema:
-            for told[CORRECT], expr in _correct(loss, items):
+            for notes[CORRECT], expr in _correct(loss, items):
                 columns.append(expr.alias(CORRECT))
-    return Chosen(loss, column, tuple(columns), told)
+    return Chosen(loss, column, tuple(columns), notes)
 
 
 def _agreement(job: SelectiveJob, items: pl.LazyFrame, *, needed: bool) -> tuple[Loss | None, str]:
@@ -88,7 +88,7 @@ def _agreement(job: SelectiveJob, items: pl.LazyFrame, *, needed: bool) -> tuple
     if not all(schema[name].is_numeric() or schema[name] == pl.Null for name in _ANSWERS):
         return None, ""  # the contract refuses these types
     numbers = {name: pl.col(name).cast(pl.Float64).drop_nulls().drop_nans() for name in _ANSWERS}
-    found = (
+    ranges = (
         items.select(
             pl.struct(
                 each.min().alias("from"), each.max().alias("to"), binary=_only_binary(each)
@@ -98,14 +98,14 @@ def _agreement(job: SelectiveJob, items: pl.LazyFrame, *, needed: bool) -> tuple
         .collect()
         .row(0, named=True)
     )
-    if all(each["binary"] for each in found.values()):
+    if all(each["binary"] for each in ranges.values()):
         return Loss(name="zero_one"), "answers are only 0 and 1"
     if not needed:
         return None, ""
     others = ", ".join(name for name in LOSSES if name != "abs_norm")
     between = ", ".join(
         f"{name} from {each['from']:g} to {each['to']:g}"
-        for name, each in found.items()
+        for name, each in ranges.items()
         if each["from"] is not None
     )
     raise ParameterError(

@@ -135,8 +135,8 @@ def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | No
     ]
     if evaluation.deltas is not None:
         deltas = evaluation.deltas.select(*_DELTA, pl.col("n_clusters").alias("participants"))
-        shown = render(deltas, markdown=markdown, level=level, width=width, limit=None)
-        parts += ["Input 1 minus input 0, of the same participants:", shown]
+        table = render(deltas, markdown=markdown, level=level, width=width, limit=None)
+        parts += ["Input 1 minus input 0, of the same participants:", table]
     return "\n\n".join(parts)
 
 
@@ -181,15 +181,17 @@ def _settings(flags: Mapping[str, Any]) -> RunSettings:
         )
     names = ("loss", "n", "seed", "rules", "coverage_grid", "area_coverage", "intersection_only")
     # The artifact is the original's, so the original's rules are the default here.
-    given = {"rules": "reference"} | {name: flags[name] for name in names if name in flags}
+    options = {"rules": "reference"} | {name: flags[name] for name in names if name in flags}
     variants = select_variants(",".join(flags.get("confidence", ("default",))))
     if flags.get("loss", "abs") not in get_args(RunLoss):
-        known = ", ".join(get_args(RunLoss))
-        raise click.UsageError(f"--loss of run documents is one of {known}, got {flags['loss']!r}")
-    given["coverage_grid"] = grid = tuple(flags.get("coverage_grid", GRID))
+        names_of_losses = ", ".join(get_args(RunLoss))
+        raise click.UsageError(
+            f"--loss of run documents is one of {names_of_losses}, got {flags['loss']!r}"
+        )
+    options["coverage_grid"] = grid = tuple(flags.get("coverage_grid", GRID))
     if not grid or not all(0 < coverage <= 1 for coverage in grid):
         raise click.UsageError(f"--coverage-grid needs numbers in (0, 1], got {list(grid)}")
-    return RunSettings(variants=tuple(variants), **given)
+    return RunSettings(variants=tuple(variants), **options)
 
 
 def _remarks(

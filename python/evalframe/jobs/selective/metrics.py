@@ -64,8 +64,8 @@ def parse(name: str) -> tuple[Metric, dict[str, Any]]:
     for metric in _candidates(name):
         if name == metric.name:
             return metric, {}
-        if metric.label and (found := re.fullmatch(_pattern(metric.label), name)):
-            return metric, {key: float(value) for key, value in found.groupdict().items()}
+        if metric.label and (match := re.fullmatch(_pattern(metric.label), name)):
+            return metric, {key: float(value) for key, value in match.groupdict().items()}
     raise UnknownNameError.of("metric", name, registered())
 
 
@@ -112,21 +112,23 @@ def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[
 def _entry(
     job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str], folder: Path
 ) -> Iterator[MetricExpr]:
-    given = {"name": entry} if isinstance(entry, str) else dict(entry)
-    if not isinstance(given.get("name"), str) or not isinstance(given.get("alias", ""), str):
-        raise ParameterError(f"a metric needs a name, and perhaps an alias, got {given}")
-    metric, params, preset, called = _named(named := given.pop("name"), folder)
-    alias = given.pop("alias", called)
+    arguments = {"name": entry} if isinstance(entry, str) else dict(entry)
+    if not isinstance(arguments.get("name"), str) or not isinstance(
+        arguments.get("alias", ""), str
+    ):
+        raise ParameterError(f"a metric needs a name, and perhaps an alias, got {arguments}")
+    metric, params, preset, called = _named(named := arguments.pop("name"), folder)
+    alias = arguments.pop("alias", called)
     if alias == "":
         raise ParameterError(f"the alias of {named} is empty; give it a name, or leave it out")
-    for key in given:
+    for key in arguments:
         if key not in metric.params:
             raise UnknownNameError.of(f"argument of {metric.name}", key, metric.params)
         if key in params:
             raise ParameterError(
                 f"{named} has its {key} in its name; leave out {key}, or name it {metric.name!r}"
             )
-    params = {**preset, **params, **given}
+    params = {**preset, **params, **arguments}
     for key, value in params.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if key in NUMBERS and not number:

@@ -52,8 +52,8 @@ class Records:
     @property
     def rejected(self) -> dict[str, int]:
         """For each confidence that is short of rows, how many."""
-        own = {confidence: report.rejected for confidence, report in self.own.items()}
-        counts = {c: self.common.rejected + own.get(c, 0) for c in self.confidence}
+        by_confidence = {confidence: report.rejected for confidence, report in self.own.items()}
+        counts = {c: self.common.rejected + by_confidence.get(c, 0) for c in self.confidence}
         return {confidence: count for confidence, count in counts.items() if count}
 
     def valid(self, confidence: str) -> pl.LazyFrame:
@@ -71,8 +71,8 @@ class Records:
         lines = [f"{self.common.table}: rejected rows are written to {self.quarantine}"]
         lines += _reasons(self.common)
         for confidence in self.confidence:
-            kept = self.rows - self.rejected.get(confidence, 0)
-            lines.append(f"{confidence}: {kept:,} of {self.rows:,} rows accepted")
+            accepted = self.rows - self.rejected.get(confidence, 0)
+            lines.append(f"{confidence}: {accepted:,} of {self.rows:,} rows accepted")
             lines += _reasons(self.own[confidence]) if confidence in self.own else []
         return "\n".join(lines)
 
@@ -112,7 +112,7 @@ def _set_apart(
     if REJECTED_FOR in schema:
         raise ContractError(f"items: rename {REJECTED_FOR!r}, which quarantined rows gain.")
     numbered = items.with_row_index(_NUMBER)
-    own: dict[str, Report] = {}
+    by_confidence: dict[str, Report] = {}
     with replacing(path) as partial, scratch(len(job.confidence) + 1) as parts:
         shared = _contract(job, schema, chosen, ())
         common = validate(numbered, shared, on_invalid="quarantine", quarantine=parts[0])
@@ -122,12 +122,12 @@ def _set_apart(
                 column = (c for c in contract.columns if c.name == confidence)
                 rules = (rule for rule in contract.rules if confidence in rule.columns)
                 alone = Contract(contract.table, tuple(column), tuple(rules))
-                own[confidence] = validate(
+                by_confidence[confidence] = validate(
                     common.valid, alone, on_invalid="quarantine", quarantine=part
                 )
                 rejected.append(_named(part, confidence))
         pl.concat(rejected).sink_parquet(partial)
-    return Records(job.confidence, common, own, path)
+    return Records(job.confidence, common, by_confidence, path)
 
 
 def _named(part: Path, confidence: str | None) -> pl.LazyFrame:

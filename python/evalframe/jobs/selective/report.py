@@ -48,24 +48,26 @@ def metrics_report(
     notes: Sequence[str] = (),
 ) -> str:
     """The metrics of each group beside each other, with their intervals."""
-    known = result["metric"].unique(maintain_order=True).to_list()
-    shown = _usual(result) if metrics is None else list(metrics)
-    heads = {_column(metric): _head(metric) for metric in shown}
-    bare = () if metrics is not None else set(shown) - {*_MAIN}
-    table = _side_by_side(result, keys, "aurc" if "aurc" in shown else shown[0] if shown else None)
+    names = result["metric"].unique(maintain_order=True).to_list()
+    selected = _usual(result) if metrics is None else list(metrics)
+    heads = {_column(metric): _head(metric) for metric in selected}
+    bare = () if metrics is not None else set(selected) - {*_MAIN}
+    table = _side_by_side(
+        result, keys, "aurc" if "aurc" in selected else selected[0] if selected else None
+    )
     table = table.drop(
-        f"{_column(name)}_{end}" for name in bare for end in ("lower", "upper") if name in known
+        f"{_column(name)}_{end}" for name in bare for end in ("lower", "upper") if name in names
     )
     counts = {_N: "n"}
     if (table[_MISSING].fill_null(0) != 0).any():
         counts[_MISSING] = "missing"
-    told = list(notes)
-    if metrics is None and (others := [name for name in known if name not in shown]):
-        told.insert(0, f"Also in the result: {_families(others)}.")
-    if metrics is None and (forms := [_HEADS[name] for name in _FORMS if name in shown]):
-        told.insert(0, f"Of AURC: {', '.join(forms)}.")
+    sentences = list(notes)
+    if metrics is None and (others := [name for name in names if name not in selected]):
+        sentences.insert(0, f"Also in the result: {_families(others)}.")
+    if metrics is None and (forms := [_HEADS[name] for name in _FORMS if name in selected]):
+        sentences.insert(0, f"Of AURC: {', '.join(forms)}.")
     return wide_table(
-        table, keys, counts | heads, markdown=markdown, level=level, width=width, notes=told
+        table, keys, counts | heads, markdown=markdown, level=level, width=width, notes=sentences
     )
 
 

@@ -48,11 +48,11 @@ TABLES = ("metrics", "curve")
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
     resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
-    wanted = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
+    roles = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
     opened = _opened(job, place)
     items = opened.table
     job, items, told_calibrated = _with_calibration(job, items, place.folder)
-    chosen = choose(job, items, {*wanted, "loss"} if place.all_tables else wanted)
+    chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
     metrics = [
         resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
     ]
@@ -129,11 +129,11 @@ def written(outcome: Outcome, *, markdown: bool = False, width: int | None = Non
     """The metrics as text: those of the job, or the most important ones."""
     job = outcome.job
     assert isinstance(job, SelectiveJob)
-    asked = outcome.result["metric"].unique(maintain_order=True).to_list()
+    names = outcome.result["metric"].unique(maintain_order=True).to_list()
     return metrics_report(
         outcome.result,
         outcome.keys,
-        metrics=None if job.metrics is None else asked,
+        metrics=None if job.metrics is None else names,
         markdown=markdown,
         level=job.shown_level,
         width=width,
@@ -180,9 +180,13 @@ def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -
 
 def roles(job: SelectiveJob, folder: Path) -> set[str]:
     """Names that a job can map to columns: those of its metrics, and the usual ones."""
-    own = (metric.metric.roles.items() for metric in resolve(job, {}, folder))
+    of_metrics = (metric.metric.roles.items() for metric in resolve(job, {}, folder))
     features = read_calibration(folder / job.calibration).features if job.calibration else ()
-    return {*ROLES, *features, *(name for items in own for pair in items for name in pair if name)}
+    return {
+        *ROLES,
+        *features,
+        *(name for items in of_metrics for pair in items for name in pair if name),
+    }
 
 
 def _with_calibration(
@@ -205,11 +209,11 @@ def _with_calibration(
     if named == (_CONFIDENCE,):
         named = features if len(features) == 1 and features != (_STATED,) else ()
     others = [name for name in named if name != CALIBRATED]
-    told = f"{calibrator.method} of {', '.join(features)}, from {job.calibration}"
+    origin = f"{calibrator.method} of {', '.join(features)}, from {job.calibration}"
     return (
         msgspec.structs.replace(job, confidence=(*others, CALIBRATED)),
         items.with_columns(value.alias(CALIBRATED)),
-        {CALIBRATED: told},
+        {CALIBRATED: origin},
     )
 
 

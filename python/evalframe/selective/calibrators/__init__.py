@@ -1,7 +1,7 @@
 """Calibrators: maps from signals to the probability that an item is right."""
 
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import feature, feature_default, target
+from evalframe.selective.calibrators.features import check_present, feature, feature_default, target
 from evalframe.selective.calibrators.grouped import Grouped
 from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
@@ -20,6 +20,7 @@ __all__ = [
     "Isotonic",
     "Linear",
     "Temperature",
+    "check_present",
     "cross_fit",
     "feature",
     "feature_default",

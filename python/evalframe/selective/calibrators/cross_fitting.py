@@ -84,8 +84,10 @@ def cross_fit(
         raise ParameterError(f"folds must be a whole number of at least 2, got {folds!r}")
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ParameterError(f"seed must lie in [0, 2**32), got {seed!r}")
-    if taken := sorted({*_ADDED} & {*lazy.collect_schema().names()}):
-        raise ParameterError(f"cross_fit adds a column {taken[0]!r}; rename the one in the table")
+    if reserved := sorted({*_ADDED} & {*lazy.collect_schema().names()}):
+        raise ParameterError(
+            f"cross_fit adds a column {reserved[0]!r}; rename the one in the table"
+        )
     rows = lazy.with_columns(*keys.select(), unit.alias(_CLUSTER)).with_row_index(_ROW).collect()
     units = rows[_CLUSTER]
     missing = units.null_count() + (units.is_nan().sum() if units.dtype.is_float() else 0)
@@ -99,7 +101,7 @@ def cross_fit(
     internal = [_ROW, _CLUSTER, *keys.inner]
     groups = rows.partition_by(keys.inner, maintain_order=True) if keys.inner else [rows]
     parts = [
-        _crossed(group, fit, folds, seed, internal, columns, _place(group, keys))
+        _crossed(group, fit, folds, seed, internal, columns, _group_text(group, keys))
         for group in groups
     ]
     return pl.concat(parts).sort(_ROW).drop(internal)
@@ -112,33 +114,33 @@ def _crossed(
     seed: int,
     internal: Sequence[str],
     columns: Sequence[IntoExpr] | None,
-    place: str,
+    group: str,
 ) -> pl.DataFrame:
     """One group with its folds and calibrated values."""
-    dealt = rows.join(_deal(rows[_CLUSTER], folds, seed, place), on=_CLUSTER, maintain_order="left")
-    own = pl.col("fold")
-    given = rows.columns
+    dealt = rows.join(_deal(rows[_CLUSTER], folds, seed, group), on=_CLUSTER, maintain_order="left")
+    fold_of_row = pl.col("fold")
+    columns_before = rows.columns
     held_out: Any = pl
     for fold in range(folds):
-        others = dealt.filter(own != fold).select(pl.exclude(*internal, "fold"))
-        value = _applied(fit, others, columns, f"the rows outside fold {fold} of {folds}{place}")
-        held_out = held_out.when(own == fold).then(value)
-    whole = rows.select(pl.exclude(*internal))
-    in_sample = _applied(fit, whole, columns, f"all rows{place}")
+        others = dealt.filter(fold_of_row != fold).select(pl.exclude(*internal, "fold"))
+        value = _applied(fit, others, columns, f"the rows outside fold {fold} of {folds}{group}")
+        held_out = held_out.when(fold_of_row == fold).then(value)
+    all_rows = rows.select(pl.exclude(*internal))
+    in_sample = _applied(fit, all_rows, columns, f"all rows{group}")
     values = [held_out.alias(_ADDED[1]), in_sample.alias(_ADDED[2])]
-    made = dealt.with_columns(values).select(*given, *_ADDED)
-    unheld = made.filter(pl.col(_ADDED[1]).is_null() & pl.col(_ADDED[2]).is_not_null())
+    result = dealt.with_columns(values).select(*columns_before, *_ADDED)
+    unheld = result.filter(pl.col(_ADDED[1]).is_null() & pl.col(_ADDED[2]).is_not_null())
     if len(unheld):
         raise ParameterError(
-            f"cross_fit{place}: {len(unheld):,} of {len(made):,} rows can only be calibrated in "
+            f"cross_fit{group}: {len(unheld):,} of {len(result):,} rows can only be calibrated in "
             f"sample, the first with {unheld[_CLUSTER][0]!r} as cluster: outside its fold there "
             "are no rows of its group; give each group clusters in several folds, or name the "
             "groups in by"
         )
-    return made
+    return result
 
 
-def _deal(clusters: pl.Series, folds: int, seed: int, place: str) -> pl.DataFrame:
+def _deal(clusters: pl.Series, folds: int, seed: int, group: str) -> pl.DataFrame:
     """The fold of each cluster."""
     import numpy as np
 
@@ -146,7 +148,7 @@ def _deal(clusters: pl.Series, folds: int, seed: int, place: str) -> pl.DataFram
     if len(distinct) < folds:
         raise ParameterError(
             f"cross_fit: {folds} folds need at least as many clusters, but there are "
-            f"{len(distinct)}{place}; ask for fewer folds"
+            f"{len(distinct)}{group}; ask for fewer folds"
         )
     # This generator's shuffles are the same in every version of numpy.
     order = np.random.RandomState(seed).permutation(len(distinct))
@@ -157,15 +159,15 @@ def _applied(
     fit: Callable[[pl.DataFrame], Calibrator],
     rows: pl.DataFrame,
     columns: Sequence[IntoExpr] | None,
-    place: str,
+    where: str,
 ) -> pl.Expr:
     try:
         return fit(rows).apply(*columns or ())
     except EvalframeError as error:
-        raise type(error)(f"cross_fit, {place}: {error}") from error
+        raise type(error)(f"cross_fit, {where}: {error}") from error
 
 
-def _place(group: pl.DataFrame, keys: tables.Keys) -> str:
+def _group_text(group: pl.DataFrame, keys: tables.Keys) -> str:
     row = group.select(keys.inner).row(0) if keys.inner else ()
-    told = (f"{name}={value!r}" for name, value in zip(keys.names, row, strict=True))
-    return f" in group {', '.join(told)}" if keys.names else ""
+    keys_text = (f"{name}={value!r}" for name, value in zip(keys.names, row, strict=True))
+    return f" in group {', '.join(keys_text)}" if keys.names else ""

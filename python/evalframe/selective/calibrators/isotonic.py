@@ -46,12 +46,12 @@ def fit_isotonic(
 ) -> Isotonic | Grouped[Isotonic]:
     """The increasing map of one feature with the least squared error.
 
-    Rows of equal feature are averaged first. Of a run of equal values only the ends are kept as
-    knots; between knots the map is linear, beyond them constant.
+    Rows of equal feature are averaged first. Of a run of equal values only the ends are knots;
+    between knots the map is linear, beyond them constant.
 
     Args:
         frame: Rows to fit on.
-        feature: One column; null is refused.
+        feature: One column without nulls.
         target: The column to predict, on the scale 0 to 1 to which the map is clipped.
         by: Group keys: one calibrator per group.
         weight: Weight of each row.
@@ -60,9 +60,7 @@ def fit_isotonic(
         An `Isotonic`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: No rows, several features, or a column that is not a number.
-        ContractError: Rows with a null, with NaN or infinity.
+        EvalframeError: See `fit_temperature`; or there are several features.
 
     References:
         Zadrozny & Elkan (2002), Transforming classifier scores into accurate multiclass

@@ -56,27 +56,24 @@ def fit_logistic(
     """Logistic regression on standardised features: the exact optimum.
 
     Minimises the summed log-loss plus penalty / 2 times the squared length of the coefficients;
-    the intercept is not penalised. A feature that does not vary is divided by 1 and gets the
-    coefficient 0. The original's optimiser stops earlier: its probabilities differ by less than
-    1e-3 as a rule, and by up to 3e-3 of several correlated features.
+    the intercept is not penalised. A constant feature has the coefficient 0. The optimiser of
+    ai-psychiatrist stops earlier: its probabilities differ by up to 3e-3.
 
     Args:
         frame: Rows to fit on.
-        features: Columns; null is refused, see `feature` for the original's defaults.
-        correct: 1 or true where the row is right, else 0 or false.
+        features: Columns without nulls; see `feature` for defaults.
+        correct: 1 or true where the row is right, otherwise 0 or false.
         by: Group keys: one calibrator per group.
         weight: Weight of each row.
-        penalty: Above 0, so that separable classes have an optimum.
+        penalty: Above 0, so separable classes have an optimum.
         method: `platt` is the same with one feature (labels are not smoothed).
 
     Returns:
         A `Linear` with the link `sigmoid`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: No rows, one class only, a column that is not a number, `platt` with several
+        EvalframeError: See `fit_temperature`; or there is one class only, or `platt` has several
             features.
-        ContractError: Rows with a null, with NaN or infinity, or neither right nor wrong.
 
     References:
         Platt (1999), Probabilistic outputs for support vector machines; ai-psychiatrist 36e9fba.
@@ -93,9 +90,9 @@ def fit_logistic(
     mean, std = _scale(data)
     calibrators = []
     for number in range(len(data.groups) if data.by else 1):
-        own = slice(data.starts[number], data.starts[number + 1])
-        z = (data.x[own] - mean[number]) / std[number]
-        mass, hits = data.mass[own], data.hits[own]
+        group = slice(data.starts[number], data.starts[number + 1])
+        z = (data.x[group] - mean[number]) / std[number]
+        mass, hits = data.mass[group], data.hits[group]
         if not 0 < hits.sum() < mass.sum():
             only = "right" if hits.any() else "wrong"
             raise ParameterError(
@@ -147,23 +144,18 @@ def fit_linear(
 
     Args:
         frame: Rows to fit on.
-        features: Columns; null is refused, see `feature` for the original's defaults.
+        features: Columns without nulls; see `feature` for defaults.
         target: The column to predict, on the scale 0 to 1 to which the map is clipped.
         by: Group keys: one calibrator per group.
         weight: Weight of each row.
         alpha: Strength of the penalty, above 0.
-        method: The name that the artifact is to bear; the original has none for ridge.
+        method: The name in an artifact, which has none for ridge.
 
     Returns:
         A `Linear` with the link `identity`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: No rows, a column that is not a number, `platt` with several features.
-        ContractError: Rows with a null, with NaN or infinity.
-
-    References:
-        ai-psychiatrist 36e9fba.
+        EvalframeError: See `fit_temperature`; or `platt` has several features.
 
     Examples:
         >>> import polars as pl
@@ -224,8 +216,8 @@ def _scale(data: Levels) -> tuple[Floats, Floats]:
     lengths = np.diff(data.starts)
     mass = _totals(data.mass[:, None], data)
     low, high = (ufunc.reduceat(data.x, data.starts[:-1]) for ufunc in (np.minimum, np.maximum))
-    with np.errstate(over="ignore", invalid="ignore"):  # which is told of below
-        # The mean of a constant is the constant, which sums would miss by their rounding.
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below
+        # The mean of a constant is that constant, which sums would miss by rounding.
         mean = np.where(low == high, low, _totals(data.x * data.mass[:, None], data) / mass)
         deviation = data.x - mean.repeat(lengths, axis=0)
         std = np.sqrt(_totals(deviation**2 * data.mass[:, None], data) / mass)
@@ -269,7 +261,7 @@ def _logistic(z: Floats, mass: Floats, hits: Floats, penalty: float) -> Floats:
 
     start = np.zeros(design.shape[1])
     scale = 1 / mass.sum()
-    found = minimize(
+    optimum = minimize(
         lambda w: loss(w) * scale,
         start,
         jac=lambda w: gradient(w) * scale,
@@ -277,8 +269,8 @@ def _logistic(z: Floats, mass: Floats, hits: Floats, penalty: float) -> Floats:
         method="trust-exact",
         options={"gtol": 1e-7},
     )
-    # Where the loss no longer shows a difference its gradient still does: Newton steps to the end.
-    solution: Floats = found.x
+    # The gradient still differs where the loss no longer does, so Newton steps go on from there.
+    solution: Floats = optimum.x
     slope = gradient(solution)
     for _ in range(_POLISHES):
         nearer = solution - np.linalg.solve(hessian(solution), slope)

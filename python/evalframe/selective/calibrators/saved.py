@@ -143,9 +143,9 @@ def write_calibration(
     Args:
         calibrator: A calibrator, or an artifact as `train` returns it, without other arguments.
         path: The file, replaced if it exists.
-        target: See `to_artifact`.
+        target: See `to_artifact`, also for the other arguments; NaN is written as null.
         fitted_on: See `to_artifact`.
-        metrics: See `to_artifact`; NaN is written as null.
+        metrics: See `to_artifact`.
         created_at: See `to_artifact`.
 
     Raises:

@@ -198,11 +198,11 @@ def trained(
     lazy = items.lazy()
     schema = lazy.collect_schema()
     inputs = [as_expr(column) for column in features]
-    needed = columns_read(inputs)
+    required = columns_read(inputs)
     if folds is not None:
-        needed |= {*as_expr(cluster).meta.root_names()}
+        required |= {*as_expr(cluster).meta.root_names()}
         inputs.append(as_expr(cluster).alias(_CLUSTER))
-    if missing := needed - {*schema}:
+    if missing := required - {*schema}:
         raise MissingColumnsError.of("train", missing, schema)
     predicted = lazy.filter(pl.col("prediction").is_not_null())
     # The target is a column first, so that constant features repeat for each row.
@@ -244,10 +244,10 @@ def trained(
     return artifact | {"cross_validated_metrics": settings | _scores(crossed, target)}
 
 
-def check_columns(items: Frame, needed: Sequence[str]) -> None:
+def check_columns(items: Frame, required: Sequence[str]) -> None:
     """Raise if an item table lacks a column."""
     columns = items.lazy().collect_schema().names()
-    if missing := {*needed} - {*columns}:
+    if missing := {*required} - {*columns}:
         raise MissingColumnsError.of("training", missing, columns)
 
 

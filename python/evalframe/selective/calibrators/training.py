@@ -49,7 +49,7 @@ class Levels:
     inputs: tuple[pl.Expr, ...]
 
     def place(self, number: int) -> str:
-        """Words for a group, for messages; nothing if there are no keys."""
+        """The group in messages; empty without keys."""
         if not self.by:
             return ""
         row = self.groups.row(number, named=True)
@@ -57,7 +57,7 @@ class Levels:
 
     def fitted(self, calibrators: Sequence[AnyFitted]) -> AnyFitted | Grouped[AnyFitted]:
         """The one calibrator, or those of all groups."""
-        calibrators = [replace(own, inputs=self.inputs) for own in calibrators]
+        calibrators = [replace(each, inputs=self.inputs) for each in calibrators]
         return Grouped(self.by, self.groups, tuple(calibrators)) if self.by else calibrators[0]
 
     def each(
@@ -66,9 +66,9 @@ class Levels:
         """Fit each group by itself: scipy's optimisers take one problem at a time."""
         calibrators = []
         for number in range(len(self.starts) - 1):
-            own = slice(self.starts[number], self.starts[number + 1])
+            of_group = slice(self.starts[number], self.starts[number + 1])
             try:
-                calibrators.append(fit(self.x[own], self.mass[own], self.hits[own]))
+                calibrators.append(fit(self.x[of_group], self.mass[of_group], self.hits[of_group]))
             except ParameterError as error:
                 raise ParameterError(f"{error}{self.place(number)}") from error
         return self.fitted(calibrators)
@@ -98,7 +98,7 @@ def levels(
     keys = tables.Keys.of(by, taken=())
     goal, mass = as_expr(target), pl.lit(1.0) if weight is None else as_expr(weight)
     _check_columns(fit, rows, inputs, goal, mass, keys)
-    x = [f":x{place}" for place in range(len(inputs))]
+    x = [f":x{k}" for k in range(len(inputs))]
     roles = dict(zip((*x, ":y", ":w"), (*inputs, goal, mass), strict=True))
     rows = rows.select(*keys.select(), **{n: e.cast(pl.Float64) for n, e in roles.items()})
     demands = dict.fromkeys(x, feature_rules or {}) | {":y": rules}
@@ -145,10 +145,10 @@ def _check_columns(
     keys: tables.Keys,
 ) -> None:
     present = rows.collect_schema().names()
-    needed = columns_read((*inputs, goal, mass, *keys.exprs))
-    if missing := needed - {*present}:
+    required = columns_read((*inputs, goal, mass, *keys.exprs))
+    if missing := required - {*present}:
         raise MissingColumnsError.of(fit, missing, present)
-    numbers = {f"{place}": expr for place, expr in enumerate((*inputs, goal, mass))}
+    numbers = {f"{k}": expr for k, expr in enumerate((*inputs, goal, mass))}
     dtypes = rows.select(**numbers).collect_schema().dtypes()
     for dtype, expr in zip(dtypes, numbers.values(), strict=True):
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
@@ -166,7 +166,7 @@ def _check_rows(
     """Count the rows that cannot be used, all reasons in one pass."""
     weight = pl.col(":w")
     holds = {f"{name!r} is finite": pl.col(column).is_finite() for column, name in names.items()}
-    holds |= {  # of what is finite, since the rest is told of already
+    holds |= {  # of finite values only, since others are counted above
         f"{names[column]!r} is {words}": ~finite.fill_null(value=False) | rule(pl.col(column))
         for column, rules in demands.items()
         for finite in [pl.col(column).is_finite()]
@@ -175,12 +175,12 @@ def _check_rows(
     holds["the weight is finite and at least 0"] = weight.is_finite() & (weight >= 0)
     broken = [(~rule.fill_null(value=False)).sum().alias(words) for words, rule in holds.items()]
     total, *counts = rows.select(pl.len(), *broken).collect().row(0)
-    told = [f"  {words}: not so in {n:,}" for words, n in zip(holds, counts, strict=True) if n]
-    if told:
+    messages = [f"  {words}: not so in {n:,}" for words, n in zip(holds, counts, strict=True) if n]
+    if messages:
         raise ContractError(
             f"{fit}: {total:,} rows, of which some cannot be used. Null counts as not finite; "
             "leave such rows out, or fill them: in Python by feature(...) or fill_null(...), on "
             "the command line, with the original's default for a missing signal, by --rules "
             "reference."
-            "\n" + "\n".join(told)
+            "\n" + "\n".join(messages)
         )
