@@ -118,7 +118,7 @@ def test_one_evaluation_gives_all_metrics_of_totals_and_classes_with_intervals()
         [*total_score_metrics(), *binary_metrics()],
         by="mode",
         resample=ef.Bootstrap(cluster="participant_id", n=50, seed=1),
-    ).collect()
+    )
     assert made["metric"].unique(maintain_order=True).to_list() == [
         "coverage_total",
         "mean_absolute_error",
