@@ -41,7 +41,7 @@ class FamilyGroup(click.Group):
         self.family = family
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the main command where none is drop_unset."""
+        """Add the name of the main command if no command is named."""
         is_named = bool(args) and args[0] in self.list_commands(ctx)
         return super().parse_args(ctx, args if is_named else [self.family.main, *args])
 

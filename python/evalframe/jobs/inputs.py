@@ -27,33 +27,38 @@ _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
 _ARROW = partial(pl.scan_ipc, glob=False)
 
 
+# Without a schema Polars infers one anew from all rows in each query that reads a file.
+
+
 def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
     """JSON lines; what is not text in a column of texts becomes its JSON.
 
     Columns are in the order of the first line, which Polars loses; others follow by name.
     """
-    present = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
-    overrides = _as_text(texts, present)
-    table = pl.scan_ndjson(path, infer_schema_length=None, schema_overrides=overrides)
+    schema = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
+    table = pl.scan_ndjson(path, schema={**schema, **_as_text(texts, schema)})
     with path.open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"{}")
-    order = [name for name in decoded(first, path.name) if name in present]
-    return table.select(*order, *sorted(set(present) - {*order}))
+    order = [name for name in decoded(first, path.name) if name in schema]
+    return table.select(*order, *sorted(set(schema) - {*order}))
 
 
-def _as_text(texts: Collection[str], present: Collection[str]) -> dict[str, pl.DataType]:
-    return {name: pl.String() for name in texts if name in present}
+def _as_text(texts: Collection[str], schema: Collection[str]) -> dict[str, pl.DataType]:
+    return {name: pl.String() for name in texts if name in schema}
 
 
 def _scan_csv(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
-    """A CSV file, read through once.
+    """A CSV file, read once for its types and once for its columns without a value.
 
-    A column without a value becomes Null, not String, so that it joins other shards; and a line
-    with too many fields is found, which Polars passes over where it reads some columns only.
+    These become Null, not String, to join other shards; and a line with too many fields is an
+    error, which Polars overlooks if it reads some columns only.
     """
-    present = pl.scan_csv(path, glob=False, n_rows=0).collect_schema()
-    overrides = _as_text(texts, present)
-    table = pl.scan_csv(path, glob=False, infer_schema_length=None, schema_overrides=overrides)
+    names = pl.scan_csv(path, glob=False, n_rows=0).collect_schema()
+    overrides = _as_text(texts, names)
+    schema = pl.scan_csv(
+        path, glob=False, infer_schema_length=None, schema_overrides=overrides
+    ).collect_schema()
+    table = pl.scan_csv(path, glob=False, schema=schema)
     empty = table.select(pl.all().is_null().all()).collect()
     return table.cast({column.name: pl.Null for column in empty if column.all()})
 

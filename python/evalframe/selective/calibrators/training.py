@@ -179,8 +179,7 @@ def _check_rows(
     if messages:
         raise ContractError(
             f"{fit}: {total:,} rows, of which some cannot be used. Null counts as not finite; "
-            "leave such rows out, or fill them: in Python by feature(...) or fill_null(...), on "
-            "the command line, with the original's default for a missing signal, by --rules "
-            "reference."
+            "leave such rows out, or in Python fill them by feature(...) or fill_null(...); on the "
+            "command line, for a missing signal --rules reference takes the original's default."
             "\n" + "\n".join(messages)
         )
