@@ -187,7 +187,7 @@ def test_missing_signals(call: Any, runs: Path) -> None:
     similar = ("--features", "retrieval_similarity_mean")
     done = call(*line, *similar, exit_code=1)
     assert "'retrieval_similarity_mean' is finite: not so in " in done.stderr
-    assert "the original's default for a missing signal, by --rules reference" in done.stderr
+    assert "for a missing signal --rules reference takes the original's default" in done.stderr
     assert not Path("c.json").exists()
     assert call(*line, *similar, "--rules", "reference", "-q").stderr == ""
     done = call(*line, "--features", "token_mps", "--rules", "reference", "-q")
