@@ -19,10 +19,9 @@ from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
 from evalframe.core.state_tables import read_states
 from evalframe.resample.contraction import Contraction
-from evalframe.resample.draws import GROUPS, groups_left_out, left_out
+from evalframe.resample.draws import GROUPS, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
-from evalframe.resample.pools import number_groups, pools
-from evalframe.resample.uncertainty import flattened, replicates
+from evalframe.resample.uncertainty import flattened, number_groups, replicates
 from evalframe.survey.leaderboards import leaderboard
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import draws, intervals
+from evalframe.resample import intervals, paired
 
 RNG = np.random.default_rng(2)
 COLUMNS = [
@@ -161,7 +161,7 @@ def tiny_deltas(swaps):
 
 def test_a_permutation_test_counts_its_swaps():
     method = ef.Bootstrap(cluster="person", n=300, seed=1)
-    keep = np.concatenate(list(draws.swaps(method, 4, 0).chunks(300)))[:, :4]
+    keep = np.concatenate(list(paired.swaps(method, 4, 0).chunks(300)))[:, :4]
     as_far = np.abs(tiny_deltas(keep == 0)) >= 0.4375
     found = compare(
         TINY, metrics=ef.selective_risk, between="mode", resample=method, test="permutation"

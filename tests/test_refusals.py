@@ -12,7 +12,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import progress, uncertainty
+from evalframe.resample import methods, uncertainty
 
 ITEMS = pl.DataFrame(
     {
@@ -237,7 +237,7 @@ def test_progress_shows_on_a_terminal_and_only_there(monkeypatch):
         def isatty(self):
             return True
 
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(methods, "_PATIENCE", 0.0)
     for stream, expected in ((Terminal(), "bootstrap: 50 of 50"), (io.StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
         ef.evaluate(ITEMS, ef.aurc(), resample=BOOTSTRAP)

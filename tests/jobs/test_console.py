@@ -116,7 +116,7 @@ def test_folders_nobody_may_enter(folder: Path, given: str, output: str, message
 
 
 IMPATIENT = """
-import evalframe.resample.progress as progress
+import evalframe.resample.methods as progress
 progress._PATIENCE = 0.0
 from evalframe.jobs.cli import main
 main()

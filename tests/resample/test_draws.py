@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.resample import contraction, draws, uncertainty
+from evalframe.resample import contraction, draws, paired, uncertainty
 
 IDS = pl.Series(["p3", "p1", "p2", "p10", "ünï"])
 KINDS = ["reference", "counter", "poisson"]
@@ -105,7 +105,7 @@ def test_the_hash_is_fnv_1a():
 
 
 def test_left_out_and_nudged():
-    for weights, bumped in [(draws.leave_one_out(3), 0.0), (draws.nudged(3, 0.5), 1.5)]:
+    for weights, bumped in [(draws.nudged(3, -1.0), 0.0), (draws.nudged(3, 0.5), 1.5)]:
         expected = np.where(np.eye(3), bumped, 1.0)
         parts = list(weights.chunks(2))
         assert [len(part) for part in parts] == [2, 1]
@@ -118,7 +118,7 @@ def test_left_out_and_nudged():
 
 
 def test_swaps_move_a_cluster_from_one_side_to_the_other():
-    left, right = (all_of(draws.swaps(bootstrap(n=200), 6, side)) for side in (0, 1))
+    left, right = (all_of(paired.swaps(bootstrap(n=200), 6, side)) for side in (0, 1))
     own, other = left[:, :6], left[:, 6:]
     assert set(np.unique(left)) == {0, 1}
     np.testing.assert_array_equal(own + other, np.ones((200, 6)))

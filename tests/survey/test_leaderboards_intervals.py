@@ -71,7 +71,7 @@ def test_over_segments_as_evaluate(interval, weighted):
     weighting = "sample_size" if weighted else "segment"
     found = leaderboard(rows, weighting=weighting, resample=method).sort("model")
     metric = mean_score(weight="sample_size") if weighted else mean_score()
-    wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method).collect()
+    wanted = ef.evaluate(segment_scores(rows), metric, by="model", resample=method)
     for name, other in (("score", "estimate"), ("std_error",) * 2, ("lower",) * 2, ("upper",) * 2):
         assert found[name].to_list() == pytest.approx(wanted[other].to_list(), abs=1e-12)
 
@@ -85,7 +85,7 @@ def test_over_whole_segments_by_any_name_as_evaluate(cluster, draws_):
     method = ef.Bootstrap(cluster=cluster, n=200, seed=1, draws=draws_)
     found = leaderboard(rows, resample=method).sort("model")
     segments = segment_scores(rows).with_columns(**named)
-    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
+    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method)
     for name in ("std_error", "lower", "upper", "drop_rate"):
         assert found[name].to_list() == pytest.approx(wanted[name].to_list(), abs=1e-12)
     assert found["n_clusters"].to_list() == wanted["n_clusters"].to_list()
@@ -176,7 +176,7 @@ def test_segments_drawn_within_regions_as_evaluate():
     method = ef.Bootstrap(cluster="segment_id", within="region", n=100, interval="percentile")
     found = leaderboard(rows, resample=method).sort("model")
     segments = segment_scores(rows).with_columns(region=region)
-    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method).collect()
+    wanted = ef.evaluate(segments, mean_score(), by="model", resample=method)
     for name in ("std_error", "lower", "upper"):
         assert found[name].to_list() == pytest.approx(wanted[name].to_list(), abs=1e-12)
 

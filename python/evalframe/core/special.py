@@ -1,4 +1,4 @@
-"""Functions that Polars lacks, as elementwise expressions over whole columns."""
+"""Functions that Polars lacks, as expressions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats
 
 _LARGE = 64.0
+
+DECIMALS = 12
+"""Decimals of scores that ranks use; others depend on the order of summation."""
 
 
 def harmonic_increase(start: pl.Expr, stop: pl.Expr) -> pl.Expr:
@@ -55,6 +58,26 @@ def wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     lower = pl.when(share > 0.0).then(((centre - spread) / scale).clip(0.0))
     upper = pl.when(share < 1.0).then(((centre + spread) / scale).clip(None, 1.0))
     return lower.otherwise(0.0 * share), upper.otherwise(1.0 + 0.0 * share)
+
+
+def settled(score: pl.Expr) -> pl.Expr:
+    """Scores by which entries are ranked.
+
+    >>> pl.select(settled(pl.lit(0.1) + pl.lit(0.2)) == settled(pl.lit(0.3))).item()
+    True
+    """
+    return score.round(DECIMALS)
+
+
+def ranks(score: pl.Expr, within: Sequence[str]) -> pl.Expr:
+    """Ranks within groups of these keys, the best is 1; tied entries share the better one.
+
+    >>> table = pl.DataFrame({"score": [0.5, 0.9, 0.5, None]})
+    >>> table.select(ranks(pl.col("score"), [])).to_series().to_list()
+    [2, 1, 2, None]
+    """
+    rank = settled(score).rank("min", descending=True).cast(pl.Int64)
+    return rank.over(within) if within else rank
 
 
 def _increase(start: Floats, stop: Floats) -> Floats:

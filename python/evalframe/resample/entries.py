@@ -11,7 +11,7 @@ from evalframe.core.states import States
 from evalframe.core.tables import Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.pools import BOARD, Boards, pools
+from evalframe.resample.draws import BOARD, Boards, pools
 from evalframe.resample.ranks import RANKS, rank_limits
 from evalframe.resample.uncertainty import estimated
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MOST_BIAS = 0.5
 """The most, in standard errors, that an expanded BCa interval is moved for bias.
 
-A larger one is no longer small beside the spread, as BCa supposes: replicates of a calibration
-error lie far above the estimate, which itself lies above the truth, and moving the interval by all
-of it would leave next to nothing of it.
+BCa supposes that the bias is small beside the spread. Replicates of a calibration error lie far
+above the estimate, which itself lies above the truth: moved by all of it, an interval would have
+almost no width.
 """
 
 
@@ -276,15 +276,12 @@ def without_lone(spread: Spread, clusters: Ints) -> Spread:
 def within_range(
     method: Method, spread: Spread, points: Floats, least: Floats, most: Floats
 ) -> Spread:
-    """Cut off intervals at the smallest and largest possible values.
-
-    Quantiles of replicates lie within the range as replicates do, and stay unchanged. A limit that
-    the estimate itself exceeds is ignored: the range was declared for other values.
-    """
+    """Cut off intervals, unless they end at replicates, at the smallest and largest values."""
     from evalframe.resample.methods import Bootstrap
 
     if isinstance(method, Bootstrap) and not INTERVALS[method.interval].is_cut:
         return spread
+    # A limit that the estimate itself exceeds is ignored: it was declared for other values.
     least = np.where(points < least, -np.inf, least)
     most = np.where(points > most, np.inf, most)
     lower, upper = (np.clip(end, least, most) for end in (spread.lower, spread.upper))
@@ -310,11 +307,8 @@ def jackknife_spread(points: Floats, left_out: Floats, level: float) -> Spread:
 
 
 def linear_spread(points: Floats, influence: Floats, level: float) -> Spread:
-    """Uncertainty from derivatives by the weights of clusters (clusters by estimates).
-
-    They are taken about their mean, which is 0 unless the metric grows with the number of rows, as
-    a count does.
-    """
+    """Uncertainty from derivatives by the weights of clusters (clusters by estimates)."""
+    # Their mean is 0 unless the metric grows with the number of rows, as a count does.
     clusters = len(influence)
     factor = clusters / (clusters - 1) if clusters > 1 else np.nan
     about = influence - influence.mean(axis=0)

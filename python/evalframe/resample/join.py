@@ -15,10 +15,8 @@ from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.states import CLUSTER
 from evalframe.resample import draws, intervals
-from evalframe.resample.checks import check_enough, check_known
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.methods import Bootstrap, Method
-from evalframe.resample.progress import reporter
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from evalframe.core.typing import IntoExpr
 
 # The names of `intervals.INTERVALS`, for type checkers and without loading it.
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
 Progress: TypeAlias = Callable[[int, int], None]
+
+_PATIENCE = 2.0
+"""Seconds before progress is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,3 +192,52 @@ Method: TypeAlias = Bootstrap | Jackknife | Linearized
 def _check_level(level: float) -> None:
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise ParameterError(f"level must lie in (0, 1), got {level!r}; 0.95 is customary")
+
+
+def check_known(clusters: pl.Series) -> None:
+    """Raise ParameterError if the id of a cluster, or a field of it, is null or NaN."""
+    if _some_unknown(clusters):
+        raise ParameterError(
+            "the cluster column has null or NaN ids, and a row without a cluster cannot be "
+            "resampled; fill them in or filter those rows"
+        )
+
+
+def check_enough(sizes: pl.Series, clusters: pl.Series) -> None:
+    """Raise ParameterError if no group has two clusters; `sizes` are numbers of clusters."""
+    if sizes.to_numpy().max(initial=0) < 2:
+        raise ParameterError(
+            "the resampling needs at least two clusters in a group, or on each side of a pair, and "
+            f"none has two (first id: {clusters[0]!r}); name a finer column by ",
+            Argument("cluster"),
+            ", or leave out ",
+            Argument("resample"),
+        )
+
+
+def _some_unknown(clusters: pl.Series) -> bool:
+    import polars as pl
+
+    if isinstance(clusters.dtype, pl.Struct):
+        fields = clusters.struct.unnest()
+        return clusters.has_nulls() or any(_some_unknown(field) for field in fields)
+    return clusters.has_nulls() or bool(clusters.dtype.is_float() and clusters.is_nan().any())
+
+
+def reporter(what: str) -> Progress:
+    """A callback that shows the progress of long work, after two seconds, on a terminal."""
+    started = time.monotonic()
+    shown = False
+
+    def report(done: int, total: int) -> None:
+        nonlocal shown
+        elapsed = time.monotonic() - started
+        if not sys.stderr.isatty() or (elapsed < _PATIENCE and not shown):
+            return
+        shown = True
+        left = elapsed * (total - done) / max(done, 1)
+        end = "\n" if done >= total else ""
+        sys.stderr.write(f"\r{what}: {done:,} of {total:,}, {left:.0f} s left   {end}")
+        sys.stderr.flush()
+
+    return report

@@ -12,8 +12,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP, Contraction
-from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, flat, pools
-from evalframe.resample.progress import reporter
+from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
+from evalframe.resample.methods import reporter
 from evalframe.resample.uncertainty import replicates
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def paired_spread(
     matching, metrics = comparison.matching, states.metrics
     keys = states.keys.inner
     *by, side = keys
-    tables, on = flat(states.tables)
+    tables, on = cluster_columns(states.tables)
     present = pl.concat([table.select(*keys, *on) for table in tables]).unique()
     pairs = pairs_of(present.select(keys).unique().sort(keys), by, side, comparison)
     names = on
@@ -343,6 +343,24 @@ def delta_of(left: Floats, right: Floats, least: float) -> Floats:
     return np.where(np.abs(gap) <= least, 0.0, gap)
 
 
+def swaps(method: Bootstrap, clusters: int, side: int) -> draws.Weights:
+    """Weights of the left and right selves of clusters whose sides are swapped at random.
+
+    `side` is 0 for the rows that are left after the swaps, 1 for those that are right.
+    """
+    slots = np.arange(clusters, dtype=np.uint64)
+
+    def rows(chunk: int) -> Iterator[draws.Chunk]:
+        for first in range(0, method.n, chunk):
+            swap = (
+                draws.uniform_draws(method.seed, first, min(chunk, method.n - first), slots) < 0.5
+            )
+            from_left = swap if side else ~swap
+            yield np.concatenate([from_left, ~from_left], axis=1).astype(np.float64)
+
+    return draws.Weights(method.n, 2 * clusters, rows)
+
+
 def _permuted(method: Bootstrap, pool: Pool) -> Floats:
     """Differences after swapping the sides of random clusters.
 
@@ -361,7 +379,7 @@ def _permuted(method: Bootstrap, pool: Pool) -> Floats:
     contraction = Contraction(pool.states.with_tables(doubled), pairs, 2 * clusters)
     progress = method.progress or reporter("permutation")
     left, right = (
-        replicates(contraction, draws.swaps(method, clusters, side), progress) for side in (0, 1)
+        replicates(contraction, swaps(method, clusters, side), progress) for side in (0, 1)
     )
     permuted: Floats = right - left
     return permuted

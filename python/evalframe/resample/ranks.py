@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evalframe.resample.settled import DECIMALS
+from evalframe.core.special import DECIMALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

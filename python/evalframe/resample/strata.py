@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from evalframe.resample import draws
-from evalframe.resample.checks import check_enough, check_known
-from evalframe.resample.draws import Weights
+from evalframe.resample.draws import MEMBER, STRATUM, Weights
+from evalframe.resample.methods import check_enough, check_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,9 +22,6 @@ SLOT = ":slot"
 
 STRATUM_SIZE = ":stratum_size"
 """How many clusters there are in the stratum of a cluster."""
-
-STRATUM, MEMBER = ":stratum", ":member"
-"""The fields of a cluster that is drawn within a stratum."""
 
 _GAP = "\x1f"
 
@@ -119,10 +116,7 @@ def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = N
             yield from draws.bootstrap_weights(method, names).chunks(chunk)
             return
         for drawn in _slots(method, strata, names, chunk, second=stream is not None):
-            rows = len(drawn)
-            drawn += strata.firsts + np.arange(rows)[:, None] * count
-            counted = np.bincount(drawn.ravel(), minlength=rows * count)
-            yield counted.reshape(rows, count).astype(np.float64)
+            yield draws.times_drawn(drawn + strata.firsts, count)
 
     return Weights(method.n, count, counts)
 

@@ -13,11 +13,10 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.states import CLUSTER
 from evalframe.resample import draws, intervals
-from evalframe.resample.contraction import Contraction
+from evalframe.resample.contraction import GROUP, Contraction
+from evalframe.resample.draws import Pool, pools
 from evalframe.resample.influence import influences, is_carried
-from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress
-from evalframe.resample.pools import Pool, number_groups, pools
-from evalframe.resample.progress import reporter
+from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,8 +54,21 @@ def spread(method: Method, states: States[pl.DataFrame]) -> pl.DataFrame:
         for number, metric in enumerate(states.metrics):
             columns = [pl.Series(name, rows[number]) for name, rows in values.items()]
             named = keys.with_columns(pl.lit(metric.name).alias("metric"))
-            parts.append(named.with_columns(pool.n_clusters, *columns))
+            counts = pl.Series("n_clusters", pool.counts, dtype=pl.Int64)
+            parts.append(named.with_columns(counts, *columns))
     return pl.concat(parts)
+
+
+def number_groups(states: States[pl.DataFrame], groups: pl.DataFrame) -> States[pl.DataFrame]:
+    """The states with the number of the group in place of the keys."""
+    keys = states.keys.inner
+    if keys:
+        numbered = groups.with_row_index(GROUP)
+        tables = [t.join(numbered, on=keys, nulls_equal=True).drop(keys) for t in states.tables]
+    else:
+        number = pl.lit(0, dtype=pl.UInt32).alias(GROUP)
+        tables = [table.with_columns(number) for table in states.tables]
+    return states.with_tables(tables)
 
 
 def _without_rows(groups: pl.DataFrame, states: States[pl.DataFrame]) -> pl.DataFrame:
@@ -156,7 +168,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
         sample = intervals.Sample(flat, flattened(drawn), without, sizes)
         made = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
-        without = flattened(all_of(draws.leave_one_out(pool.clusters)))
+        without = flattened(all_of(draws.nudged(pool.clusters, -1.0)))
         made = intervals.jackknife_spread(flat, without, method.level)
     else:
         influence = _influence(contraction, pool, points, progress)

@@ -10,9 +10,9 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.resample import intervals
-from evalframe.resample.checks import check_enough, check_known
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.methods import Bootstrap
+from evalframe.resample.draws import BATCH, Boards, cluster_columns, pools
+from evalframe.resample.methods import Bootstrap, check_enough, check_known
 from evalframe.resample.paired import (
     DIFFERENCE,
     Comparison,
@@ -23,8 +23,7 @@ from evalframe.resample.paired import (
     rounding,
     shared_clusters,
 )
-from evalframe.resample.pools import BATCH, Boards, flat, number_groups, pools
-from evalframe.resample.uncertainty import estimated
+from evalframe.resample.uncertainty import estimated, number_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +55,7 @@ def unpaired_spread(
         method = method.of_differences
     keys, metrics = states.keys.inner, states.metrics
     *by, side = keys
-    named, on = flat(states.tables)
+    named, on = cluster_columns(states.tables)
     present = pl.concat([table.select(*keys, *on) for table in named]).unique()
     check_known(present[on[-1]])
     groups = present.select(keys).unique().sort(keys)

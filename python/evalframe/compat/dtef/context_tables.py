@@ -9,7 +9,7 @@ import polars as pl
 from evalframe.compat.dtef.original_runs import FIRST, ROW, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
-from evalframe.resample.settled import settled
+from evalframe.core.special import settled
 from evalframe.survey.leaderboards.context import ContextLevel, mean_slopes, segment_slopes
 from evalframe.survey.leaderboards.rows import CONTEXT
 

@@ -16,7 +16,7 @@ from evalframe.compat.dtef.original_runs import (
     without_contexts,
 )
 from evalframe.core.frames import like_input
-from evalframe.resample.settled import settled
+from evalframe.core.special import settled
 from evalframe.survey.leaderboards.disparity import CONCERN, largest_gaps
 from evalframe.survey.leaderboards.rows import is_baseline
 

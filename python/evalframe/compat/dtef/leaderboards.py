@@ -23,8 +23,8 @@ from evalframe.compat.dtef.original_runs import (
 )
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.special import settled
 from evalframe.core.tables import lazy
-from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.disparity import largest_gaps
 from evalframe.survey.leaderboards.leaderboard import cluster_of, required_columns
 from evalframe.survey.leaderboards.rows import CLUSTER, CONTEXT

@@ -236,7 +236,7 @@ def _paired(
 ) -> pl.DataFrame:
     from evalframe.replication.uncertainty.score_states import KNOWN
     from evalframe.resample.paired import Comparison, Matching, paired_spread
-    from evalframe.resample.strata import MEMBER, STRATUM
+    from evalframe.resample.draws import MEMBER, STRATUM
 
     inner = type(keys)(tuple(keys.inner), tuple(map(pl.col, keys.inner)))
     bounds = [metric.bound for metric in metrics]

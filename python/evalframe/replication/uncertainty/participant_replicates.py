@@ -17,7 +17,7 @@ from evalframe.replication.uncertainty.clusters import ENTRY, numbers, with_entr
 from evalframe.replication.uncertainty.pipeline import SCORES
 from evalframe.resample import intervals
 from evalframe.resample.methods import Bootstrap
-from evalframe.resample.progress import reporter
+from evalframe.resample.methods import reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

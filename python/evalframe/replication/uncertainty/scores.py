@@ -30,7 +30,7 @@ from evalframe.replication.uncertainty.score_states import (
 )
 from evalframe.resample.entries import Ranking, entry_spreads
 from evalframe.resample.ranks import rank_columns
-from evalframe.resample.settled import ranks
+from evalframe.core.special import ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,8 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.special import settled
 from evalframe.core.tables import lazy
-from evalframe.resample.settled import settled
 from evalframe.survey.leaderboards.leaderboard import board, named_attributes
 from evalframe.survey.leaderboards.rows import scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments

@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
-from evalframe.resample.settled import settled
+from evalframe.core.special import settled
 from evalframe.survey.leaderboards.rows import deviation, is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments
 

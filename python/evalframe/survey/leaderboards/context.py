@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
-from evalframe.resample.settled import settled
+from evalframe.core.special import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
 from evalframe.survey.leaderboards.segments import run_scores

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.frames import like_input
-from evalframe.resample.settled import settled
+from evalframe.core.special import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import is_baseline, scored_rows
 from evalframe.survey.leaderboards.segments import kept_segments

@@ -10,9 +10,9 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
+from evalframe.core.special import ranks, settled
 from evalframe.core.tables import lazy
 from evalframe.evaluation import named_cluster
-from evalframe.resample.settled import ranks, settled
 from evalframe.survey.leaderboards.rows import (
     CLUSTER,
     MASS,
