@@ -235,8 +235,8 @@ def _paired(
     cluster: Cluster,
 ) -> pl.DataFrame:
     from evalframe.replication.uncertainty.score_states import KNOWN
-    from evalframe.resample.paired import Comparison, Matching, paired_spread
     from evalframe.resample.draws import MEMBER, STRATUM
+    from evalframe.resample.paired import Comparison, Matching, paired_spread
 
     inner = type(keys)(tuple(keys.inner), tuple(map(pl.col, keys.inner)))
     bounds = [metric.bound for metric in metrics]

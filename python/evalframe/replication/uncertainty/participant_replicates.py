@@ -16,8 +16,7 @@ from evalframe.replication.participants.replicates import REPLICATE
 from evalframe.replication.uncertainty.clusters import ENTRY, numbers, with_entries, with_spreads
 from evalframe.replication.uncertainty.pipeline import SCORES
 from evalframe.resample import intervals
-from evalframe.resample.methods import Bootstrap
-from evalframe.resample.methods import reporter
+from evalframe.resample.methods import Bootstrap, reporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.special import ranks
 from evalframe.replication.agreement.ecs import ecs_of
 from evalframe.replication.agreement.pooling import means_of, of_findings, of_studies
 from evalframe.replication.uncertainty.clusters import (
@@ -30,7 +31,6 @@ from evalframe.replication.uncertainty.score_states import (
 )
 from evalframe.resample.entries import Ranking, entry_spreads
 from evalframe.resample.ranks import rank_columns
-from evalframe.core.special import ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
