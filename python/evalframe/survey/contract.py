@@ -223,13 +223,13 @@ def _sizes(sample_size: str | None) -> list[Rule]:
     if sample_size is None:
         return []
     size = pl.col(sample_size).cast(pl.Float64)
-    whole = Rule(
+    integral = Rule(
         f"{sample_size} is a whole number",
         size == size.round(),
         (sample_size,),
         f"round {sample_size!r}, or set it to null",
     )
-    return [_not_negative(sample_size), whole]
+    return [_not_negative(sample_size), integral]
 
 
 def _one_size(sample_size: str, distribution: list[str]) -> Rule:

@@ -151,7 +151,7 @@ def prompt_scores(
 def with_values(
     predictions: Frame,
     metric: Metric,
-    known: Mapping[str, Callable[..., pl.Expr]],
+    registry: Mapping[str, Callable[..., pl.Expr]],
     predicted: IntoExpr,
     actual: IntoExpr,
     status: str,
@@ -162,7 +162,7 @@ def with_values(
             f"score: {metric} is not a similarity from 0 to 1 of which more is better; turn it "
             "around in an expression, such as metric=1 - ef.survey.total_variation_distance()"
         )
-    value = metric_expression(metric, PREDICTED, ACTUAL, known)
+    value = metric_expression(metric, PREDICTED, ACTUAL, registry)
     lazy = predictions.lazy()
     lists = {PREDICTED: as_expr(predicted), ACTUAL: as_expr(actual)}
     schema = lazy.collect_schema()

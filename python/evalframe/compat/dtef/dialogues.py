@@ -105,9 +105,9 @@ def read_dialogues(
         [('GD9', 'gender:male', [0.6, 0.4]), ('GD9', 'gender:female', [0.75, 0.25])]
     """
     check_choice("sample_sizes", sample_sizes, SampleSizes)
-    for name, texts in {"prefixes": prefixes, "excluded": excluded}.items():
-        if isinstance(texts, str):
-            raise ParameterError(f"{name} is a list of texts, got {texts!r}; write [{texts!r}]")
+    for name, strings in {"prefixes": prefixes, "excluded": excluded}.items():
+        if isinstance(strings, str):
+            raise ParameterError(f"{name} is a list of texts, got {strings!r}; write [{strings!r}]")
     _check_patterns(excluded)
     path = Path(aggregate)
     table = _texts(path, {_ID, _TYPE, _TEXT, _OPTION})
@@ -118,8 +118,8 @@ def read_dialogues(
     onboarding = pl.any_horizontal(
         pl.lit(value=False), *(pl.col(_TEXT).str.contains(f"(?i){pattern}") for pattern in excluded)
     )
-    asked = polls.filter(~onboarding)
-    percents = _long(path, asked, members, "percent")
+    selected_questions = polls.filter(~onboarding)
+    percents = _long(path, selected_questions, members, "percent")
     if counts is not None:
         percents = percents.join(
             _respondents(Path(counts), members, sample_sizes),
@@ -136,7 +136,9 @@ def read_dialogues(
     shares = selected.with_columns(
         pl.col("percent").fill_null(0.0), round=pl.lit(round or path.name.split("_")[0])
     )
-    questions = asked.select(question_id=_ID, question_text=_TEXT).unique(maintain_order=True)
+    questions = selected_questions.select(question_id=_ID, question_text=_TEXT).unique(
+        maintain_order=True
+    )
     with naming(str(path)):
         survey = as_survey(shares, questions=questions)
     left_out = _left_out(path, polls.filter(onboarding), percents, few, silent, min_sample_size)
@@ -204,10 +206,10 @@ _CELLS = {"percent": "numbers", "sample_size": "whole numbers"}
 def _numbers(path: Path, long: pl.DataFrame, name: str) -> pl.DataFrame:
     text = pl.col("cell").str.strip_suffix("%").str.strip_chars()
     number = text.cast(pl.Float64, strict=False)
-    known = number.is_finite().fill_null(value=False)
+    is_valid = number.is_finite().fill_null(value=False)
     if name == "sample_size":
-        known &= (number == number.round()) & (number.abs() <= LARGEST)
-    wrong = long.filter(text != "", ~known)
+        is_valid &= (number == number.round()) & (number.abs() <= LARGEST)
+    wrong = long.filter(text != "", ~is_valid)
     if len(wrong):
         row = wrong.row(0, named=True)
         raise InputError(

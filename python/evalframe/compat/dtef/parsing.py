@@ -161,19 +161,19 @@ def _labelled(rows: pl.DataFrame) -> pl.Series:
 
 def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
     """The array of numbers under the `key` of a batched response; null without one."""
-    asked = (
+    objects = (
         rows.select(pl.int_range(pl.len()).alias("row"), "text", "key")
         .filter(pl.col("key") != "")
         .with_columns(object=pl.col("text").str.extract(_OBJECT, 0))
         .filter(pl.col("object").is_not_null())
     )
     plain_key = ~pl.col("key").str.contains(r'["\\\x00-\x1f]')
-    common = asked.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
-    other = asked.filter(~common)
+    common = objects.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
+    other = objects.filter(~common)
     valid = _is_value(_skeletons(other["object"]))
     strict, loose = other.filter(valid), other.filter(~valid)
     parts = [
-        _of_arrays(asked.filter(common)),
+        _of_arrays(objects.filter(common)),
         strict.select("row", vector=_number_members(strict["object"], strict["key"])),
         _after_key(loose),
     ]
@@ -198,8 +198,8 @@ def _after_key(rows: pl.DataFrame) -> pl.DataFrame:
     arrays = [pl.DataFrame(schema={"row": pl.Int64, "vector": VECTOR})]
     left = rows.select("row", "key", rest="text")
     while not left.is_empty():
-        place = pl.col("rest").str.find(_quoted(), literal=True)
-        here = pl.col("rest").cast(pl.Binary).bin.slice(place).cast(pl.String)
+        offset = pl.col("rest").str.find(_quoted(), literal=True)
+        here = pl.col("rest").cast(pl.Binary).bin.slice(offset).cast(pl.String)
         behind = pl.col("rest").str.strip_prefix(_quoted())
         next_quote = pl.col("rest").str.slice(1)
         left = (
@@ -259,12 +259,12 @@ def _letters_of_strings() -> pl.Expr:
     return pl.when(~letters.list.contains(None, nulls_equal=True)).then(letters)
 
 
-def _skeletons(texts: pl.Series) -> pl.Series:
+def _skeletons(strings: pl.Series) -> pl.Series:
     """The tokens, with `"` for each string and `0` for other scalars; null if one is invalid."""
     text = pl.col("text")
     tokens = text.str.replace_all(_STRING, '"').str.replace_all(_SCALAR, "0")
     skeleton = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(_JSON_SPACE, ""))
-    return texts.to_frame("text").select(skeleton).to_series()
+    return strings.to_frame("text").select(skeleton).to_series()
 
 
 def _is_value(skeleton: pl.Series) -> pl.Series:
@@ -289,9 +289,9 @@ def _unescaped(strings: pl.Expr) -> pl.Expr:
     )
 
 
-def _number_members(texts: pl.Series, keys: pl.Series) -> pl.Series:
+def _number_members(objects: pl.Series, keys: pl.Series) -> pl.Series:
     """The last member of a key in each object if it is an array of numbers alone, else null."""
-    numbered = pl.DataFrame({"text": texts, "key": keys}).with_row_index("row")
+    numbered = pl.DataFrame({"text": objects, "key": keys}).with_row_index("row")
     tokens = (
         numbered.with_columns(token=pl.col("text").str.extract_all(_TOKEN))
         .drop("text")
@@ -304,8 +304,8 @@ def _number_members(texts: pl.Series, keys: pl.Series) -> pl.Series:
         & (pl.col("depth") == 1)
         & (pl.col("token").shift(-1) == ":")
     )
-    named = tokens.with_columns(value=pl.col("token").shift(-2)).filter(is_key)
-    hit = named.filter(_unescaped(pl.col("token")) == pl.col("key"))
+    keys_and_values = tokens.with_columns(value=pl.col("token").shift(-2)).filter(is_key)
+    hit = keys_and_values.filter(_unescaped(pl.col("token")) == pl.col("key"))
     last = hit.unique("row", keep="last", maintain_order=True).filter(value="[")
     inside = _until_closed(last.select("row", "place"), tokens.select("token", "place"))
     numbers = inside.group_by("row", maintain_order=True).agg(
@@ -314,8 +314,8 @@ def _number_members(texts: pl.Series, keys: pl.Series) -> pl.Series:
     empty = last.join(numbers, on="row", how="left", maintain_order="left").select(
         "row", pl.col("vector").fill_null(pl.lit([], dtype=pl.List(pl.Float64())))
     )
-    whole = empty.filter(~pl.col("vector").list.contains(None, nulls_equal=True))
-    joined = numbered.select("row").join(whole, on="row", how="left", maintain_order="left")
+    complete = empty.filter(~pl.col("vector").list.contains(None, nulls_equal=True))
+    joined = numbered.select("row").join(complete, on="row", how="left", maintain_order="left")
     return joined["vector"]
 
 
@@ -331,7 +331,7 @@ def _until_closed(keys: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
     spans = keys.join_asof(
         closers.set_sorted("end"), left_on="place", right_on="end", strategy="forward"
     )
-    places = spans.select("row", place=pl.int_ranges(pl.col("place") + 3, "end")).explode(
+    positions = spans.select("row", place=pl.int_ranges(pl.col("place") + 3, "end")).explode(
         "place", empty_as_null=False
     )
-    return places.join(tokens, on="place", how="left", maintain_order="left")
+    return positions.join(tokens, on="place", how="left", maintain_order="left")

@@ -136,8 +136,8 @@ def _item_tokens(survey: Survey) -> pl.DataFrame:
     answers = survey.responses.group_by(_KEYS, maintain_order=True).agg(
         units=(percent + label).sum() + 2 * (pl.len().cast(pl.Int64) - 1)
     )
-    asked = survey.questions.select("round", "question_id", text=utf16_units("question_text"))
-    joined = answers.join(asked, on=["round", "question_id"], maintain_order="left")
+    questions = survey.questions.select("round", "question_id", text=utf16_units("question_text"))
+    joined = answers.join(questions, on=["round", "question_id"], maintain_order="left")
     return joined.select(*_KEYS, cost=_tokens(pl.col("units") + pl.col("text") + _ITEM))
 
 

@@ -150,13 +150,13 @@ def _responses(
         "own_size": pl.Int64(),
         "percent": pl.List(pl.Float64()),
     }
-    texts = questions.select("round", "question_id", "options")
+    options = questions.select("round", "question_id", "options")
     groups = segments.select(
         "round", "segment_id", "segment_attribute", "segment_value", "sample_size"
     )
     lists = (
         pl.DataFrame(rows, schema=schema, orient="row")
-        .join(texts, on=["round", "question_id"], how="left", maintain_order="left")
+        .join(options, on=["round", "question_id"], how="left", maintain_order="left")
         .join(groups, on=["round", "segment_id"], how="left", maintain_order="left")
     )
     n_options = pl.col("percent").list.len().cast(pl.Int64)

@@ -34,9 +34,9 @@ def results(sources: Sources) -> Iterator[Result]:
     each = listed(sources, Mapping)
     if not each:
         raise InputError("no run result to read; name a file, a glob or a folder")
-    for place, source in enumerate(each):
+    for index, source in enumerate(each):
         if isinstance(source, Mapping):
-            yield _sound(Result(f"run result {place}", source))
+            yield _sound(Result(f"run result {index}", source))
             continue
         for path in files_of(source, ".json"):
             yield _read(path)
@@ -56,9 +56,9 @@ def _read(path: Path) -> Result:
 def _sound(result: Result) -> Result:
     """Raise InputError if a text has half of a character (a lone surrogate)."""
     if is_half(result.content):
-        place = ".".join(_place_of_half(result.content))
+        path = ".".join(_place_of_half(result.content))
         raise InputError(
-            f"{result.name}: {place} has half of a character (a lone surrogate); correct the text"
+            f"{result.name}: {path} has half of a character (a lone surrogate); correct the text"
         )
     return result
 
@@ -96,13 +96,13 @@ def text_at(result: Result, *keys: str) -> str | None:
     return value
 
 
-def whole_number(result: Result, value: Any, place: str) -> int | None:
+def whole_number(result: Result, value: Any, path: str) -> int | None:
     """A count, None if it is absent."""
     if value is None:
         return None
     if not (is_number(value) and abs(value) <= LARGEST and value == int(value)):
         raise InputError(
-            f"{result.name}: {place} must be a whole number, but is {reprlib.repr(value)}"
+            f"{result.name}: {path} must be a whole number, but is {reprlib.repr(value)}"
         )
     return int(value)
 

@@ -230,8 +230,8 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
         about = {**about, "segmentId": segments[0], "segmentLabel": labels[0] if labels else None}
     tagged = [tag for tag in tags if isinstance(tag, str)]
     stated = [(about or {}).get("experimentId") for about in (context, metadata)]
-    named = [tag.removeprefix(_TAG) for tag in tagged if tag.startswith(_TAG)]
-    experiment = next((name for name in (*stated, *named) if name or name in named), None)
+    from_tags = [tag.removeprefix(_TAG) for tag in tagged if tag.startswith(_TAG)]
+    experiment = next((name for name in (*stated, *from_tags) if name or name in from_tags), None)
     segment = about.get("segmentId")
     if "dtef" not in tagged and context is None and metadata is None:
         use = "not_dtef"
@@ -278,33 +278,33 @@ def _attributes(result: Result) -> Mapping[str, str]:
 
 def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
     """Run, prompt, model, score, points, error and response of each cell."""
-    place = ("evaluationResults", "llmCoverageScores")
-    scores = at(result, *place) or {}
+    path = ("evaluationResults", "llmCoverageScores")
+    scores = at(result, *path) or {}
     key = "allFinalAssistantResponses"
     responses = at(result, key) or {}
     rows = []
     for prompt, models in scores.items():
         if models is None:
             continue
-        where = f"{result.name}: {'.'.join(place)}[{prompt!r}]"
+        where = f"{result.name}: {'.'.join(path)}[{prompt!r}]"
         if not isinstance(models, Mapping):
             raise InputError(f"{where} must be an object of models, but is {models!r}")
-        texts = responses.get(prompt) or {}
-        if not isinstance(texts, Mapping):
+        replies = responses.get(prompt) or {}
+        if not isinstance(replies, Mapping):
             raise InputError(
-                f"{result.name}: {key}[{prompt!r}] must be an object of models, but is {texts!r}"
+                f"{result.name}: {key}[{prompt!r}] must be an object of models, but is {replies!r}"
             )
         for model, cell in models.items():
             if cell is not None and not isinstance(cell, Mapping):
                 raise InputError(f"{where}[{model!r}] must be an object, but is {cell!r}")
             content = cell or {"error": "no result"}
             score, error = _score(content, f"{where}[{model!r}]")
-            text = texts.get(model)
+            text = replies.get(model)
             if not isinstance(text, str | None):
                 raise InputError(
                     f"{result.name}: {key}[{prompt!r}][{model!r}] must be text, but is {text!r}"
                 )
-            points = f"{'.'.join(place)}[{prompt!r}][{model!r}].keyPointsCount"
+            points = f"{'.'.join(path)}[{prompt!r}][{model!r}].keyPointsCount"
             rows.append(
                 (
                     number,
@@ -337,9 +337,9 @@ def _score(cell: Mapping[str, Any], where: str) -> tuple[float | None, str | Non
 def _latest(runs: pl.DataFrame) -> pl.DataFrame:
     """Mark the runs that a later one of the same config replaces."""
     counted = pl.col("use") == "counted"
-    place = pl.struct(pl.col("timestamp").fill_null(""), "run_id")
+    order = pl.struct(pl.col("timestamp").fill_null(""), "run_id")
     config = pl.coalesce("config_id", pl.col("run_id").cast(pl.String))
-    last = place.rank("ordinal", descending=True).over(config, counted) == 1
+    last = order.rank("ordinal", descending=True).over(config, counted) == 1
     use = pl.when(counted & ~last).then(pl.lit("superseded")).otherwise("use")
     return runs.with_columns(use=use)
 
@@ -361,7 +361,7 @@ def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl
         )
         for end in ends
     )
-    asked = pl.when(~prompt.str.starts_with("batch-")).then(question).alias("question_id")
+    question_id = pl.when(~prompt.str.starts_with("batch-")).then(question).alias("question_id")
     failed = pl.col("score").is_null().alias("failed")
     columns = [*_OF_RUN, "prompt_id", "question_id", "model", "score", "n_points", "failed"]
-    return joined.with_columns(asked, failed).select(*columns, "error", "response")
+    return joined.with_columns(question_id, failed).select(*columns, "error", "response")

@@ -78,13 +78,13 @@ def summary(results: RunResults) -> dict[str, Any]:
     ).to_dicts()
     # Runs without any answer have an amount of context, too.
     empty = counted.join(items, on="run_id", how="anti")
-    asked = pl.concat([items, empty.select("segment_id", "context_count")], how="diagonal_relaxed")
-    slopes = context_responsiveness(asked)
+    rows = pl.concat([items, empty.select("segment_id", "context_count")], how="diagonal_relaxed")
+    slopes = context_responsiveness(rows)
     levels = counted["context_count"].drop_nulls().unique().sort().to_list()
     if len(levels) > 1:
-        shown = slopes.select(modelId="model", displayName=display_name(), slope="slope")
+        models = slopes.select(modelId="model", displayName=display_name(), slope="slope")
         result["contextResponsiveness"] = {
-            "models": shown.to_dicts(),
+            "models": models.to_dicts(),
             "contextLevelsFound": levels,
         }
     return result

@@ -86,8 +86,8 @@ class SurveyReport:
             f" {self.segments:,} segments, {self.responses:,} responses"
         )
         kinds = {"errors": self.errors, "conflicts": self.conflicts, "warnings": self.warnings}
-        told = (f"{len(f):,} {kind}:\n{lines(f)}" for kind, f in kinds.items() if len(f))
-        return "\n".join((counts, *told))
+        details = (f"{len(f):,} {kind}:\n{lines(f)}" for kind, f in kinds.items() if len(f))
+        return "\n".join((counts, *details))
 
 
 def validate(path: Sources) -> SurveyReport:
@@ -128,9 +128,9 @@ def validate(path: Sources) -> SurveyReport:
 def report_on(documents_: Sequence[Document]) -> SurveyReport:
     """What is wrong with documents that are read already."""
     findings = [
-        (document.name, kind, *(_printable(text) for text in texts))
+        (document.name, kind, *(_printable(text) for text in strings))
         for document in documents_
-        for kind, *texts in _findings(document)
+        for kind, *strings in _findings(document)
     ]
     table = pl.DataFrame(findings, schema=_FINDINGS, orient="row")
     counts = [_counts(document.content) for document in documents_]
@@ -182,8 +182,8 @@ def _findings(document: Document) -> Iterator[Finding]:
     questions = _at(content, "questions")
     if not isinstance(questions, dict | list):
         yield Finding("error", "questions", "must be an object")
-    asked = entries(questions)
-    for question_id, question in asked.items():
+    known_questions = entries(questions)
+    for question_id, question in known_questions.items():
         yield from _of_question(f"questions.{question_id}", question)
     segments = _at(content, "segments")
     if not isinstance(segments, list):
@@ -191,8 +191,8 @@ def _findings(document: Document) -> Iterator[Finding]:
         return
     seen: set[str] = set()
     for number, segment in enumerate(segments):
-        yield from _of_segment(f"segments[{number}]", segment, asked, seen)
-    yield from _of_lengths(asked, segments)
+        yield from _of_segment(f"segments[{number}]", segment, known_questions, seen)
+    yield from _of_lengths(known_questions, segments)
 
 
 def _of_question(path: str, question: Any) -> Iterator[Finding]:
@@ -233,12 +233,12 @@ def _of_segment(
     for number, response in enumerate(responses):
         yield from _of_response(f"{path}.responses[{number}]", response, questions)
     answered = [_at(response, "questionId") for response in responses]
-    known = [question_id for question_id in answered if isinstance(question_id, str)]
-    if len({*known}) < len(known):
-        for question_id in dict.fromkeys(q for q in known if known.count(q) > 1):
+    ids = [question_id for question_id in answered if isinstance(question_id, str)]
+    if len({*ids}) < len(ids):
+        for question_id in dict.fromkeys(q for q in ids if ids.count(q) > 1):
             message = f"{segment_id!r} answers question {question_id!r} more than once"
             yield Finding("conflict", f"{path}.responses", message)
-    missing = questions.keys() - {*known}
+    missing = questions.keys() - {*ids}
     for question_id in (q for q in questions if q in missing):
         message = f"{segment_id!r} has no response to question {question_id!r}"
         yield Finding("warning", f"{path}.responses", message)

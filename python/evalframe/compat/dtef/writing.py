@@ -105,15 +105,15 @@ def _document(survey: Survey, round_: str) -> dict[str, Any]:
 
 
 def _questions(questions: pl.DataFrame) -> dict[str, Any]:
-    asked: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for question in questions.sort("question_order", maintain_order=True).iter_rows(named=True):
         described = {"text": question["question_text"], "type": question["question_type"]}
         if question["options"] is not None:
             described["options"] = question["options"]
         elif described["type"] in SELECT:
             described["type"] = "open-ended"
-        asked[question["question_id"]] = described
-    return asked
+        result[question["question_id"]] = described
+    return result
 
 
 def _segments(survey: Survey, round_: str) -> list[dict[str, Any]]:
@@ -131,9 +131,11 @@ def _segments(survey: Survey, round_: str) -> list[dict[str, Any]]:
                     {
                         "questionId": question_id,
                         "distribution": [int(p) if p.is_integer() else p for p in percents],
-                        **({} if own is None or own == size else {"sampleSize": own}),
+                        **(
+                            {} if own_size is None or own_size == size else {"sampleSize": own_size}
+                        ),
                     }
-                    for question_id, own, percents in responses.get(name, ())
+                    for question_id, own_size, percents in responses.get(name, ())
                 ],
             }
         )

@@ -128,13 +128,13 @@ class Task:
         cls,
         survey: AnySurvey,
         metric: Metric,
-        known: Mapping[str, Callable[..., pl.Expr]],
+        registry: Mapping[str, Callable[..., pl.Expr]],
         n: int,
         seed: int,
     ) -> Task:
         """Check the draws and the metric, and read the survey."""
         check_draws(n, seed)
-        value = metric_expression(metric, "predicted", "actual", known)
+        value = metric_expression(metric, "predicted", "actual", registry)
         distributions = as_distributions(survey).lazy().collect()
         symmetric = is_symmetric(metric)
         return cls(survey, distributions, distributions, value, symmetric, n, seed)
@@ -166,8 +166,8 @@ def scores_of(kind: Kind, task: Task) -> pl.DataFrame:
     if "score" not in answers.columns:
         table = table.with_columns(task.value.cast(pl.Float64).fill_nan(None).alias("score"))
     rest = [name for name in answers.columns if name not in ("predicted", "score")]
-    named = table.with_columns(pl.lit(BASELINES[kind].model).alias("model"))
-    return named.select("model", *_SEGMENT, "predicted", "score", *rest)
+    with_model = table.with_columns(pl.lit(BASELINES[kind].model).alias("model"))
+    return with_model.select("model", *_SEGMENT, "predicted", "score", *rest)
 
 
 def _uniform(task: Task) -> pl.DataFrame:

@@ -64,9 +64,9 @@ class Pairwise:
         import numpy as np
 
         width = np.repeat(self.sizes, self.sizes)
-        place = np.arange(len(width)) - np.repeat(segments.starts_of(self.sizes)[:-1], self.sizes)
+        offset = np.arange(len(width)) - np.repeat(segments.starts_of(self.sizes)[:-1], self.sizes)
         flags = np.zeros(len(self.cells), dtype=np.bool_)
-        flags[segments.starts_of(width)[:-1] + place] = True
+        flags[segments.starts_of(width)[:-1] + offset] = True
         return flags
 
 

@@ -131,20 +131,22 @@ def permuted_means(
     corners = segments.starts_of(pairwise.sizes**2)
     totals = np.zeros((n, int(group_of.max(initial=-1)) + 1))
     counts = np.zeros_like(totals)
-    known = ~np.isnan(pairwise.cells)
-    whole = bool(known.all())
-    cells = np.where(known, pairwise.cells, 0.0)
-    asked: dict[tuple[str, int], list[int]] = {}
+    is_valid = ~np.isnan(pairwise.cells)
+    all_valid = bool(is_valid.all())
+    cells = np.where(is_valid, pairwise.cells, 0.0)
+    batches: dict[tuple[str, int], list[int]] = {}
     for question, kind in enumerate(zip(rounds, pairwise.sizes.tolist(), strict=True)):
-        asked.setdefault(kind, []).append(question)
-    for (name, size), questions in asked.items():
+        batches.setdefault(kind, []).append(question)
+    for (name, size), questions in batches.items():
         group = group_of[questions[0]]
         lines = corners[questions][:, None] + size * np.arange(size)
         rng = np.random.default_rng([seed, size, *name.encode()])
         for rows, chosen in _permutations(rng, n, len(questions), size):
-            places = lines + chosen
-            totals[rows, group] += cells[places].sum(axis=(1, 2))
-            counts[rows, group] += places[0].size if whole else known[places].sum(axis=(1, 2))
+            indices = lines + chosen
+            totals[rows, group] += cells[indices].sum(axis=(1, 2))
+            counts[rows, group] += (
+                indices[0].size if all_valid else is_valid[indices].sum(axis=(1, 2))
+            )
     with np.errstate(invalid="ignore"):
         return totals / counts
 
@@ -158,10 +160,10 @@ def _permutations(
 
     step = max(1, _CELLS // (questions * size))
     low = np.uint64((1 << (size - 1).bit_length()) - 1)
-    place = np.arange(size, dtype=np.uint64)
+    index = np.arange(size, dtype=np.uint64)
     for first in range(0, n, step):
         rows = slice(first, min(first + step, n))
         shape = (rows.stop - first, questions, size)
-        drawn = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
-        drawn = np.sort((drawn & ~low) | place, axis=2)
-        yield rows, (drawn & low).astype(np.int64)
+        numbers = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
+        numbers = np.sort((numbers & ~low) | index, axis=2)
+        yield rows, (numbers & low).astype(np.int64)

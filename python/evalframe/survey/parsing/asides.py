@@ -39,15 +39,15 @@ _ANY_REFERENCES = (
 )
 
 
-def without_reasoning(texts: pl.Series) -> pl.Series:
+def without_reasoning(strings: pl.Series) -> pl.Series:
     """The texts after the end of a marked line of thought, in plain characters."""
-    thought = texts.str.contains("</think", literal=True)
+    thought = strings.str.contains("</think", literal=True)
     # Far quicker than a search for these characters; few texts have any beyond ASCII.
-    some = thought | (texts.str.len_bytes() > texts.str.len_chars())
+    some = thought | (strings.str.len_bytes() > strings.str.len_chars())
     if not some.any():
-        return texts
+        return strings
     text = text_where(pl.lit(some)).str.replace_many(_FULL_WIDTH).str.replace(_REASONED, "")
-    return texts.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
+    return strings.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
 
 
 def may_have_references(text: pl.Expr) -> pl.Expr:
@@ -55,13 +55,13 @@ def may_have_references(text: pl.Expr) -> pl.Expr:
     return text.str.contains(_ANY_REFERENCES)
 
 
-def without_references(texts: pl.Series) -> pl.Series:
+def without_references(strings: pl.Series) -> pl.Series:
     """The texts before a heading of references."""
-    some = texts.to_frame("text").select(may_have_references(pl.col("text"))).to_series()
+    some = strings.to_frame("text").select(may_have_references(pl.col("text"))).to_series()
     if not some.any():
-        return texts
+        return strings
     cut = text_where(pl.lit(some)).str.replace(_REFERENCES, "")
-    return texts.to_frame("text").select(pl.when(some).then(cut).otherwise("text")).to_series()
+    return strings.to_frame("text").select(pl.when(some).then(cut).otherwise("text")).to_series()
 
 
 def without_asides(lines: pl.DataFrame) -> pl.DataFrame:

@@ -102,8 +102,8 @@ def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     last = pl.lit([chr(ord("a") + k) for k in range(26)]).list.get(
         pl.col("n") - 1, null_on_oob=True
     )
-    named = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
-    return shares_of_letters(named)
+    valid = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
+    return shares_of_letters(valid)
 
 
 def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
@@ -118,9 +118,9 @@ def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
     owner = np.repeat(np.arange(len(options)), lettered["letters"].list.len().to_numpy())
     letters = lettered["letters"].explode(empty_as_null=False).cast(pl.Binary)
     index = letters.bin.reinterpret(dtype=pl.UInt8).to_numpy().astype(np.int64) - ord("a")
-    named = index < options[owner]
+    is_option = index < options[owner]
     counts = np.bincount(
-        owner[named] * _ALPHABET + index[named], minlength=len(options) * _ALPHABET
+        owner[is_option] * _ALPHABET + index[is_option], minlength=len(options) * _ALPHABET
     ).reshape(len(options), _ALPHABET)
     totals = counts.sum(axis=1)
     has_letters = totals > 0

@@ -20,7 +20,7 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
     # any case; with `only` the text has no other bracket. It can be read in one way only if each
     # piece between `, ` is a finite number; a piece that is not is null.
     text, opened, closed, marker = (pl.col(name) for name in ("text", "opened", "closed", "marker"))
-    places = rows.select(
+    offsets = rows.select(
         "text",
         opened=text.str.find("[", literal=True),
         closed=text.str.find("]", literal=True),
@@ -32,7 +32,7 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
     if only:
         paired &= ~text.str.contains(_TWO_BRACKETS)
     # Columns of their own, as an expression is evaluated anew wherever it stands.
-    forms = places.with_columns(
+    forms = offsets.with_columns(
         parse_rule=pl.when(marked).then(pl.lit("marker")).when(bare).then(pl.lit("bracket")),
         opened=pl.when(paired).then(opened),
     )
@@ -48,9 +48,9 @@ def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
     # In plain ASCII without brackets and without a heading of references it can be read in one way
     # only.
     text, begin, listed = pl.col("text"), pl.col("begin"), pl.col("listed")
-    places = rows.select("text", begin=text.str.find("[0-9]").cast(pl.Int64))
+    offsets = rows.select("text", begin=text.str.find("[0-9]").cast(pl.Int64))
     data = text.cast(pl.Binary)
-    lines = places.with_columns(
+    lines = offsets.with_columns(
         listed=data.bin.slice(begin).cast(pl.String, strict=False),
         on_own_line=(begin == 0) | (data.bin.slice(begin - 1, 1) == b"\n"),
     )

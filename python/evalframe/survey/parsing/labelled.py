@@ -42,10 +42,10 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     last = np.arange(len(pairs))
     first = np.maximum(last - n + 1, 0)
     fits = (last - n + 1 >= 0) & (row[first] == row) & (n <= _MOST)
-    known = (option >= 0) & (option < np.minimum(n, _MOST))
-    unknown = segments.starts_of(~known)
+    is_option = (option >= 0) & (option < np.minimum(n, _MOST))
+    unknown = segments.starts_of(~is_option)
     # Powers of two that are as many as the bits of their sum are all different.
-    powers = np.left_shift(1, np.where(known, option, 0)) * known
+    powers = np.left_shift(1, np.where(is_option, option, 0)) * is_option
     sums = segments.starts_of(powers)
     every = sums[last + 1] - sums[first] == np.left_shift(1, np.minimum(n, _MOST)) - 1
     complete = np.flatnonzero(fits & (unknown[last + 1] == unknown[first]) & every)
@@ -80,17 +80,19 @@ def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     starts = np.flatnonzero(marked["new"])
     sizes = np.diff(starts, append=len(pairs))
     row = marked["row"].gather(starts)
-    place = np.arange(len(pairs)) - np.repeat(starts, sizes)
+    position = np.arange(len(pairs)) - np.repeat(starts, sizes)
     mark, by_mark = _places_of_marks(marked, starts, sizes)
-    place = np.where(np.repeat(by_mark, sizes), mark, place)
+    position = np.where(np.repeat(by_mark, sizes), mark, position)
     option = marked["option"].fill_null(-1).to_numpy()
-    moved = np.logical_or.reduceat((option >= 0) & (option != place), starts)
-    named = np.add.reduceat(option >= 0, starts, dtype=np.int64) * 2 > sizes
+    moved = np.logical_or.reduceat((option >= 0) & (option != position), starts)
+    mostly_named = np.add.reduceat(option >= 0, starts, dtype=np.int64) * 2 > sizes
     near = np.logical_or.reduceat(marked["near"].to_numpy(), starts)
     all_marked = np.logical_and.reduceat(marked["mark"].is_not_null().to_numpy(), starts)
-    is_valid = ~moved & ~near & np.where(all_marked, by_mark, named | ~_has_options(rows, row))
+    is_valid = (
+        ~moved & ~near & np.where(all_marked, by_mark, mostly_named | ~_has_options(rows, row))
+    )
     value = np.empty(len(pairs))
-    value[np.repeat(starts, sizes) + place] = marked["value"].fill_null(float("nan")).to_numpy()
+    value[np.repeat(starts, sizes) + position] = marked["value"].fill_null(float("nan")).to_numpy()
     return pl.DataFrame(
         {"row": row, "vector": segments.listed(value, sizes, is_valid).cast(VECTOR)}
     ).drop_nulls()
@@ -103,15 +105,15 @@ def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[I
     kind = marked["lettered"].fill_null(value=False).to_numpy()
     mark = marked["mark"].fill_null(-_MOST).to_numpy()
     lowest = np.minimum.reduceat(mark, starts)
-    place = mark - np.repeat(lowest, sizes)
+    position = mark - np.repeat(lowest, sizes)
     lettered = np.add.reduceat(kind, starts, dtype=np.int64)
     alike = (lettered == sizes) | (lettered == 0)
     # Numbers may count from 0.
     begins = (lowest == 0) | ((lowest == -1) & (lettered == 0))
-    bits = np.left_shift(1, np.clip(place, 0, _MOST - 1))
+    bits = np.left_shift(1, np.clip(position, 0, _MOST - 1))
     every = np.add.reduceat(bits, starts) == np.left_shift(1, np.minimum(sizes, _MOST)) - 1
-    small = (np.maximum.reduceat(place, starts) < sizes) & (sizes <= _MOST)
-    return place, alike & begins & every & small
+    small = (np.maximum.reduceat(position, starts) < sizes) & (sizes <= _MOST)
+    return position, alike & begins & every & small
 
 
 def _has_options(rows: pl.DataFrame, row: pl.Series) -> Bools:
@@ -139,16 +141,16 @@ def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
     is_other, value = pairs.select(is_other=other, value=share).get_columns()
     sums = np.concatenate([[0.0], np.cumsum(value)])
     lacking = _distance(sums[last + 1] - sums[first])
-    row, place = pairs["row"].to_numpy(), pairs["place"].to_numpy()
+    row, line = pairs["row"].to_numpy(), pairs["place"].to_numpy()
     before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(pairs) - 1)
-    same_list = (place[before] == place[first]) | (
-        (place[before] >= place[first] - 1)
+    same_list = (line[before] == line[first]) | (
+        (line[before] >= line[first] - 1)
         & (lacking > _ROUNDING)
         & (_distance(sums[last + 1] - sums[before]) <= _ROUNDING)
     )
     has_before = (row[before] == row[first]) & is_other.gather(before).to_numpy() & same_list
     still_whole = _distance(sums[behind + 1] - sums[first]) <= SLACK
-    goes_on = (place[behind] == place[last]) | ((place[behind] == place[last] + 1) & still_whole)
+    goes_on = (line[behind] == line[last]) | ((line[behind] == line[last] + 1) & still_whole)
     has_behind = (row[behind] == row[last]) & is_other.gather(behind).to_numpy() & goes_on
     return np.where(has_behind, behind, np.where(has_before, before, -1))
 
@@ -169,9 +171,9 @@ def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFra
     first = pairs.select("row", new=new_block(broken), begins=begins)
     starts = np.flatnonzero(first["new"])
     sizes = np.diff(starts, append=len(pairs))
-    place = np.arange(len(pairs)) - np.repeat(starts, sizes)
+    position = np.arange(len(pairs)) - np.repeat(starts, sizes)
     option = pairs["option"].fill_null(-1).to_numpy()
-    moved = np.logical_or.reduceat((option >= 0) & (option != place), starts)
+    moved = np.logical_or.reduceat((option >= 0) & (option != position), starts)
     is_valid = first["begins"].to_numpy()[starts] & ~moved
     vectors = segments.listed(pairs["value"], sizes, is_valid).cast(VECTOR)
     return first.select(pl.col("row").gather(starts), vector=vectors).drop_nulls()
@@ -184,8 +186,8 @@ def _gathered(value: Floats, option: Ints, first: Ints, n: Ints, more: Ints) -> 
 
     lengths = n + (more >= 0)
     starts = segments.starts_of(lengths)
-    own = segments.starts_of(n)
-    pair = np.repeat(first - own[:-1], n) + np.arange(own[-1])
+    pair_starts = segments.starts_of(n)
+    pair = np.repeat(first - pair_starts[:-1], n) + np.arange(pair_starts[-1])
     flat = np.empty(starts[-1])
     flat[np.repeat(starts[:-1], n) + option[pair]] = value[pair]
     flat[starts[1:][more >= 0] - 1] = value[more[more >= 0]]

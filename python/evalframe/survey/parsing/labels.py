@@ -34,11 +34,11 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         name="options",
         option=pl.int_ranges(pl.col("options").list.len()),
     )
-    asked = options.filter(pl.col("row").is_in(pairs["row"].unique().implode()))
-    named = asked.explode("name", "option").with_columns(name=_words(pl.col("name")))
+    candidates = options.filter(pl.col("row").is_in(pairs["row"].unique().implode()))
+    words = candidates.explode("name", "option").with_columns(name=_words(pl.col("name")))
     label, name, before = (pl.col(column) for column in ("label", "name", "before"))
     both = numbered.select("pair", "row", label=_words(label)).join(
-        named.filter(name.str.strip_chars() != ""), on="row"
+        words.filter(name.str.strip_chars() != ""), on="row"
     )
     same = _spaceless(label) == _spaceless(name)
     held = both.with_columns(same=same).filter(

@@ -81,20 +81,20 @@ def completed(
     if settled.all():
         return results
     rest = otherwise(rows.filter(~settled))
-    place = np.arange(len(rows))
-    place[~settled.to_numpy()] = len(rows) + np.arange(len(rest))
+    index = np.arange(len(rows))
+    index[~settled.to_numpy()] = len(rows) + np.arange(len(rest))
     # Gathering lists out of several chunks takes ten times as long.
-    return pl.concat([results, rest], rechunk=True).select(pl.all().gather(place))
+    return pl.concat([results, rest], rechunk=True).select(pl.all().gather(index))
 
 
 def per_row(results: pl.DataFrame, rows: int) -> pl.DataFrame:
     """Rows by their index `row` as a table of all rows, null for the others."""
     import numpy as np
 
-    place = np.full(rows, -1)
-    place[results["row"].to_numpy()] = np.arange(len(results))
-    has_result = pl.Series(place >= 0)
-    return results.drop("row").select(pl.all().gather(pl.Series(place).set(~has_result, None)))
+    index = np.full(rows, -1)
+    index[results["row"].to_numpy()] = np.arange(len(results))
+    has_result = pl.Series(index >= 0)
+    return results.drop("row").select(pl.all().gather(pl.Series(index).set(~has_result, None)))
 
 
 def last_accepted(

@@ -131,8 +131,8 @@ def heading_pairs(rows: pl.DataFrame) -> pl.DataFrame:
     heading = pl.when(same_row & pl.col("number").shift().is_null()).then(line.shift())
     pairs = lines.with_columns(label=heading).drop_nulls(["number", "label"])
     value = _value(pl.col("number"))
-    place = pl.col("place") - pl.int_range(pl.len())
-    return _without_totals(pairs.select("row", place, "label", value=value))
+    index = pl.col("place") - pl.int_range(pl.len())
+    return _without_totals(pairs.select("row", index, "label", value=value))
 
 
 def _lines_with_digits(rows: pl.DataFrame) -> pl.DataFrame:

@@ -158,11 +158,11 @@ def _single(rows: pl.DataFrame) -> pl.DataFrame:
 def _settled(common: pl.DataFrame, counts: pl.Series) -> pl.Series:
     """True for accepted common forms that need no closer look."""
     # With a marker all; a bare bracket if it is last and not an interval.
-    places = ((common["parse_rule"] == "bracket") & counts).arg_true()
-    held = common.select(pl.all().gather(places))
+    indices = ((common["parse_rule"] == "bracket") & counts).arg_true()
+    held = common.select(pl.all().gather(indices))
     interval = held.select((pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)).to_series()
     settled = counts.to_numpy(writable=True)
-    settled[places] = stands_last(held) & ~interval
+    settled[indices] = stands_last(held) & ~interval
     return pl.Series(settled)
 
 
@@ -174,41 +174,41 @@ def _without_brackets(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
-    whole = without_reasoning(rows["text"])
-    body = without_references(whole)
+    complete = without_reasoning(rows["text"])
+    body = without_references(complete)
     # Patterns that rules need are looked for once in each column.
-    searched = "text" if body is whole else "body"
-    parts = rows.with_columns(text=whole, body=body)
-    marked = whole.str.contains(_MARKER)
+    searched = "text" if body is complete else "body"
+    parts = rows.with_columns(text=complete, body=body)
+    marked = complete.str.contains(_MARKER)
     if marked.any():
-        parts = parts.with_columns(tail=_tails(whole, marked))
-    named = "options" in rows.columns
+        parts = parts.with_columns(tail=_tails(complete, marked))
+    has_options = "options" in rows.columns
     rules = []
     for length in _LENGTHS:
         if marked.any():
             find = partial(last_accepted, find=_marked, length=length, marked=True)
             rules.append(Rule("marker", find, needs=_MARKER))
-            rules += _formats(length, "tail", named=named)
+            rules += _formats(length, "tail", has_options=has_options)
         answers = partial(last_accepted, find=answer_vectors, length=length)
         rules.append(Rule("bracket", answers, needs=r"\["))
-        rules += _formats(length, searched, named=named)
+        rules += _formats(length, searched, has_options=has_options)
     return first_found(parts, rules)
 
 
-def _tails(texts: pl.Series, marked: pl.Series) -> pl.Series:
+def _tails(strings: pl.Series, marked: pl.Series) -> pl.Series:
     """The text after the last marker and its colon, before a heading of references, or null."""
     behind = text_where(pl.lit(marked)).str.extract(_AFTER_MARKER)
-    return without_references(texts.to_frame("text").select(behind).to_series())
+    return without_references(strings.to_frame("text").select(behind).to_series())
 
 
-def _formats(length: Length, text: str = "text", *, named: bool) -> list[Rule]:
+def _formats(length: Length, text: str = "text", *, has_options: bool) -> list[Rule]:
     """The rules that need neither a marker nor a key."""
     agreed = partial(last_accepted, length=length, agreed=True)
     last = partial(last_accepted, length=length)
     rules = [Rule("table", partial(agreed, find=table_vectors), r"\|", text)]
     # An option too many: whatever else is found is no answer to these options.
     lengths = _LENGTHS if length == "right" else (length,)
-    for pairs, needs in _PAIRS if named else ():
+    for pairs, needs in _PAIRS if has_options else ():
         for size in lengths:
             find = partial(last_accepted, find=partial(_named, pairs), length=size)
             rules.append(Rule("options", find, needs, text))
@@ -232,30 +232,30 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
-    return _last_keyed(rows, _formats(length, named="options" in rows.columns))
+    return _last_keyed(rows, _formats(length, has_options="options" in rows.columns))
 
 
 def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
     """Candidates by the options that labels name."""
     # Except for pairs with a sign between them names must be exact, since any word could be a
     # label.
-    place = rows["options"].is_not_null().arg_true().cast(pl.Int64)
-    asked = rows.drop_nulls("options")
-    if asked.is_empty():
+    index = rows["options"].is_not_null().arg_true().cast(pl.Int64)
+    with_labels = rows.drop_nulls("options")
+    if with_labels.is_empty():
         return no_candidates()
-    pairs = with_options(find(asked), asked)
+    pairs = with_options(find(with_labels), with_labels)
     if find is not line_pairs:
         pairs = pairs.with_columns(option=pl.when("exact").then("option"))
-    candidates = by_options(pairs, asked)
-    return candidates.with_columns(row=place.gather(candidates["row"]))
+    candidates = by_options(pairs, with_labels)
+    return candidates.with_columns(row=index.gather(candidates["row"]))
 
 
 def _of_lines(rows: pl.DataFrame) -> pl.DataFrame:
     """By letters, else by order."""
     pairs = with_options(line_pairs(rows), rows)
     letters = by_letters(pairs)
-    whole = letters.filter(pl.col("vector").list.len() == rows["n"].gather(letters["row"]))
-    others = pairs.join(whole, on="row", how="anti", maintain_order="left")
+    complete = letters.filter(pl.col("vector").list.len() == rows["n"].gather(letters["row"]))
+    others = pairs.join(complete, on="row", how="anti", maintain_order="left")
     return pl.concat([by_order(others, rows), letters])
 
 
@@ -269,12 +269,12 @@ def _of_headings(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
     """The last vector that a rule reads from the key to the end of its bracket or lines."""
-    asked = rows.with_columns(
+    keyed = rows.with_columns(
         row=pl.int_range(pl.len()), text=without_reasoning(rows["text"])
     ).filter(pl.col("key").is_not_null())
     text, key = pl.col("text"), pl.col("key")
     parts = (
-        asked.with_columns(header=text.str.extract(_TABLE_ROW), text=text.str.split(key))
+        keyed.with_columns(header=text.str.extract(_TABLE_ROW), text=text.str.split(key))
         .explode("text")
         .with_columns(before=text.shift().over("row"))
     )
@@ -284,11 +284,11 @@ def _last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
     # The key of another question ends a block of lines, if both keys count the questions.
     begins = pl.concat_str(pl.lit("\n"), key.str.replace(_COUNTED, ""))
     block = (pl.lit("\n") + text.str.extract(_BLOCK_BELOW)).str.replace_all(_DECORATION, "\n")
-    own = pl.when(key.str.contains(_COUNTED)).then(block.str.split(begins).list.first())
+    until_next_key = pl.when(key.str.contains(_COUNTED)).then(block.str.split(begins).list.first())
     headed = pl.when(~pl.col("header").str.contains(_NUMBER_CELL)).then("header")
     in_table = pl.concat_str(headed.fill_null(""), pl.lit("\n| "), key, text.str.extract(_IN_TABLE))
     answers = behind.with_columns(
-        text=pl.coalesce(text.str.extract(_HERE), in_table, own, block)
+        text=pl.coalesce(text.str.extract(_HERE), in_table, until_next_key, block)
     ).drop_nulls("text")
     results = first_found(answers.drop("row", "before", "header"), rules)
     vectors = answers.select("row", vector=results["predicted"]).drop_nulls()

@@ -59,10 +59,10 @@ def _cells(rows: pl.DataFrame) -> pl.DataFrame:
     )
     # A number names an option only without a percent sign.
     names = value.is_null() | (pl.col("exact") & ~pl.col("is_percent"))
-    named = with_options(cells, rows).with_columns(option=pl.when(names).then("option"))
+    with_names = with_options(cells, rows).with_columns(option=pl.when(names).then("option"))
     first = pl.col("place") == pl.col("place").min().over("table")
     no_numbers = (value.is_null() | option.is_not_null()).all().over("place")
-    heads = named.with_columns(is_head=first & no_numbers)
+    heads = with_names.with_columns(is_head=first & no_numbers)
     heading = heads.filter("is_head").select(
         "table", "column", heading="label", heading_option="option"
     )
@@ -107,7 +107,7 @@ def _pairs(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         for sign in ("only", "about", "rest", "is_percent")
     ]
     rank = pl.coalesce(
-        *(pl.when(sign).then(pl.lit(place)) for place, sign in enumerate(single)), pl.lit(9)
+        *(pl.when(sign).then(pl.lit(number)) for number, sign in enumerate(single)), pl.lit(9)
     )
     chosen = (
         columns.with_columns(rank=rank)
@@ -145,8 +145,8 @@ def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         ~pl.col("is_label") & (~pl.col("others") | pl.col("others").all().over("table"))
     )
     numbers = cells_of_numbers.with_columns(label=pl.col("heading").fill_null(""))
-    named = pl.col("heading_option").is_not_null().any().over("place")
-    counted = numbers.with_columns(named=named).filter(
+    has_names = pl.col("heading_option").is_not_null().any().over("place")
+    counted = numbers.with_columns(named=has_names).filter(
         (~pl.col("named") & ~pl.col("label").str.contains(_ASIDE))
         | pl.col("heading_option").is_not_null()
     )

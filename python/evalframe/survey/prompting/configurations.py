@@ -104,15 +104,15 @@ def config_id(
     count = as_expr(context_count).cast(pl.Int64)
     if context_format in _COUNTED:
         known_count = pl.when(count.is_not_null()).then(pl.lit(""))
-        shown = pl.when(count > 0).then(pl.format("-c{}", count)).otherwise(known_count)
+        context = pl.when(count > 0).then(pl.format("-c{}", count)).otherwise(known_count)
     else:
-        shown = pl.lit(f"-{context_format.replace('-', '')}")
+        context = pl.lit(f"-{context_format.replace('-', '')}")
     suffix = _EVAL_TYPES[eval_type]
     if eval_type == "synthetic-individual" and n_individuals != N_INDIVIDUALS:
         suffix += str(n_individuals)
     suffix += "-cot" if reasoning == "cot" else ""
     suffix += f"-b{batch_size}" if batch_size > 1 else ""
-    id_ = pl.format("dtef-{}-{}{}{}", as_expr(round), as_expr(segment_id), shown, pl.lit(suffix))
+    id_ = pl.format("dtef-{}-{}{}{}", as_expr(round), as_expr(segment_id), context, pl.lit(suffix))
     return id_.alias("config_id")
 
 

@@ -26,14 +26,14 @@ def with_context(
 ) -> pl.DataFrame:
     """Prompts with `context_ids`, `context_count` and the complete text in `prompt`."""
     words = settings.words
-    shown = _shown(batches, items, room, settings)
-    texts = (
-        shown.group_by("row", maintain_order=True)
+    chosen = _shown(batches, items, room, settings)
+    contexts = (
+        chosen.group_by("row", maintain_order=True)
         .agg(context_ids="question_id", items=pl.col("item").str.join(words.apart))
         .with_columns(context=pl.concat_str(pl.lit(words.context), "items", separator=words.apart))
     )
     empty = pl.lit([], pl.List(pl.String))
-    joined = batches.join(texts, on="row", how="left", maintain_order="left").with_columns(
+    joined = batches.join(contexts, on="row", how="left", maintain_order="left").with_columns(
         pl.coalesce("context_ids", empty)
     )
     strings = [pl.col(BEFORE), pl.col("context"), pl.col(AFTER)]
@@ -73,8 +73,8 @@ def _shown(
         most = settings.context_count + settings.batch_size
         numbered = numbered.filter(pl.int_range(pl.len()).over(_SEGMENT) < most)
     numbered = numbered.with_row_index("number")
-    asked = batches.select("row", "round", "segment_id", "question_id").explode("question_id")
-    same = asked.join(numbered, on=[*_SEGMENT, "question_id"]).select("row", "number")
+    questions = batches.select("row", "round", "segment_id", "question_id").explode("question_id")
+    same = questions.join(numbered, on=[*_SEGMENT, "question_id"]).select("row", "number")
     rows = batches.select("row", *_SEGMENT, room=pl.lit(room))
     candidates = (
         rows.lazy()

@@ -81,15 +81,17 @@ def curate(
         )
     if len({*question_ids}) < len(question_ids):
         raise ParameterError("question_ids has a question twice; name each once")
-    asked = pl.DataFrame({"question_id": question_ids}, schema={"question_id": pl.String})
+    questions = pl.DataFrame({"question_id": question_ids}, schema={"question_id": pl.String})
     against, ranked = _votes(exclusions), _votes(rankings)
     majority = (len(rankings) + 1) // 2
     votes = against.group_by(_ID).agg(votes=pl.len().cast(pl.Int64))
-    excluded = asked.join(votes, on="question_id", maintain_order="left")
+    excluded = questions.join(votes, on="question_id", maintain_order="left")
     excluded = excluded.filter(pl.col("votes") >= majority)
     ranks = ranked.group_by(_ID).agg(votes=pl.len().cast(pl.Int64), mean_rank=pl.col("rank").mean())
-    ranking = asked.join(ranks, on="question_id", how="left", maintain_order="left").with_columns(
-        pl.col("votes").fill_null(0), pl.col("mean_rank").fill_null(float(len(asked)))
+    ranking = questions.join(
+        ranks, on="question_id", how="left", maintain_order="left"
+    ).with_columns(
+        pl.col("votes").fill_null(0), pl.col("mean_rank").fill_null(float(len(questions)))
     )
     ranking = ranking.sort("votes", "mean_rank", descending=[True, False], maintain_order=True)
     remaining = ranking.join(excluded, on="question_id", how="anti", maintain_order="left")

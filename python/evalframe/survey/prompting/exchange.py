@@ -179,11 +179,13 @@ def read_responses(
         >>> joined.select("model", "segment_id", "question_id", "response").rows()
         [('m', 'gender:male', 'p', None), ('m', 'gender:male', 'q', '[35, 65]')]
     """
-    asked = read_prompts(prompts, METADATA)
-    asked = asked.cast({name: PROMPTS[name] for name in METADATA}).with_columns(prompt_key(_KEY))
-    alone = asked.filter(pl.col("prompt_id").is_unique())
+    prompt_rows = read_prompts(prompts, METADATA)
+    prompt_rows = prompt_rows.cast({name: PROMPTS[name] for name in METADATA}).with_columns(
+        prompt_key(_KEY)
+    )
+    alone = prompt_rows.filter(pl.col("prompt_id").is_unique())
     joined = answered(
-        asked,
+        prompt_rows,
         responses,
         on=_KEY,
         id=as_expr(id).cast(pl.String).replace(alone["prompt_id"], alone[_KEY]),

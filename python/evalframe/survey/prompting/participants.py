@@ -51,16 +51,16 @@ class Participants:
     def of(cls, survey: Survey, participants: Frame) -> Participants:
         """Read the table of participants, see `prompts`."""
         table = lazy(participants).collect()
-        asked = survey.questions["question_id"].unique(maintain_order=True).to_list()
-        known = survey.segment_attributes["attribute"].unique(maintain_order=True).to_list()
-        questions = [name for name in asked if name in table.columns]
-        attributes = [name for name in known if name in table.columns]
-        if missing := {RESPONDENT, *([] if attributes else known[:1])} - {*table.columns}:
+        question_ids = survey.questions["question_id"].unique(maintain_order=True).to_list()
+        names = survey.segment_attributes["attribute"].unique(maintain_order=True).to_list()
+        questions = [name for name in question_ids if name in table.columns]
+        attributes = [name for name in names if name in table.columns]
+        if missing := {RESPONDENT, *([] if attributes else names[:1])} - {*table.columns}:
             raise MissingColumnsError.of("participants", missing, table.columns)
         if not questions:
             raise MissingColumnsError(
-                f"participants need a column of answers for each question, such as {asked[0]!r};"
-                f" the table has {table.columns}"
+                "participants need a column of answers for each question, such as"
+                f" {question_ids[0]!r}; the table has {table.columns}"
             )
         table = table.with_columns(pl.col(RESPONDENT, *questions, *attributes).cast(pl.String))
         if len(repeated := table.filter(pl.col(RESPONDENT).is_duplicated())):
@@ -86,13 +86,13 @@ class Participants:
         survey, table = self.survey, self.table
         answers = self.answers.filter("is_option")
         answered = table.filter(pl.col(RESPONDENT).is_in(answers[RESPONDENT].unique().implode()))
-        drawn = _drawn(survey, answered, self.attributes, segments, n)
-        if drawn.is_empty():
+        sample = _drawn(survey, answered, self.attributes, segments, n)
+        if sample.is_empty():
             raise ParameterError(
                 f"no participant has the attributes of a segment ({', '.join(self.attributes)});"
                 " write their values as in the survey"
             )
-        of_segment = drawn.with_columns(
+        of_segment = sample.with_columns(
             pl.format("{}-{}", "segment_id", RESPONDENT).alias("segment_id"),
             pl.col("segment_id").alias(OF_SEGMENT),
         )
@@ -155,9 +155,9 @@ def _drawn(
     )
     if segments is not None:
         required = required.filter(pl.col("segment_id").is_in([*segments]))
-    place = pl.int_range(pl.len()).alias("place")
+    index = pl.int_range(pl.len()).alias("place")
     values = table.select(
-        place, RESPONDENT, *(pl.col(name).str.to_lowercase() for name in attributes)
+        index, RESPONDENT, *(pl.col(name).str.to_lowercase() for name in attributes)
     )
     held = values.unpivot(
         attributes, index=["place", RESPONDENT], variable_name="attribute", value_name="value"
@@ -177,5 +177,5 @@ def _drawn(
         seeded_sample(ids, n, segment)
         for segment, ids in ordered.select("segment_id", RESPONDENT).iter_rows()
     ]
-    drawn = ordered.with_columns(pl.Series(RESPONDENT, sampled, pl.List(pl.String())))
-    return drawn.explode(RESPONDENT, empty_as_null=False)
+    sample = ordered.with_columns(pl.Series(RESPONDENT, sampled, pl.List(pl.String())))
+    return sample.explode(RESPONDENT, empty_as_null=False)

@@ -192,12 +192,12 @@ class Plan:
             survey, drawn_for = people.as_segments(segments, settings.n_participants)
             segments = None
         pool = _places(survey, context, seed)
-        asked = _places(survey, "all" if questions is None else questions, None)
+        targets = _places(survey, "all" if questions is None else questions, None)
         pairs = _pairs(survey, segments)
-        batches = _batches(pairs.join(asked, on=_QUESTION), settings)
-        groups, texts = group_texts(survey, settings), question_texts(survey, settings)
+        batches = _batches(pairs.join(targets, on=_QUESTION), settings)
+        groups, questions_asked = group_texts(survey, settings), question_texts(survey, settings)
         items = item_texts(survey, pairs.join(pool, on=_QUESTION), settings)
-        return cls(survey, with_texts(batches, groups, texts, settings), items, drawn_for)
+        return cls(survey, with_texts(batches, groups, questions_asked, settings), items, drawn_for)
 
 
 _QUESTION = ["round", "question_id"]
@@ -205,33 +205,35 @@ _QUESTION = ["round", "question_id"]
 
 def _places(survey: Survey, names: Questions, seed: int | None) -> pl.DataFrame:
     """`round`, `question_id` and `place`: questions in the order of their use."""
-    known = survey.questions.select("round", "question_id")
+    all_questions = survey.questions.select("round", "question_id")
     if names == "all":
-        places = known
+        ordered = all_questions
     else:
         selected = pl.DataFrame({"question_id": [*names]}, schema={"question_id": pl.String})
-        if len(unknown := selected.join(known, on="question_id", how="anti")):
-            raise UnknownNameError.of("question", unknown.item(0, 0), known["question_id"])
+        if len(unknown := selected.join(all_questions, on="question_id", how="anti")):
+            raise UnknownNameError.of("question", unknown.item(0, 0), all_questions["question_id"])
         if selected["question_id"].is_duplicated().any():
             raise ParameterError("a question is named twice; name each once")
-        places = selected.join(known, on="question_id", maintain_order="left").select(_QUESTION)
+        ordered = selected.join(all_questions, on="question_id", maintain_order="left").select(
+            _QUESTION
+        )
     if seed is not None:
-        rounds = places.partition_by("round", maintain_order=True)
+        rounds = ordered.partition_by("round", maintain_order=True)
         orders = (shuffled(range(len(part)), f"{seed}:{part['round'][0]}") for part in rounds)
         parts = [part[order] for part, order in zip(rounds, orders, strict=True)]
-        places = pl.concat(parts) if parts else places
-    return places.with_row_index("place")
+        ordered = pl.concat(parts) if parts else ordered
+    return ordered.with_row_index("place")
 
 
 def _pairs(survey: Survey, segments: Sequence[str] | None) -> pl.DataFrame:
     """The distributions of the segments, with the place of each segment."""
-    known = survey.segments.select("round", "segment_id").with_row_index("segment_place")
+    rows = survey.segments.select("round", "segment_id").with_row_index("segment_place")
     if segments is not None:
-        for name in {*segments} - {*known["segment_id"]}:
-            raise UnknownNameError.of("segment", name, known["segment_id"])
-        known = known.filter(pl.col("segment_id").is_in(segments))
+        for name in {*segments} - {*rows["segment_id"]}:
+            raise UnknownNameError.of("segment", name, rows["segment_id"])
+        rows = rows.filter(pl.col("segment_id").is_in(segments))
     lists = as_distributions(survey, normalised=False)
-    return lists.join(known, on=["round", "segment_id"], maintain_order="left")
+    return lists.join(rows, on=["round", "segment_id"], maintain_order="left")
 
 
 def _batches(pairs: pl.DataFrame, settings: Settings) -> pl.DataFrame:

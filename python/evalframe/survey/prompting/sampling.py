@@ -30,13 +30,13 @@ def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
         >>> seeded_sample(range(10), 3, "ageGroup:18-25")
         [9, 0, 5]
     """
-    drawn = list(items)
-    if take >= len(drawn):
-        return drawn
-    for place, draw in zip(range(take), _draws(_hash(seed)), strict=False):
-        other = place + int(draw * (len(drawn) - place))
-        drawn[place], drawn[other] = drawn[other], drawn[place]
-    return drawn[:take]
+    sample = list(items)
+    if take >= len(sample):
+        return sample
+    for index, draw in zip(range(take), _draws(_hash(seed)), strict=False):
+        other = index + int(draw * (len(sample) - index))
+        sample[index], sample[other] = sample[other], sample[index]
+    return sample[:take]
 
 
 def shuffled(items: Sequence[T], seed: str) -> list[T]:
@@ -44,8 +44,8 @@ def shuffled(items: Sequence[T], seed: str) -> list[T]:
     if not items:
         return []
     most = seeded_sample(items, len(items) - 1, seed)
-    places = seeded_sample(range(len(items)), len(items) - 1, seed)
-    return [*most, *(item for place, item in enumerate(items) if place not in {*places})]
+    used = seeded_sample(range(len(items)), len(items) - 1, seed)
+    return [*most, *(item for index, item in enumerate(items) if index not in {*used})]
 
 
 def _hash(text: str) -> int:

@@ -77,7 +77,7 @@ def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.Da
     """Answers as context: their keys, `place`, their text in `item` and its tokens in `cost`."""
     words = settings.words
     keys = ["round", "segment_id", "question_id"]
-    texts = survey.questions.select(*_QUESTION, "question_text")
+    questions = survey.questions.select(*_QUESTION, "question_text")
     if settings.context_count == 0:
         return pairs.select(*keys, "place", item=pl.lit(""), cost=pl.lit(0, pl.Int64)).clear()
     fields = {**_of_option(), "percent": _percent(pl.col("percent"))}
@@ -87,7 +87,7 @@ def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.Da
         survey.responses.lazy()
         .filter(chosen)
         .join(pairs.lazy().select(*keys, "place"), on=keys)
-        .join(texts.lazy(), on=_QUESTION)
+        .join(questions.lazy(), on=_QUESTION)
     )
     answers = filled(words.answer, fields).sort_by("option_index").str.join(words.between)
     item = filled(words.item, {"question": pl.col("question_text"), "answers": pl.col("answers")})
@@ -116,7 +116,7 @@ def with_texts(
         "n_options": pl.col("n_options").list.first(),
         "n_individuals": pl.lit(settings.n_individuals),
     }
-    asked = (
+    targets = (
         batches.select("row", "round", "question_id")
         .explode("question_id")
         .join(questions, on=_QUESTION, how="left", maintain_order="left")
@@ -125,7 +125,7 @@ def with_texts(
     )
     return (
         batches.join(groups, on=_SEGMENT, how="left", maintain_order="left")
-        .join(asked, on="row", how="left", maintain_order="left")
+        .join(targets, on="row", how="left", maintain_order="left")
         .with_columns(
             pl.col("group").alias(BEFORE),
             pl.format("{}\n\n{}", "asked", filled(ending, fields)).alias(AFTER),

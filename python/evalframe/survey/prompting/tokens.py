@@ -51,21 +51,23 @@ def utf16_units(text: IntoExpr) -> pl.Expr:
     return (text.str.len_chars() + text.str.count_matches(_TWO_UNITS)).cast(pl.Int64)
 
 
-def counted(texts: pl.Series, tokens: Tokens) -> pl.Series:
+def counted(strings: pl.Series, tokens: Tokens) -> pl.Series:
     """The tokens of each text, as Int64."""
     if tokens == "characters":
-        return pl.select(estimate_tokens(pl.lit(texts))).to_series()
+        return pl.select(estimate_tokens(pl.lit(strings))).to_series()
     if not callable(tokens):
         raise ParameterError(f'tokens is "characters" or a function of a column, not {tokens!r}')
-    numbers = tokens(texts)
+    numbers = tokens(strings)
     if not (
-        isinstance(numbers, pl.Series) and numbers.dtype.is_integer() and len(numbers) == len(texts)
+        isinstance(numbers, pl.Series)
+        and numbers.dtype.is_integer()
+        and len(numbers) == len(strings)
     ):
         result = (
             f"a column of {numbers.dtype}" if isinstance(numbers, pl.Series) else repr(numbers)[:40]
         )
         raise ParameterError(
-            f"tokens must return a column of whole numbers, one for each of {len(texts):,} texts,"
+            f"tokens must return a column of whole numbers, one for each of {len(strings):,} texts,"
             f" but returned {result}"
         )
     return numbers.cast(pl.Int64)

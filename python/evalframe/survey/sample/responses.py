@@ -98,31 +98,31 @@ def sample_responses(*, seed: int = 0) -> pl.DataFrame:
 
 
 def _rows(seed: int) -> Iterator[tuple[object, ...]]:
-    asked = list(questions_asked(seed))
-    forms = [_forms(model, m, len(asked), seed) for m, model in enumerate(MODELS.values())]
+    questions = list(questions_asked(seed))
+    forms = [_forms(model, m, len(questions), seed) for m, model in enumerate(MODELS.values())]
     for m, model in enumerate(MODELS):
         for c, count in enumerate(CONTEXT_COUNTS):
-            for a, about in enumerate(asked):
+            for a, about in enumerate(questions):
                 options = QUESTIONS[about.question].options
                 minds = _percents(about, m, c, seed)
                 for s, segment in enumerate(SEGMENTS):
                     text = reply(forms[m][c][a][s], minds[s], options, about.question_id)
-                    place = (list(ROUNDS)[about.round], segment.attribute, segment.value)
-                    yield (model, *place, about.question_id, count, len(options), text)
+                    keys = (list(ROUNDS)[about.round], segment.attribute, segment.value)
+                    yield (model, *keys, about.question_id, count, len(options), text)
 
 
-def _percents(asked: Asked, model: int, context: int, seed: int) -> list[list[int]]:
+def _percents(about: Asked, model: int, context: int, seed: int) -> list[list[int]]:
     """The answer of a model for each segment, in whole percent."""
     import numpy as np
 
     traits = list(MODELS.values())[model]
-    key = [seed, _MINDS, asked.round, asked.question]
+    key = [seed, _MINDS, about.round, about.question]
     draws = unit_draws(len(SEGMENTS), key, (1 + len(MODELS), len(CONTEXT_COUNTS)))
     error = 0.6 * draws[0, :, 0] + 0.8 * draws[1 + model, :, context]
-    mean = sum(asked.places.tolist()) / len(SEGMENTS)
-    seen = mean + traits.grasp * (asked.places - mean)
+    mean = sum(about.places.tolist()) / len(SEGMENTS)
+    seen = mean + traits.grasp * (about.places - mean)
     mind = seen + traits.error * (1 - traits.use * context) * error
-    expected = shares(mind, len(QUESTIONS[asked.question].options))
+    expected = shares(mind, len(QUESTIONS[about.question].options))
     percents: list[list[int]] = np.floor(100 * expected + 0.5).astype(np.int64).tolist()
     return percents
 
@@ -145,7 +145,7 @@ def reply(
     listed = ", ".join(map(str, percents))
     quoted = ", ".join(f'"{percent}"' for percent in percents)
     letters = ", ".join(f'"{letter}"' for letter in _individuals(percents))
-    texts = {
+    replies = {
         "bracket": f"[{listed}]",
         "reasoned": f"This group leans a little to one side.\nDISTRIBUTION: [{listed}]",
         "line": "My estimate:\n" + ", ".join(f"{percent}%" for percent in percents),
@@ -163,7 +163,7 @@ def reply(
         "error": "<<error>> the model did not respond",
         "empty": " ",
     }
-    return texts.get(form)
+    return replies.get(form)
 
 
 def _lines(template: str, percents: Sequence[int], options: Sequence[str]) -> str:
@@ -178,7 +178,8 @@ def _lines(template: str, percents: Sequence[int], options: Sequence[str]) -> st
 def _individuals(percents: Sequence[int]) -> list[str]:
     """Letters of individuals, as close to the percentages as possible."""
     ends = [sum(percents[: j + 1]) for j in range(len(percents))]
-    places = [(2 * k + 1) * ends[-1] for k in range(N_INDIVIDUALS)]
+    positions = [(2 * k + 1) * ends[-1] for k in range(N_INDIVIDUALS)]
     return [
-        _LETTERS[sum(place >= 2 * N_INDIVIDUALS * end for end in ends[:-1])] for place in places
+        _LETTERS[sum(position >= 2 * N_INDIVIDUALS * end for end in ends[:-1])]
+        for position in positions
     ]

@@ -71,7 +71,7 @@ def sample_survey(*, seed: int = 0) -> pl.DataFrame:
         [('Yes', 250, 42.4), ('No', 250, 57.6)]
     """
     check_size(1, seed, of="questions")
-    rows = [row for asked in questions_asked(seed) for row in _rows(asked, seed)]
+    rows = [row for question in questions_asked(seed) for row in _rows(question, seed)]
     columns = [name for name in RESPONSES if name not in ("segment_id", "share")]
     schema = {name: RESPONSES[name] for name in columns} | {"question_text": pl.String()}
     table = pl.DataFrame(rows, schema=schema, orient="row")
@@ -87,35 +87,35 @@ def questions_asked(seed: int) -> Iterator[Asked]:
         for q in numbers:
             question = QUESTIONS[q]
             opinions = [question.tilt * segment.opinion / 2 for segment in SEGMENTS]
-            places = question.level + 0.06 * drift[r, q] + opinions
-            yield Asked(r, q, f"{round_.lower()}-q{q + 1}", places)
+            positions = question.level + 0.06 * drift[r, q] + opinions
+            yield Asked(r, q, f"{round_.lower()}-q{q + 1}", positions)
 
 
-def shares(places: Floats, n_options: int) -> Floats:
+def shares(positions: Floats, n_options: int) -> Floats:
     """The share of each option at these positions."""
     import numpy as np
 
-    distance = places[..., None] - np.arange(n_options) / (n_options - 1)
+    distance = positions[..., None] - np.arange(n_options) / (n_options - 1)
     weight = 1 / (1 + _WIDTH * distance * distance)
     # Summed in order, since the order of a numpy sum is not defined.
     total = np.cumsum(weight, axis=-1)[..., -1:]
     return np.asarray(weight / total)
 
 
-def _rows(asked: Asked, seed: int) -> Iterator[tuple[object, ...]]:
+def _rows(about: Asked, seed: int) -> Iterator[tuple[object, ...]]:
     """The rows of a question without id of the segment and share."""
     import numpy as np
 
-    question, round_ = QUESTIONS[asked.question], list(ROUNDS)[asked.round]
-    expected = shares(asked.places, len(question.options))
+    question, round_ = QUESTIONS[about.question], list(ROUNDS)[about.round]
+    expected = shares(about.places, len(question.options))
     for s, segment in enumerate(SEGMENTS):
-        size = segment.sizes[asked.round]
-        key = [seed, _ANSWERS, asked.round, asked.question, s]
+        size = segment.sizes[about.round]
+        key = [seed, _ANSWERS, about.round, about.question, s]
         draws = np.random.Generator(np.random.PCG64(key)).random(size)
         for j, percent in enumerate(_percents(expected[s], draws)):
             yield (
                 round_,
-                asked.question_id,
+                about.question_id,
                 j,
                 question.options[j],
                 segment.attribute,

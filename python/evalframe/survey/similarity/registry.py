@@ -82,15 +82,15 @@ def metric_expression(
     metric: Metric,
     predicted: IntoExpr,
     actual: IntoExpr,
-    known: Mapping[str, Callable[..., pl.Expr]] = SIMILARITIES,
+    registry: Mapping[str, Callable[..., pl.Expr]] = SIMILARITIES,
 ) -> pl.Expr:
     """Return the row-level expression of a metric, which can be one already."""
     if isinstance(metric, pl.Expr):
         return metric
     name = ALIASES.get(metric, metric)
-    if name not in known:
-        raise UnknownNameError.of("metric", metric, known)
-    return known[name](predicted, actual)
+    if name not in registry:
+        raise UnknownNameError.of("metric", metric, registry)
+    return registry[name](predicted, actual)
 
 
 def is_symmetric(metric: Metric) -> bool:

@@ -144,19 +144,19 @@ def _texts_in(table: Frame) -> pl.LazyFrame | None:
     return lazy(table).select(*keys, "question_text").unique(maintain_order=True)
 
 
-def _check_options(asked: pl.DataFrame) -> None:
+def _check_options(questions: pl.DataFrame) -> None:
     """Raise ContractError if distributions have other options than the table of questions."""
     # Labels can differ, for example be longer.
-    other = asked.filter(pl.col("options").list.len() != pl.col("n_options"))
+    other = questions.filter(pl.col("options").list.len() != pl.col("n_options"))
     if len(other):
-        told, found = other["options"].list.len()[0], other["n_options"][0]
+        n_labels, n_shares = other["options"].list.len()[0], other["n_options"][0]
         raise ContractError(
             f"{len(other):,} questions have another number of options in their distributions:"
-            f" {_first_few(other, ['question_id'])}; the first has {told} options and {found}"
-            " shares. Correct the options, or the shares"
+            f" {_first_few(other, ['question_id'])}; the first has {n_labels} options and"
+            f" {n_shares} shares. Correct the options, or the shares"
         )
-    told, own = pl.col("options"), pl.col("own_options")
-    moved = asked.filter((told != own) & (told.list.sort() == own.list.sort()))
+    stated, actual = pl.col("options"), pl.col("own_options")
+    moved = questions.filter((stated != actual) & (stated.list.sort() == actual.list.sort()))
     if len(moved):
         raise ContractError(
             f"{len(moved):,} questions have their options in another order than the distributions:"
@@ -238,7 +238,7 @@ def _shaped(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFr
 
 
 def _first_few(rows: pl.DataFrame, columns: list[str]) -> str:
-    shown = ", ".join(
+    examples = ", ".join(
         "/".join(map(str, row)) for row in rows.head(_EXAMPLES).select(columns).rows()
     )
-    return shown + ", ..." * (len(rows) > _EXAMPLES)
+    return examples + ", ..." * (len(rows) > _EXAMPLES)

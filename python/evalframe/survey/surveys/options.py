@@ -43,9 +43,9 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
         return numbered.select(lists.columns)
     _refuse_other_labels(other)
     position = pl.col("options").list.eval(pl.element().arg_sort())
-    place = pl.col("wanted").list.eval(pl.element().arg_sort().arg_sort())
+    index = pl.col("wanted").list.eval(pl.element().arg_sort().arg_sort())
     ordered = other.select(
-        "row", options="wanted", actual=pl.col("actual").list.gather(position.list.gather(place))
+        "row", options="wanted", actual=pl.col("actual").list.gather(position.list.gather(index))
     )
     joined = numbered.join(ordered, on="row", how="left", maintain_order="left", suffix="_moved")
     moved = [pl.coalesce(f"{name}_moved", name).alias(name) for name in ("options", "actual")]

@@ -177,8 +177,8 @@ def _refuse_other_encodings(path: Path, data: bytes) -> None:
     except UnicodeDecodeError as error:
         text = data.decode(errors="surrogateescape")
         lines = [number for number, line in enumerate(text.split("\n"), 1) if _BROKEN.search(line)]
-        shown = ", ".join(map(str, lines[:_EXAMPLES])) + ", ..." * (len(lines) > _EXAMPLES)
+        examples = ", ".join(map(str, lines[:_EXAMPLES])) + ", ..." * (len(lines) > _EXAMPLES)
         raise InputError(
-            f"cannot read {path}: it is not UTF-8 text in {len(lines):,} lines (line {shown}; the"
-            f" first is byte {error.start:,} of the file); save it as UTF-8"
+            f"cannot read {path}: it is not UTF-8 text in {len(lines):,} lines (line {examples};"
+            f" the first is byte {error.start:,} of the file); save it as UTF-8"
         ) from None

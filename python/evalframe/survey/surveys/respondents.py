@@ -46,7 +46,7 @@ def of_respondents(table: pl.DataFrame, questions: Sequence[str], notes: list[st
 
 def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
     """Values as texts: 1 for 1.0, null for NaN, and those that a type lists as they stand."""
-    made = []
+    exprs = []
     for name in names:
         dtype, value = rows.schema[name], pl.col(name)
         if dtype.is_float():
@@ -54,8 +54,8 @@ def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
         text = value.cast(pl.String)
         if not isinstance(dtype, pl.Enum):
             text = text.str.strip_chars().str.replace(_WHOLE, "$1")
-        made.append(text)
-    return made
+        exprs.append(text)
+    return exprs
 
 
 def _attributes(table: pl.DataFrame, questions: Sequence[str]) -> list[str]:
@@ -100,29 +100,29 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], notes: list[str]) ->
     respondents = rows[_ROW].n_unique()
     if not attributes:
         segment = pl.col("segment_id").cast(pl.String)
-        known = (segment.str.strip_chars() != "").fill_null(value=False)
-        if count := rows.filter(~known)[_ROW].n_unique():
+        has_value = (segment.str.strip_chars() != "").fill_null(value=False)
+        if count := rows.filter(~has_value)[_ROW].n_unique():
             notes.append(
                 f"{count:,} of {respondents:,} respondents have no 'segment_id' and are left out"
             )
-        return rows.filter(known)
-    texts = _texts(rows, attributes)
+        return rows.filter(has_value)
+    strings = _texts(rows, attributes)
     others = [name for name in rows.columns if name not in attributes]
-    long = rows.select(*others, *texts).unpivot(
+    long = rows.select(*others, *strings).unpivot(
         [*attributes],
         index=others,
         variable_name="segment_attribute",
         value_name="segment_value",
     )
     value = pl.col("segment_value")
-    known = value.is_not_null() & (value != "")
-    lost = long.filter(~known).group_by("segment_attribute").agg(pl.col(_ROW).n_unique())
+    has_value = value.is_not_null() & (value != "")
+    lost = long.filter(~has_value).group_by("segment_attribute").agg(pl.col(_ROW).n_unique())
     notes += [
         f"{count:,} of {respondents:,} respondents have no {name!r} and are in no segment of it"
         for name, count in lost.sort("segment_attribute").rows()
     ]
-    made = long.filter(known).with_columns(segment_id("segment_attribute", value))
-    segments = made.select("segment_attribute", "segment_value", "segment_id").unique()
+    members = long.filter(has_value).with_columns(segment_id("segment_attribute", value))
+    segments = members.select("segment_attribute", "segment_value", "segment_id").unique()
     twice = segments.filter(pl.col("segment_id").is_duplicated()).sort("segment_id", value)
     if len(twice):
         segment = twice["segment_id"][0]
@@ -131,29 +131,29 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], notes: list[str]) ->
             f"segment {segment!r} would be made of several values: {values}; rename one"
         )
     counts = segments.group_by("segment_attribute").len().sort("segment_attribute").rows()
-    shown = ", ".join(f"{name} ({count:,})" for name, count in counts)
+    examples = ", ".join(f"{name} ({count:,})" for name, count in counts)
     notes.append(
-        f"segments are made of the values of {shown}; drop columns that say something else"
+        f"segments are made of the values of {examples}; drop columns that say something else"
     )
-    return made
+    return members
 
 
 def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]) -> pl.DataFrame:
     """A row for each option of a question in each segment."""
-    kept = [name for name in _OF_SEGMENTS if name in rows.columns]
+    columns = [name for name in _OF_SEGMENTS if name in rows.columns]
     answered = pl.col(LABEL).is_not_null()
     sizes = rows.group_by(DISTRIBUTION, maintain_order=True).agg(
-        *(pl.col(name).first() for name in kept),
+        *(pl.col(name).first() for name in columns),
         answered.sum().cast(pl.Int64).alias("sample_size"),
         (~answered).sum().cast(pl.Int64).alias(UNANSWERED),
         pl.col(WEIGHT).filter(answered).sum().alias(_TOTAL),
     )
-    asked = rows.group_by(QUESTION, maintain_order=True).agg(
+    questions = rows.group_by(QUESTION, maintain_order=True).agg(
         pl.col(_ROW).n_unique().alias("n"), pl.col(_ROW).filter(~answered).n_unique().alias("lost")
     )
     notes += [
         f"{lost:,} of {n:,} respondents did not answer {question!r}"
-        for question, n, lost in asked.select("question_id", "n", "lost").rows()
+        for question, n, lost in questions.select("question_id", "n", "lost").rows()
         if lost
     ]
     silent = sizes.filter(pl.col(_TOTAL) == 0)
@@ -173,17 +173,17 @@ def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]
 
 def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]) -> pl.DataFrame:
     """The options of each question in order; where a type lists them, those nobody chose, too."""
-    found = rows.select(*QUESTION, LABEL).unique()
+    labels_found = rows.select(*QUESTION, LABEL).unique()
     listed = {name: dtype for name, dtype in types.items() if isinstance(dtype, pl.Enum)}
     if LABEL in listed:  # of all questions together
-        numbers = numbered(found.with_columns(pl.col(LABEL).cast(listed[LABEL])), notes)
+        numbers = numbered(labels_found.with_columns(pl.col(LABEL).cast(listed[LABEL])), notes)
         return numbers.with_columns(pl.col(LABEL).cast(pl.String))
-    others = found.filter(~pl.col("question_id").is_in([*listed]))
+    others = labels_found.filter(~pl.col("question_id").is_in([*listed]))
     parts = [numbered(others, notes)] if len(others) else []
     for name, dtype in listed.items():
-        rounds = found.filter(question_id=name).select(QUESTION).unique()
+        rounds = labels_found.filter(question_id=name).select(QUESTION).unique()
         labels = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
         parts.append(
             rounds.join(labels, how="cross").select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64))
         )
-    return pl.concat(parts) if parts else numbered(found, notes)
+    return pl.concat(parts) if parts else numbered(labels_found, notes)

@@ -103,8 +103,8 @@ def _numbers(
         and commas.select(text.str.contains(_THOUSANDS).all()).item()
         and (name == "count" or not _are_shares(read, keys))
     ):
-        whole = pl.when(text.str.contains(_THOUSANDS)).then(text.str.replace_all(",", ""))
-        read = table.with_columns(numbers_of(pl.coalesce(whole, text)).alias(_NUMBER))
+        thousands = pl.when(text.str.contains(_THOUSANDS)).then(text.str.replace_all(",", ""))
+        read = table.with_columns(numbers_of(pl.coalesce(thousands, text)).alias(_NUMBER))
         notes.append(
             f"commas in {len(commas):,} cells, such as {commas[name][0]!r}, were read as marks of"
             " thousands"
@@ -141,14 +141,14 @@ def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) 
             return name
         notes.append(f"{name} sums to {100 // factor} and was read as {_READ[other]}")
         return other
-    whole = long.select(((pl.col(name) % 1 == 0) & (pl.col(name) >= 0)).all()).item()
+    are_whole = long.select(((pl.col(name) % 1 == 0) & (pl.col(name) >= 0)).all()).item()
     unit = (
         "share"
         if _near(sums * 100)
         else "percent"
         if _near(sums)
         else "count"
-        if whole
+        if are_whole
         else "share"
     )
     if unit != "share":
@@ -165,8 +165,8 @@ def _near(sums: pl.Series) -> bool:
 
 def _of_options(table: pl.DataFrame, options: Sequence[str], value: str) -> pl.DataFrame:
     """A row per option, of a column for each; an empty cell is no option of the question."""
-    texts = any(table.schema[name] == pl.String for name in options)
-    cells = [pl.col(name).cast(pl.String if texts else pl.Float64) for name in options]
+    are_texts = any(table.schema[name] == pl.String for name in options)
+    cells = [pl.col(name).cast(pl.String if are_texts else pl.Float64) for name in options]
     others = [name for name in table.columns if name not in options]
     long = (
         table.select(*others, *cells)
@@ -174,7 +174,7 @@ def _of_options(table: pl.DataFrame, options: Sequence[str], value: str) -> pl.D
         .unpivot([*options], index=[_ROW, *others], variable_name=LABEL, value_name=value)
     )
     empty = pl.col(value).is_null()
-    if texts:
+    if are_texts:
         empty = empty | (pl.col(value).str.strip_chars() == "")
     return (
         long.filter(~empty)
