@@ -117,7 +117,7 @@ def test_amounts_are_of_a_segment_with_a_score() -> None:
 
 def test_rows_of_a_context_for_any_verb() -> None:
     means = ef.evaluate(at_context(SCORED), ef.mean_score(), by="model")
-    estimates = means.sort("model").collect()["estimate"].to_list()
+    estimates = means.sort("model")["estimate"].to_list()
     own = ef.survey.weighted_means(SCORED).sort("model")
     assert estimates == pytest.approx(own["mean"].to_list())
     picked = at_context(SCORED.lazy(), "lowest").collect()
