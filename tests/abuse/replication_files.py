@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def _evaluation() -> dict[str, bytes]:
     tests = sample_tests().filter(model="harbor-7b", study_id="lantern-queue")
     with tempfile.TemporaryDirectory() as folder:
-        files = humanstudy_bench.write_results(replication.with_evidence(tests), folder)
+        results = humanstudy_bench.result_tables(replication.with_evidence(tests))
+        files = humanstudy_bench.write_results(results, folder)
         return {file.name: file.read_bytes() for file in files}
 
 

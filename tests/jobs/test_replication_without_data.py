@@ -30,7 +30,7 @@ LACKING = ["n_studies_without_data", "n_findings_without_data"]
 RULES: dict[str, tuple[list[str], dict[str, Any]]] = {
     "left out": ([], {}),
     "chance": (["--missing", "chance"], {"missing": "chance"}),
-    "reference": (["--rules", "reference"], {"rules": "reference"}),
+    "reference": (["--rules", "reference"], {"numbers": "original"}),
 }
 
 
@@ -58,9 +58,9 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
     models, studies = found["models"], found["studies"]
     pas = dict(models.select("model", "pas").rows())
 
-    room = humanstudy_bench if "rules" in options else ef.replication
+    room = humanstudy_bench if "numbers" in options else ef.replication
     results = humanstudy_bench.result_tables(room.with_evidence(TESTS).collect(), **options)
-    options = {name: value for name, value in options.items() if name != "rules"}
+    options = {name: value for name, value in options.items() if name != "numbers"}
     tests = room.with_evidence(TESTS).collect()
     resample = ef.Bootstrap(cluster="study_id", n=20, seed=5, interval="percentile")
     of_tests = room.model_scores(tests, resample=resample, **options).collect()

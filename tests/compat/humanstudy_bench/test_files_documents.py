@@ -35,7 +35,7 @@ def test_detailed_stats_by_hand(tmp_path):
         effect_size_human=[None, 0.12345, -0.00001, 1e6],
     )
     path = tmp_path / "detailed_stats.csv"
-    write_detailed_stats(tests, path)
+    write_detailed_stats(result_tables(tests), path)
     assert path.read_bytes().endswith(b"\r\n")
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -59,8 +59,8 @@ def test_detailed_stats_by_hand(tmp_path):
     assert column["Human_Effect_Size"][1:] == [f"{x:.4f}" for x in (0.12345, -0.00001, 1e6)]
     assert column["Human_Test_Statistic"][2] == "two\nlines"
     with pytest.raises(OutputError, match="1 of 1 files are there already"):
-        write_detailed_stats(tests, path)
-    write_detailed_stats(tests, path, rules="reference", overwrite=True)
+        write_detailed_stats(result_tables(tests), path)
+    write_detailed_stats(result_tables(tests, numbers="original"), path, overwrite=True)
     assert "PAS_Raw" not in path.read_text()
 
 
@@ -82,7 +82,7 @@ def test_statistics_become_text_for_every_kind_of_test():
             "independent_human": [None, None, None, None, False, None, None],
         }
     )
-    assert detailed_stats(tests)["Human_Test_Statistic"].to_list() == [
+    assert detailed_stats(result_tables(tests))["Human_Test_Statistic"].to_list() == [
         *("F(2, 57) = 3.5", "chi2(1) = 5.25", "U = 130", "k = 15", "t(9) = 2", None, None),
     ]
 
@@ -136,13 +136,13 @@ def test_evaluation_results_by_hand():
 def test_labels_stand_for_studies_by_the_rules_of_the_original():
     label = ["Study 1", "Study 2", "Study 1", "Study 1"]
     tests = table_of(study_label=label, domain=["Social"] * 4)
-    original = evaluation_results(result_tables(tests, rules="reference"))["m", "s1"]
+    original = evaluation_results(result_tables(tests, numbers="original"))["m", "s1"]
     assert original["ecs_corr_details"]["n_tests_per_study"] == {"Study 1": 2, "Study 2": 1}
     assert original["ecs_corr_details"]["ecs_per_study"] == {"Study 1": None, "Study 2": None}
     # It knows its domains by other names of studies, and has no effects of the label without any.
     nothing = dict.fromkeys(["Cognition", "Social", "Strategic"])
     assert original["ecs_corr_details"]["ecs_domain"] == nothing
-    alone = evaluation_results(result_tables(tests, rules="reference"))["m", "s2"]
+    alone = evaluation_results(result_tables(tests, numbers="original"))["m", "s2"]
     assert alone["ecs_corr_details"]["n_tests_per_study"] == {}
     assert alone["ecs_corr_details"]["ecs_per_study"] == {"Study 1": None}
     # Labels weigh alike, so that "Study 2" has half of all weight: weights 1, 1/2, 1/2 of x, x + 1.
@@ -217,7 +217,7 @@ def test_published_scores_written_and_read_give_the_same(tmp_path):
 def test_studies_of_the_original_have_domains_by_its_rules():
     effects = {"effect_d_human": [0.5, 2.0, 0.0, 1.0], "study_id": ["study_009"] * 4}
     tests = table_of(domain=["Social"] * 4, **effects)
-    told = evaluation_results(result_tables(tests, rules="reference"))["m", "study_009"]
+    told = evaluation_results(result_tables(tests, numbers="original"))["m", "study_009"]
     details = told["ecs_corr_details"]
     assert details["ecs_domain"] == {
         "Cognition": None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from evalframe.compat.humanstudy_bench.files.results import Results, with_finding_idx
 from polars.testing import assert_frame_equal
 
 from evalframe.compat.humanstudy_bench import read_results, result_tables, write_simple_results
-from evalframe.compat.humanstudy_bench.files.tables import Results, with_finding_idx
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_scores_of_studies_follow_from_published_tests(shared, published):
     single = tests.filter(pl.col("kind") == "single_run").rename({"config": "model"})
     whole = ["study_003", "study_004", "study_005", "study_007"]
     given = single.filter(pl.col("study_id").is_in(whole)).with_row_index("test_id")
-    results = result_tables(given, rules="reference")
+    results = result_tables(given, numbers="original")
     keys = ["model", "study_id"]
     found = results.studies.select(*keys, "pas").join(studies, on=keys)
     assert len(found) == 228

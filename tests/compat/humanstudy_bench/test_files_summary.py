@@ -47,7 +47,7 @@ def test_the_summary_by_hand(tmp_path):
 
 
 def test_the_summary_of_the_original_has_no_pas(tmp_path):
-    results = results_of(rules="reference")
+    results = results_of(numbers="original")
     summary = benchmark_summary(results)["models"]["m"]
     assert not {"average_pas_raw", "pas_domain"} & {*summary["summary"]}
     assert "pas_raw" not in summary["studies"][0]
@@ -123,14 +123,14 @@ def test_the_legacy_summary_by_hand():
 def test_usage_that_was_lost(seconds, tokens, missing):
     row = {"model": "m", "study_id": "s1", "elapsed_time": seconds, "total_tokens": tokens}
     runs = pl.DataFrame([row], schema_overrides={"elapsed_time": pl.Float64})
-    for rules in ("documented", "reference"):
-        results = result_tables(table_of(), runs=runs, rules=rules)
+    for numbers in ("sound", "original"):
+        results = result_tables(table_of(), runs=runs, numbers=numbers)
         studies = benchmark_summary(results, version="legacy")["models"]["m"]["studies"]
         assert [study["usage"]["missing_data"] for study in studies] == [missing, False]
 
 
 def test_the_legacy_summary_by_the_rules_of_the_original():
-    results = results_of(rules="reference")
+    results = results_of(numbers="original")
     told = benchmark_summary(results, version="legacy")["models"]["m"]["summary"]
     pas = results.studies["pas"].drop_nulls()
     assert told["average_pas_raw"] == pytest.approx((2 * pas - 1).mean())

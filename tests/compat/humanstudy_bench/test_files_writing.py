@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from compat.humanstudy_bench.file_data import RUNS, table_of
+from compat.humanstudy_bench.file_data import RUNS, results_of, table_of
 from evalframe.compat.humanstudy_bench import (
     read_evaluation,
     read_results,
@@ -45,7 +45,9 @@ def test_all_files_are_written_and_read_back(tmp_path):
         report_human=["t = 1", None, "ä\n", '"'],
     )
     other = tests.with_columns(model=pl.lit("n_v1-empty"))
-    paths = write_results(pl.concat([tests, other]).lazy(), tmp_path, runs=RUNS.lazy())
+    paths = write_results(
+        result_tables(pl.concat([tests, other]).lazy(), runs=RUNS.lazy()), tmp_path
+    )
     folders = {p.parent.relative_to(tmp_path).as_posix() for p in paths} - {"."}
     assert folders == {"s1/m", "s2/m", "s1/n_v1-empty", "s2/n_v1-empty"}
     assert {p.name for p in paths if p.parent == tmp_path} == FILES
@@ -74,11 +76,11 @@ def test_the_same_tables_make_the_same_files(tmp_path):
     for name in ("a", "b"):
         folder = tmp_path / name
         folder.mkdir()
-        paths = write_results(table_of(), folder, runs=RUNS, version="legacy")
+        paths = write_results(results_of(), folder, version="legacy")
         made.append({p.relative_to(folder): p.read_bytes() for p in paths})
     assert made[0] == made[1]
     folder = tmp_path / "a"
-    write_results(table_of(), folder, created_at="now", overwrite=True)
+    write_results(result_tables(table_of()), folder, created_at="now", overwrite=True)
     for name in ("benchmark_summary.json", "simple_results.json"):
         assert json.loads((folder / name).read_text())["metadata"]["generated_at"] == "now"
 
@@ -86,39 +88,39 @@ def test_the_same_tables_make_the_same_files(tmp_path):
 def test_files_that_are_there_stay_unless_asked_for(tmp_path):
     (tmp_path / "simple_studies.csv").write_text("mine")
     with pytest.raises(OutputError, match=r"1 of 9 files are there already, the first .*simple_st"):
-        write_results(table_of(), tmp_path)
+        write_results(result_tables(table_of()), tmp_path)
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["simple_studies.csv"]
     assert (tmp_path / "simple_studies.csv").read_text() == "mine"
     with pytest.raises(OutputError, match=r"no folder '.*none'; create it first"):
-        write_results(table_of(), tmp_path / "none")
+        write_results(result_tables(table_of()), tmp_path / "none")
     (tmp_path / "s1").write_text("in the way")
     with pytest.raises(OutputError, match="cannot make folder"):
-        write_results(table_of(), tmp_path, overwrite=True)
+        write_results(result_tables(table_of()), tmp_path, overwrite=True)
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "", "a\\b", "/", "x" * 300, "a\0b"])
 def test_names_that_are_no_folders_are_refused(tmp_path, name):
     with pytest.raises(ParameterError, match="cannot be the name of a folder"):
-        write_results(table_of(model=[name] * 4), tmp_path)
+        write_results(result_tables(table_of(model=[name] * 4)), tmp_path)
     with pytest.raises(ParameterError, match=r"study_id .* cannot be the name of a folder"):
-        write_results(table_of(study_id=[name] * 4), tmp_path)
+        write_results(result_tables(table_of(study_id=[name] * 4)), tmp_path)
     assert not list(tmp_path.iterdir())
 
 
 def test_keys_of_other_types(tmp_path):
     tests = table_of(study_id=[2, 1, 1, 1]).with_columns(pl.col("model").cast(pl.Categorical))
-    write_results(tests, tmp_path)
+    write_results(result_tables(tests), tmp_path)
     assert (tmp_path / "1" / "m" / "evaluation_results.json").exists()
 
 
 def test_a_bare_table_of_tests_is_enough(tmp_path):
     tests = pl.DataFrame({"model": ["m"], "study_id": ["s"], "finding_id": ["F1"]})
-    write_results(tests, tmp_path, version="legacy")
-    write_results(tests, tmp_path, rules="reference", overwrite=True)
+    write_results(result_tables(tests), tmp_path, version="legacy")
+    write_results(result_tables(tests, numbers="original"), tmp_path, overwrite=True)
     assert simple_results(result_tables(tests))["configs"]["m"]["pas_raw"] is None
 
 
-@pytest.mark.parametrize("rules", ["documented", "reference"])
+@pytest.mark.parametrize("numbers", ["sound", "original"])
 @pytest.mark.parametrize(
     "changes",
     [
@@ -133,12 +135,12 @@ def test_a_bare_table_of_tests_is_enough(tmp_path):
         {"finding_id": [None] * 4},
     ],
 )
-def test_odd_tables_make_files_of_sound_numbers(tmp_path, changes, rules):
+def test_odd_tables_make_files_of_sound_numbers(tmp_path, changes, numbers):
     def refuse(constant):
         raise AssertionError(constant)
 
     tests = table_of(**changes).with_columns(domain=pl.lit("d"))
-    for path in write_results(tests, tmp_path, version="legacy", rules=rules):
+    for path in write_results(result_tables(tests, numbers=numbers), tmp_path, version="legacy"):
         text = path.read_text()
         if path.suffix == ".json":
             json.loads(text, parse_constant=refuse)
@@ -168,6 +170,6 @@ def test_whatever_is_written_is_read_back(tmp_path_factory, rows):
         model=pl.lit("m"), study_id=pl.lit("s")
     )
     folder = tmp_path_factory.mktemp("written")
-    write_results(tests, folder)
+    write_results(result_tables(tests), folder)
     assert_frame_equal(read_evaluation(folder).tests.select(tests.columns), tests, check_exact=True)
     assert len(read_results(folder).findings) == tests.n_unique(["sub_study_id", "finding_id"])

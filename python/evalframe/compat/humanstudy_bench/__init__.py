@@ -43,21 +43,22 @@ from evalframe.compat.humanstudy_bench.effects import (
     rank_biserial_std_error,
     with_effect_sizes,
 )
-from evalframe.compat.humanstudy_bench.files import (
-    Evaluations,
-    Pooling,
-    Results,
-    benchmark_summary,
+from evalframe.compat.humanstudy_bench.files.evaluation_files import (
     detailed_stats,
     evaluation_results,
-    read_evaluation,
-    read_results,
-    result_tables,
-    simple_results,
-    write_benchmark_summary,
     write_detailed_stats,
-    write_results,
+)
+from evalframe.compat.humanstudy_bench.files.evaluations import Evaluations, read_evaluation
+from evalframe.compat.humanstudy_bench.files.output import write_results
+from evalframe.compat.humanstudy_bench.files.results import Pooling, Results, result_tables
+from evalframe.compat.humanstudy_bench.files.simple_results import (
+    read_results,
+    simple_results,
     write_simple_results,
+)
+from evalframe.compat.humanstudy_bench.files.summary import (
+    benchmark_summary,
+    write_benchmark_summary,
 )
 from evalframe.compat.humanstudy_bench.p_values import (
     direction,

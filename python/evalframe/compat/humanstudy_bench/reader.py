@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.compat.humanstudy_bench.files import read_evaluation
+from evalframe.compat.humanstudy_bench.files.evaluations import read_evaluation
 from evalframe.core.readers import Read
 
 if TYPE_CHECKING:

@@ -175,14 +175,13 @@ def _write_summary(
     except OSError as error:
         raise OutputError(f"cannot make the folder {folder.name} ({error.strerror})") from error
     model = pl.concat_str(pl.col(by).cast(pl.String).fill_null(""), separator="_")
-    humanstudy_bench.write_results(
+    results = humanstudy_bench.result_tables(
         tests.with_columns(model.alias("model")),
-        folder,
         runs=opened.beside.get("runs") if [*by] == ["model"] else None,
         finding_rule=job.finding_rule,
         study_rule=job.study_rule,
         finding_key=job.finding_key,
         missing=job.missing,
-        rules=job.rules,
-        overwrite=True,
+        numbers="original" if job.rules == "reference" else "sound",
     )
+    humanstudy_bench.write_results(results, folder, overwrite=True)

@@ -163,3 +163,13 @@ def _place_of_half(value: Any) -> Iterator[str]:
             if not _is_half(key) and not isinstance(entry, str):
                 yield from _place_of_half(entry)
             return
+
+
+def check_text(name: str, value: object) -> None:
+    """Raise ParameterError if an argument is no text, or has half of a character."""
+    if not isinstance(value, str):
+        raise ParameterError(f"{name} must be a text, but is {value!r}")
+    if not is_whole(value):
+        raise ParameterError(
+            f"{name} has half of a character (a lone surrogate): {value!a}; correct the text"
+        )

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.columns import (
+from evalframe.compat.humanstudy_bench.files.documents import check_text, documents
+from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
+from evalframe.compat.humanstudy_bench.files.records import (
     columns_of,
     object_at,
     objects_at,
     schema_of,
     unread,
 )
-from evalframe.compat.humanstudy_bench.files.documents import documents
-from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.texts import check_text
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.rules import check_choice
@@ -26,8 +25,8 @@ from evalframe.replication.agreement.studies import domain
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evalframe.compat.humanstudy_bench.files.columns import Field
     from evalframe.compat.humanstudy_bench.files.documents import Document, Sources
+    from evalframe.compat.humanstudy_bench.files.records import Field
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
 

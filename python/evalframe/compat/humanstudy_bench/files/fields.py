@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalframe.compat.humanstudy_bench.files.columns import field
+from evalframe.compat.humanstudy_bench.files.records import field
 
 if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.columns import Field
+    from evalframe.compat.humanstudy_bench.files.records import Field
 
 TESTS: tuple[Field, ...] = (
     field("study_id", "study_label", "text"),

@@ -9,10 +9,10 @@ import polars as pl
 
 from evalframe import replication
 from evalframe.compat.humanstudy_bench import rates
-from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
+from evalframe.compat.humanstudy_bench.files.completed import STUDY
+from evalframe.compat.humanstudy_bench.files.evaluation_files import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
-from evalframe.compat.humanstudy_bench.files.given import STUDY
-from evalframe.compat.humanstudy_bench.files.tables import (
+from evalframe.compat.humanstudy_bench.files.results import (
     TOTALS,
     UNTITLED,
     scores_by,
@@ -22,7 +22,7 @@ from evalframe.compat.humanstudy_bench.files.writing import by_run, finite, nest
 from evalframe.compat.humanstudy_bench.strict_ecs import strict_ecs
 
 if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
+    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
     from evalframe.compat.humanstudy_bench.files.writing import Row
     from evalframe.compat.humanstudy_bench.strict_ecs import StrictLevel
 
@@ -62,7 +62,7 @@ def legacy_models(results: Results) -> dict[str, Row]:
     rows = tests.with_columns(
         pl.coalesce(
             "replicated",
-            _scores(pooling).replicated(significance_level="significance_level"),
+            _rates(pooling).replicated(significance_level="significance_level"),
         )
     )
     studies = _studies(results, rows, pooling)
@@ -88,15 +88,15 @@ def legacy_models(results: Results) -> dict[str, Row]:
     }
 
 
-def _scores(pooling: Pooling) -> Any:
-    """The room of the scores: sound, or those of the program."""
-    return rates if pooling.rules == "reference" else replication
+def _rates(pooling: Pooling) -> Any:
+    """The functions of rates that results are computed with."""
+    return rates if pooling.is_original else replication
 
 
 def _strict_ecs(tests: pl.DataFrame, level: StrictLevel, pooling: Pooling) -> pl.LazyFrame:
     """Strict ECS; in sound results null if no z-difference is known."""
     strict = strict_ecs(tests.lazy(), level, finding_key=pooling.finding_key)
-    if pooling.rules == "reference":
+    if pooling.is_original:
         return strict
     return strict.with_columns(pl.when(pl.col("n_tests") > 0).then("ecs_strict"))
 
@@ -110,7 +110,7 @@ def _studies(results: Results, tests: pl.DataFrame, pooling: Pooling) -> pl.Data
     """The studies with their standard errors, strict ECS and replication rates."""
     key = pooling.finding_key
     strict = _strict_ecs(tests, "study", pooling)
-    rates = _scores(pooling).replication_rates(
+    rates = _rates(pooling).replication_rates(
         tests.lazy(),
         "study",
         test_weight="test_weight",
@@ -155,15 +155,15 @@ def _models(
     results: Results, tests: pl.DataFrame, studies: pl.DataFrame, pooling: Pooling
 ) -> pl.DataFrame:
     """The models with what is pooled over their studies."""
-    key, rules = pooling.finding_key, pooling.rules
+    key = pooling.finding_key
     strict = _strict_ecs(tests, "overall", pooling)
-    chain = scores_by(rules).model_scores(
+    chain = scores_by(pooling).model_scores(
         tests,
         finding_rule="mean",
         study_rule="mean",
         finding_key=key,
     )
-    pooled = _scores(pooling).inverse_variance_pas("pas", "raw_se").struct
+    pooled = _rates(pooling).inverse_variance_pas("pas", "raw_se").struct
     counted = (
         studies.lazy()
         .group_by("model")
@@ -177,7 +177,7 @@ def _models(
             pl.col("passes").sum().cast(pl.Int64).alias("passed_studies"),
         )
     )
-    average = pl.col("normalised" if rules == "reference" else "pas").alias("average_pas_raw")
+    average = pl.col("normalised" if pooling.is_original else "pas").alias("average_pas_raw")
     return (
         results.models.lazy()
         .join(counted, on="model")

@@ -1,12 +1,16 @@
-"""The published results of the original: scores of models, studies and findings in three files."""
+"""Published results, `simple_results.json` and its CSV: scores of models, studies and findings."""
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.tables import UNTITLED
+from evalframe.compat.humanstudy_bench.files.documents import documents
+from evalframe.compat.humanstudy_bench.files.records import columns_of, field, objects_at, schema_of
+from evalframe.compat.humanstudy_bench.files.results import UNTITLED, Results
 from evalframe.compat.humanstudy_bench.files.writing import (
     csv_text,
     finite,
@@ -15,11 +19,15 @@ from evalframe.compat.humanstudy_bench.files.writing import (
     metadata,
     write_texts,
 )
+from evalframe.core.errors import InputError
+from evalframe.replication.agreement.studies import domain, domain_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from evalframe.compat.humanstudy_bench.files.tables import Results
+    from evalframe.compat.humanstudy_bench.files.documents import Document
+    from evalframe.compat.humanstudy_bench.files.records import Field
 
 FORMAT = "simple_results"
 
@@ -143,3 +151,146 @@ def _findings(results: Results) -> pl.DataFrame:
     keys = pl.col("sub_study_id", "finding_id").fill_null("")
     found = results.findings.with_columns(keys, finding_score="pas")
     return found.select("model", *_FINDING_COLUMNS)
+
+
+FILE_NAME = "simple_results.json"
+
+_SCORE_FIELDS = (
+    field("pas_raw", "pas", "share"),
+    field("ecs", "ecs", "number"),
+    field("total_tokens", "total_tokens", "count"),
+    field("total_cost", "total_cost", "number"),
+)
+_STUDY_FIELDS = (
+    field("study_id", "study_id", "text"),
+    field("title", "title", "text"),
+    *_SCORE_FIELDS,
+)
+_FINDING_FIELDS = (
+    field("study_id", "study_id", "text"),
+    field("finding_idx", "finding_idx", "count"),
+    field("sub_study_id", "sub_study_id", "text"),
+    field("finding_id", "finding_id", "text"),
+    field("finding_score", "pas", "share"),
+    field("n_tests", "n_tests", "count"),
+)
+
+
+def read_results(path: str | Path | Mapping[str, Any]) -> Results:
+    """The scores of a file of published results (`simple_results.json`).
+
+    `study_scores` and `model_scores` take the tables of findings and studies. The file does not say
+    by which rules scores were pooled: as published, those of findings are weighted means, and those
+    of studies come from z of tests.
+
+    Args:
+        path: The file, its folder, or the decoded document.
+
+    Returns:
+        `models` (`model`, `pas`, `ecs`, `total_tokens`, `total_cost`), `studies` (`model`,
+        `study_id`, `title`, `domain`, `pas`, `ecs`, `total_tokens`, `total_cost`), `findings`
+        (`model`, `study_id`, `finding_idx`, `sub_study_id`, `finding_id`, `pas`, `n_tests`) and
+        `domains` (`model`, `domain`, `pas`: means over their studies), in the order of the file;
+        `tests` without rows, and no `pooling`. Empty text is null, as is the title "N/A".
+
+    Raises:
+        InputError: Nothing is there, it is no JSON, an object repeats a key, a value is of another
+            kind or outside its domain (the message says in which file and where), a model has a
+            study twice or without a name, or a finding of a study that it does not have.
+        ParameterError: It is neither a path nor a document.
+
+    References:
+        HumanStudy-Bench (HEAD of February 2026), published results.
+
+    Examples:
+        >>> from evalframe.compat.humanstudy_bench import read_results
+        >>> study = {"study_id": "study_001", "pas_raw": 0.25, "ecs": None}
+        >>> results = read_results({"configs": {"m": {"pas_raw": 0.25, "studies": [study]}}})
+        >>> results.studies.select("model", "study_id", "domain", "pas", "ecs").row(0)
+        ('m', 'study_001', 'Cognition', 0.25, None)
+    """
+    found = list(documents(path, FILE_NAME))
+    if len(found) > 1:
+        named = ", ".join(document.name for document in found)
+        raise InputError(f"{len(found)} files of results ({named}); read them one by one")
+    configs = _configs(found[0])
+    names, contents = list(configs), list(configs.values())
+    place = f"{found[0].name}: configs"
+    models = columns_of(contents, _SCORE_FIELDS, lambda number: f"{place}[{names[number]!r}].")
+    studies = _listed(configs, "studies", _STUDY_FIELDS, place)
+    findings = _listed(configs, "findings", _FINDING_FIELDS, place)
+    _check_studies(studies, findings, place)
+    untitled = pl.when(pl.col("title") != UNTITLED).then("title")
+    studies = studies.with_columns(untitled, domain())
+    known = studies.filter(pl.col("domain").is_not_null())
+    return Results(
+        models=models.select(pl.Series("model", names, dtype=pl.String), pl.all()),
+        domains=domain_scores(known.select("model", "study_id", "domain", "pas"))
+        .select("model", "domain", "pas")
+        .collect(),
+        studies=studies.select("model", "study_id", "title", "domain", *schema_of(_SCORE_FIELDS)),
+        findings=findings,
+        tests=pl.DataFrame(schema={"model": pl.String, "study_id": pl.String}),
+        pooling=None,
+    )
+
+
+def _configs(document: Document) -> Mapping[str, Mapping[str, Any]]:
+    """What the document says of each model.
+
+    Raises:
+        InputError: It says something else.
+    """
+    configs = document.content.get("configs")
+    if not isinstance(configs, Mapping):
+        raise InputError(f"{document.name} holds no object 'configs'; is it the right file?")
+    for name, content in configs.items():
+        if not isinstance(name, str):
+            raise InputError(f"{document.name}: configs has the key {name!r}, which is no text")
+        if not isinstance(content, Mapping):
+            raise InputError(
+                f"{document.name}: configs[{name!r}] must be an object, but is"
+                f" {reprlib.repr(content)}"
+            )
+    return configs
+
+
+def _check_studies(studies: pl.DataFrame, findings: pl.DataFrame, place: str) -> None:
+    """Raise where a model has a study twice, or findings of a study that it does not have.
+
+    Raises:
+        InputError: It names the first.
+    """
+    named = ["model", "study_id"]
+    unnamed = studies.filter(pl.col("study_id").is_null())
+    repeated = studies.filter(pl.struct(named).is_duplicated())
+    homeless = findings.join(studies, on=named, how="anti", maintain_order="left")
+    for rows, fault in (
+        (unnamed, "has a study without a study_id; name it"),
+        (repeated, "has study {!r} more than once; keep one"),
+        (homeless, "has a finding of study {!r}, which is not among its studies"),
+    ):
+        for model, study_id in rows.select(named).head(1).iter_rows():
+            raise InputError(f"{place}[{model!r}] {fault.format(study_id)}")
+
+
+def _listed(
+    configs: Mapping[str, Mapping[str, Any]], key: str, fields: Sequence[Field], place: str
+) -> pl.DataFrame:
+    """A list of objects of all models, as a table."""
+    entries = {
+        model: objects_at(content, key, f"{place}[{model!r}]") for model, content in configs.items()
+    }
+    whose = [(model, number) for model, each in entries.items() for number in range(len(each))]
+    where: Callable[[int], str] = _place_in(whose, key, place)
+    table = columns_of([entry for each in entries.values() for entry in each], fields, where)
+    models = pl.Series("model", [model for model, _ in whose], dtype=pl.String)
+    return table.select(models, pl.all())
+
+
+def _place_in(whose: Sequence[tuple[str, int]], key: str, place: str) -> Callable[[int], str]:
+    def where(number: int) -> str:
+        model, entry = whose[number]
+        return f"{place}[{model!r}].{key}[{entry}]."
+
+    return where

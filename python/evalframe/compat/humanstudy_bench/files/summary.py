@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.evaluation_documents import with_ecs_corr
+from evalframe.compat.humanstudy_bench.files.evaluation_files import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FAILURES
 from evalframe.compat.humanstudy_bench.files.legacy_summary import legacy_models, total_usage
-from evalframe.compat.humanstudy_bench.files.tables import TOTALS, UNTITLED, tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.results import TOTALS, UNTITLED, tests_and_pooling
 from evalframe.compat.humanstudy_bench.files.writing import (
     by_run,
     csv_text,
@@ -26,7 +26,7 @@ from evalframe.replication.agreement.studies import DOMAINS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
+    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
     from evalframe.compat.humanstudy_bench.files.writing import Row
 
 Version: TypeAlias = Literal["head", "legacy"]
@@ -137,7 +137,7 @@ def _table(results: Results) -> pl.DataFrame:
     _, pooling = tests_and_pooling(results)
     title = pl.col("title").fill_null(UNTITLED).str.head(_TITLE_IN_CSV)
     passes = (pl.col("ecs_corr") > 0).fill_null(value=False)
-    promised = [pl.col("pas").alias("pas_raw")] if pooling.rules == "documented" else []
+    promised = [pl.col("pas").alias("pas_raw")] if not pooling.is_original else []
     return with_ecs_corr(results).select(
         "model",
         "study_id",
@@ -163,7 +163,7 @@ def _models(results: Results, pooling: Pooling) -> dict[str, Row]:
             row,
             studies[row["model"]],
             domains.get((row["model"],), results.domains.head(0)),
-            promised=pooling.rules == "documented",
+            promised=not pooling.is_original,
         )
         for row in models
     }

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 from polars import selectors
 
-from evalframe.compat.humanstudy_bench.files.texts import check_text
+from evalframe.compat.humanstudy_bench.files.documents import check_text
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evalframe.compat.humanstudy_bench.files.columns import Field
-    from evalframe.compat.humanstudy_bench.files.tables import Pooling
+    from evalframe.compat.humanstudy_bench.files.records import Field
+    from evalframe.compat.humanstudy_bench.files.results import Pooling
 
 Row: TypeAlias = dict[str, Any]
 Run: TypeAlias = tuple[str, str]

@@ -1,35 +1,37 @@
-"""The tables that output files are written from: tests as given, and scores from finding to model.
+"""The tables that files are written from: tests, and scores from finding to model.
 
-Where the rules differ:
-
-| | `rules="documented"` | `rules="reference"` |
+| | `numbers="sound"` | `numbers="original"` |
 |---|---|---|
 | score of a finding | `fisher_z` | `weighted_mean`, as the original's files have it |
 | score of a study | `mean` of its findings | `mean_z`, over z of tests, as published |
 | nothing to pool | null | PAS 0.5 |
-| usage not known | null | 0 |
+| unknown usage | null | 0 |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe import replication
 from evalframe.compat.humanstudy_bench import scores as original_scores
-from evalframe.compat.humanstudy_bench.files.given import OF_RUNS, STUDY, given_runs, given_tests
-from evalframe.compat.humanstudy_bench.files.texts import check_text
+from evalframe.compat.humanstudy_bench.files.completed import (
+    OF_RUNS,
+    STUDY,
+    completed_runs,
+    completed_tests,
+)
+from evalframe.compat.humanstudy_bench.files.documents import check_text
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_rules
+from evalframe.core.rules import Rules, check_choice
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.agreement.studies import domain_scores, model_scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.replication.agreement.scored_tests import (
         FindingKey,
@@ -38,8 +40,11 @@ if TYPE_CHECKING:
         StudyRule,
     )
 
+Numbers: TypeAlias = Literal["sound", "original"]
+_RULES: dict[Numbers, Rules] = {"sound": "documented", "original": "reference"}
+
 UNTITLED = "N/A"
-"""The title of a study that has none."""
+"""The title of a study without one."""
 
 TOTALS = ("total_prompt_tokens", "total_completion_tokens", "total_tokens", "total_cost")
 
@@ -54,7 +59,7 @@ class Pooling:
     """How scores were pooled.
 
     Attributes:
-        rules: `documented` or `reference`.
+        rules: `documented` for sound numbers, `reference` for original ones, as files name them.
         finding_rule: From tests to findings.
         study_rule: From findings to studies.
         finding_key: What tells findings apart, `composite` or `finding_id`.
@@ -63,7 +68,7 @@ class Pooling:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables
         >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": "f", "pas": [0.8]})
-        >>> result_tables(tests, rules="reference").pooling
+        >>> result_tables(tests, numbers="original").pooling
         Pooling(rules='reference', finding_rule='weighted_mean', study_rule='mean_z',
                 finding_key='composite')
     """
@@ -73,24 +78,29 @@ class Pooling:
     study_rule: StudyRule
     finding_key: FindingKey
 
+    @property
+    def is_original(self) -> bool:
+        """True for scores of the original."""
+        return self.rules == "reference"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Results:
-    """Scores from finding to model, and what they come from.
+    """Scores from finding to model, and their tests.
 
     Attributes:
         models: `model`, `pas`, `ecs`, `pearson`, `slope`, `intercept` (of the effects), `n_studies`
             (with a PAS), `n_tests`, `n_effects` (tests with both effects), `missing_rate` (share of
             tests without), `total_prompt_tokens`, `total_completion_tokens`, `total_tokens`,
             `total_cost`. Sorted.
-        domains: `model`, `domain`, `pas`, `ecs`. Sorted; no rows where no test has a domain.
+        domains: `model`, `domain`, `pas`, `ecs`. Sorted.
         studies: `model`, `study_id`, `title`, `domain`, `pas`, `ecs`, `pearson`, `slope`,
-            `intercept`, `n_tests`, `n_effects`, and what runs say. Sorted.
-        findings: `model`, `study_id`, `finding_idx` (Int64, the place of the finding in its study),
+            `intercept`, `n_tests`, `n_effects`, and the columns of runs. Sorted.
+        findings: `model`, `study_id`, `finding_idx` (Int64, its index in its study),
             `sub_study_id`, `finding_id`, `pas`, `finding_weight`, `n_tests` (with a PAS and
             without). By model, study and `finding_idx`.
         tests: The tests in their order, with all columns that files hold.
-        pooling: How scores were pooled; None if that is not known.
+        pooling: How scores were pooled; None if unknown.
 
     Examples:
         >>> import polars as pl
@@ -122,40 +132,37 @@ def result_tables(
     study_rule: StudyRule | None = None,
     finding_key: FindingKey = "composite",
     missing: Missing | None = None,
-    rules: Rules = "documented",
+    numbers: Numbers = "sound",
 ) -> Results:
-    """The scores that output files are written from, of findings, studies, domains and models.
+    """The scores of findings, studies, domains and models that files are written from.
 
     Args:
         tests: One row per model, study, sub-study, finding and test: `model`, `study_id`,
-            `finding_id`, PAS or posteriors, and as far as there are effects (`effect_d_human`, or
+            `finding_id`, PAS or posteriors, and optionally effects (`effect_d_human`, or
             `effect_size_human` with `test_type`) and the other columns of `read_evaluation`.
-        runs: One row per model and study, with what only the one who ran it can tell, under the
-            names of the runs of `read_evaluation`: `total_tokens`, `total_cost`, `n_participants`,
-            failure rates, `score_se`, `title`, ... A run without tests is a study without scores.
-            Counts, of any numeric type, are whole numbers from 0 to 2**53.
-        titles: Titles of studies, where runs do not say.
-        finding_rule: `fisher_z`, `mean_z`, `weighted_mean` or `mean`; see `finding_scores`. By
-            default `fisher_z`. By the original's rules scores of findings are their
-            `weighted_mean`, and those of studies come from `mean_z`.
-        study_rule: `mean`, `mean_z` or `weighted_mean`; see `study_scores`. By default `mean`, and
-            `mean_z` by the original's rules.
+        runs: One row per model and study, with columns of the runs of `read_evaluation`:
+            `total_tokens`, `total_cost`, `n_participants`, failure rates, `score_se`, `title`, ...
+            A run without tests is a study without scores. Counts, of any numeric type, are whole
+            numbers from 0 to 2**53.
+        titles: Titles of studies, by default those of runs.
+        finding_rule: `fisher_z`, `mean_z`, `weighted_mean` or `mean`, see `finding_scores`; by
+            default `fisher_z`. By default original scores of findings are their `weighted_mean`,
+            and those of studies come from `mean_z`.
+        study_rule: `mean`, `mean_z` or `weighted_mean`, see `study_scores`; by default `mean`, and
+            `mean_z` for original numbers.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        missing: `skip` or `chance`; see `study_scores`. By default `skip`, and `chance` by the
-            original's rules.
-        rules: `documented`, or `reference` for the original's numbers.
+        missing: `skip` or `chance`, see `study_scores`; by default `skip`, and `chance` for
+            original numbers.
+        numbers: `sound`: the scores of `evalframe.replication`. `original`: those of this program.
 
     Returns:
         The tables; see `Results`.
 
     Raises:
-        ContractError: A column of the wrong type, a sign or count that is none, no rows, or tests
-            or runs that repeat.
-        MissingColumnsError: A key is not there.
-        ParameterError: An argument lies outside its domain.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), result tables.
+        ContractError: A column has the wrong type, a sign or count is not valid, there are no rows,
+            or tests or runs are repeated.
+        MissingColumnsError: The table lacks a key.
+        ParameterError: An argument is outside its domain.
 
     Examples:
         >>> import polars as pl
@@ -174,9 +181,9 @@ def result_tables(
         >>> results.models.select("model", "pas", "n_studies").row(0)
         ('m', 0.5625, 2)
     """
-    check_rules(rules)
-    original = rules == "reference"
-    room = scores_by(rules)
+    check_choice("numbers", numbers, Numbers)
+    original = numbers == "original"
+    room = original_scores if original else replication
     defaults = room.SETTINGS if original else Settings()
     settings = Settings(
         finding_rule or defaults.finding_rule,
@@ -188,44 +195,40 @@ def result_tables(
         check_text("a study_id of titles", study_id)
         check_text(f"titles[{study_id!r}]", title)
     shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
-    given = given_tests(tests, rules)
+    completed = completed_tests(tests, original=original)
     findings = room.finding_scores(
-        given, rule=shown_rule, finding_key=finding_key, missing=settings.missing
+        completed, rule=shown_rule, finding_key=finding_key, missing=settings.missing
     )
     scores = room.study_scores(
-        given,
+        completed,
         rule=settings.study_rule,
         finding_rule=settings.finding_rule,
         finding_key=finding_key,
         missing=settings.missing,
     )
-    effects = room.ecs(given, "study", finding_key=finding_key)
-    studies = _studies(given.lazy(), given_runs(runs), scores, effects).with_columns(
+    effects = room.ecs(completed, "study", finding_key=finding_key)
+    studies = _studies(completed.lazy(), completed_runs(runs), scores, effects).with_columns(
         pl.coalesce("title", _title(titles or {})).alias("title")
     )
     if original:
         studies = studies.with_columns(pl.col(TOTALS).fill_null(0))
     return Results(
-        models=_models(given, studies, finding_key, rules),
-        domains=_domains(given, studies, finding_key, rules),
+        models=_models(room, completed, studies, finding_key),
+        domains=_domains(room, completed, studies, finding_key),
         studies=studies,
         findings=with_finding_idx(_counted(findings)).select(FINDINGS).collect(),
-        tests=given,
-        pooling=Pooling(rules, shown_rule, settings.study_rule, finding_key),
+        tests=completed,
+        pooling=Pooling(_RULES[numbers], shown_rule, settings.study_rule, finding_key),
     )
 
 
-def scores_by(rules: Rules) -> Any:
-    """The functions of scores that have these numbers."""
-    return original_scores if rules == "reference" else replication
+def scores_by(pooling: Pooling) -> Any:
+    """The functions of scores that results were computed with."""
+    return original_scores if pooling.is_original else replication
 
 
 def tests_and_pooling(results: Results) -> tuple[pl.DataFrame, Pooling]:
-    """The tests of results, and how they were pooled.
-
-    Raises:
-        ParameterError: The results are scores alone, read from a file.
-    """
+    """The tests of results and how they were pooled; ParameterError for scores without tests."""
     if results.pooling is None or results.tests.is_empty():
         raise ParameterError(
             "these results are scores without tests; make them from tests by result_tables"
@@ -234,11 +237,8 @@ def tests_and_pooling(results: Results) -> tuple[pl.DataFrame, Pooling]:
 
 
 def with_finding_idx(findings: pl.LazyFrame) -> pl.LazyFrame:
-    """Findings in the order of the original, with their place in their study.
-
-    By sub-study, then by the number in an id that begins with F and a number (999 for others), then
-    by id; what is null counts as empty text.
-    """
+    """Findings in the order of the original, with their index in their study."""
+    # By sub-study, by the number in an id like F12 (999 for others), and by id; null sorts as "".
     sub_study, finding = (pl.col(name).fill_null("") for name in ("sub_study_id", "finding_id"))
     number = finding.str.extract("(?i)^F([0-9]+)").cast(pl.Int64, strict=False).fill_null(999)
     place = pl.int_range(pl.len(), dtype=pl.Int64).over(STUDY)
@@ -265,13 +265,13 @@ def _studies(
 
 
 def _models(
-    tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey, rules: Rules
+    room: Any, tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey
 ) -> pl.DataFrame:
     """One row per model."""
     sums = {name: pl.col(name).sum() for name in TOTALS}
     known = {name: pl.when(pl.col(name).count() > 0).then(total) for name, total in sums.items()}
     totals = studies.lazy().group_by("model").agg(pl.col("n_tests").sum(), **known)
-    effects = scores_by(rules).ecs(tests, finding_key=finding_key)
+    effects = room.ecs(tests, finding_key=finding_key)
     shown = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
     order = ["model", "pas", *_EFFECTS, "n_studies", "n_tests", "n_effects", "missing_rate"]
     return (
@@ -287,11 +287,11 @@ def _models(
 
 
 def _domains(
-    tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey, rules: Rules
+    room: Any, tests: pl.DataFrame, studies: pl.DataFrame, finding_key: FindingKey
 ) -> pl.DataFrame:
     """One row per model and domain."""
     known = pl.col("domain").is_not_null()
-    effects = scores_by(rules).ecs(tests.filter(known), "domain", finding_key=finding_key)
+    effects = room.ecs(tests.filter(known), "domain", finding_key=finding_key)
     scores = domain_scores(studies.filter(known).select(*STUDY, "domain", "pas"))
     keys = ["model", "domain"]
     joined: pl.LazyFrame = effects.select(*keys, "ecs")
@@ -300,7 +300,7 @@ def _domains(
 
 
 def _counted(findings: pl.LazyFrame) -> pl.LazyFrame:
-    """Findings with all of their tests counted, told apart by sub-study or not."""
+    """Findings with the number of all of their tests."""
     every = findings.with_columns(pl.col("n_tests") + pl.col("n_missing"))
     if "sub_study_id" in findings.collect_schema():
         return every

@@ -1,19 +1,20 @@
-"""Evaluation results as the original writes them: a document for each model and study."""
+"""Files of each model and study: `evaluation_results.json` and `detailed_stats.csv`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.tables import scores_by, tests_and_pooling
-from evalframe.compat.humanstudy_bench.files.writing import by_run, nested
+from evalframe.compat.humanstudy_bench.files.results import scores_by, tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.writing import by_run, csv_text, nested, write_texts
 from evalframe.replication.agreement.studies import DOMAINS, domain
 
 if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.tables import Pooling, Results
+    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
     from evalframe.compat.humanstudy_bench.files.writing import Row, Run
 
 _RUN = ":run"
@@ -80,14 +81,16 @@ def with_ecs_corr(results: Results) -> pl.DataFrame:
 
 def _ecs_of_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The ECS of the tests of each model and study by two-level weights, as `ecs` gives it."""
-    key, rules = pooling.finding_key, pooling.rules
-    made: pl.LazyFrame = scores_by(rules).ecs(_within_runs(tests, pooling), by=_BY, finding_key=key)
+    key = pooling.finding_key
+    made: pl.LazyFrame = scores_by(pooling).ecs(
+        _within_runs(tests, pooling), by=_BY, finding_key=key
+    )
     return made.rename({_RUN: "study_id"}).collect()
 
 
 def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The tests with their study in `_RUN`, and in `study_id` what documents take for studies."""
-    inner = "study_label" if pooling.rules == "reference" else "study_id"
+    inner = "study_label" if pooling.is_original else "study_id"
     run = pl.col("study_id").alias(_RUN)
     return tests.with_columns(run, pl.coalesce(inner, "study_id").alias("study_id"))
 
@@ -95,14 +98,14 @@ def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
 def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
     """What documents say of the concordance of effects."""
     rows = _within_runs(tests, pooling)
-    key, rules = pooling.finding_key, pooling.rules
+    key = pooling.finding_key
     every: Row = {}
-    if rules == "reference":
+    if pooling.is_original:
         rows, every = rows.with_columns(domain()), dict.fromkeys(DOMAINS.values())
     known = rows.filter(pl.col("domain").is_not_null())
-    by_study = scores_by(rules).ecs(rows, "study", by=_BY, finding_key=key)
+    by_study = scores_by(pooling).ecs(rows, "study", by=_BY, finding_key=key)
     studies = by_run(by_study.collect(), _RUN)
-    by_domain = scores_by(rules).ecs(known, "domain", by=_BY, finding_key=key)
+    by_domain = scores_by(pooling).ecs(known, "domain", by=_BY, finding_key=key)
     domains = by_run(by_domain.collect(), _RUN)
     return {
         run: {
@@ -121,3 +124,86 @@ def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
         }
         for run, (row,) in by_run(_ecs_of_runs(tests, pooling)).items()
     }
+
+
+LINE_END = "\r\n"
+
+_COLUMNS = {
+    "Study_ID": "study_id",
+    "Sub_Study_ID": "sub_study_id",
+    "Finding_ID": "finding_id",
+    "Test_Name": "test_name",
+    "Scenario": "scenario",
+    "Statistical_Test_Type": "test_type",
+    "Human_Test_Statistic": "report_human",
+    "Agent_Test_Statistic": "report_agent",
+    "Z_Diff": "z_difference",
+    "ECS_Test": "replication_consistency",
+    "Agent_Effect_Size": "effect_size_agent",
+    "Human_Effect_Size": "effect_size_human",
+    "Agent_Effect_d": "effect_d_agent",
+    "Human_Effect_d": "effect_d_human",
+}
+_PROMISED = {"PAS_Raw": "pas"}
+"""Columns that the documentation of the program lists and its code does not write."""
+
+
+def detailed_stats(results: Results) -> pl.DataFrame:
+    """The tests under the names of `detailed_stats.csv`.
+
+    Args:
+        results: As returned by `result_tables`.
+
+    Returns:
+        `Study_ID`, `Sub_Study_ID`, `Finding_ID`, `Test_Name`, `Scenario`, `Statistical_Test_Type`,
+        `Human_Test_Statistic`, `Agent_Test_Statistic` (texts), `Z_Diff`, `ECS_Test` (the test's
+        consistency), `Agent_Effect_Size`, `Human_Effect_Size`, `Agent_Effect_d`, `Human_Effect_d`
+        and `PAS_Raw` (Float64), in the order of the tests. A table of several models does not say
+        which test is whose.
+
+    Raises:
+        ParameterError: The results were not computed from tests.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import detailed_stats, result_tables
+        >>> tests = pl.DataFrame({"model": ["m"], "study_id": ["s"], "finding_id": ["F1"]})
+        >>> detailed_stats(result_tables(tests.with_columns(pas=0.8)))[0, "PAS_Raw"]
+        0.8
+    """
+    tests, pooling = tests_and_pooling(results)
+    return stats_of(tests, pooling)
+
+
+def stats_of(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
+    """The tests under the names of `detailed_stats.csv`."""
+    columns = _COLUMNS if pooling.is_original else _COLUMNS | _PROMISED
+    return tests.select(pl.col(column).alias(name) for name, column in columns.items())
+
+
+def write_detailed_stats(results: Results, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write tests as `detailed_stats.csv`: numbers with 4 decimals, empty for null.
+
+    Args:
+        results: Those of one model and study, as returned by `result_tables`.
+        path: The file.
+        overwrite: True to replace an existing file.
+
+    Raises:
+        OutputError: The file exists, or cannot be written.
+        ParameterError: The results were not computed from tests.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import polars as pl
+        >>> from evalframe.compat.humanstudy_bench import result_tables, write_detailed_stats
+        >>> tests = pl.DataFrame({"model": ["m"], "study_id": ["s"], "finding_id": ["F1"]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "detailed_stats.csv")
+        ...     write_detailed_stats(result_tables(tests.with_columns(pas=0.8)), path)
+        ...     print(path.read_text().splitlines()[1])
+        s,,F1,,,,,,,,,,,,0.8000
+    """
+    text = csv_text(detailed_stats(results), line_end=LINE_END)
+    write_texts({Path(path): text}, overwrite=overwrite)

@@ -1,16 +1,16 @@
-"""Tests and runs as callers give them: checked, and with all columns that files hold."""
+"""Tests and runs, checked and completed with all columns of the files."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench import agreement
-from evalframe.compat.humanstudy_bench import effects as original
-from evalframe.compat.humanstudy_bench.files.columns import LARGEST_COUNT, schema_of
+from evalframe.compat.humanstudy_bench import effects as original_effects
 from evalframe.compat.humanstudy_bench.files.fields import GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.reports import with_report
+from evalframe.compat.humanstudy_bench.files.records import LARGEST_COUNT, schema_of
 from evalframe.compat.humanstudy_bench.strict_ecs import consistency
 from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
@@ -18,21 +18,27 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.replication import with_pas
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.effects import effect_d
-from evalframe.replication.numbers import number
+from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
+from evalframe.replication.effects.types import KINDS
+from evalframe.replication.numbers import number, number_if_present
 from evalframe.replication.tails import TWO_SIDED, normal_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from evalframe.core.kinds import Kind
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame
     from evalframe.replication.agreement.alignment import Ways
+
+_SYMBOLS = {name: kind.symbol for name, kind in KINDS.items() if kind.symbol}
+_KIND, _FIRST, _SECOND, _STAT = ":kind", ":first", ":second", ":stat"
+_DECIMALS = 4
+_EXACT = 2**53
 
 STUDY = ["model", "study_id"]
 
 OF_RUNS: dict[str, pl.DataType] = {"title": pl.String(), **schema_of(GIVEN_OF_RUNS)}
-"""What runs can say."""
+"""Columns of runs."""
 
 _WITHIN = ["sub_study_id", "finding_id", "test_id"]
 _OF_TESTS = {
@@ -40,19 +46,11 @@ _OF_TESTS = {
 } | {"domain": pl.String(), "finding_weight": pl.Float64(), "replicated": pl.Boolean()}
 
 
-def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
-    """Tests in their order, with all columns that are written, null where nothing gives them.
-
-    Signs may be numbers of any type.
-
-    What can be had from other columns is computed where a column is lacking, not where a value is:
-    PAS from posteriors, standardised effects from effects in their own unit, the consistency of a
-    test from its z-difference, the text of a statistic from its numbers.
-
-    Raises:
-        ContractError: Wrong types, no rows, or tests that repeat.
-        MissingColumnsError: A key is not there.
-    """
+def completed_tests(tests: Frame, *, original: bool) -> pl.DataFrame:
+    """Tests with all columns of the files, null if unknown; signs can be numbers of any type."""
+    # A missing column (not a missing value) is computed from others if possible: PAS from
+    # posteriors, standardised effects from effects in their unit, the consistency of a test from
+    # its z-difference, the text of a statistic from its numbers.
     lazy = tables.lazy(tests)
     present = lazy.collect_schema().names()
     if missing := {*STUDY, "finding_id"} - {*present}:
@@ -70,36 +68,28 @@ def given_tests(tests: Frame, rules: Rules) -> pl.DataFrame:
     ]
     typed = _typed(lazy, "tests", _WITHIN, within, _OF_TESTS, signs)
     three, two = {*HUMAN, *AGENT} <= {*present}, {"pi_human", "pi_agent"} <= {*present}
-    is_original = rules == "reference"
-    to_d = original.effect_d if is_original else effect_d
+    to_d = original_effects.effect_d if original else effect_d
     computed = {
         f"effect_d_{side}": to_d("test_type", f"effect_size_{side}") for side in ("human", "agent")
     }
     exact = normal_p_value(number("z_difference"), pl.lit(TWO_SIDED))
-    computed["replication_consistency"] = consistency() if is_original else exact
+    computed["replication_consistency"] = consistency() if original else exact
     computed["test_name"] = pl.col("test_id")
     if (three or two) and "pas" not in present:
-        ways: Ways | None = ("three" if three else "two") if rules == "reference" else None
+        ways: Ways | None = ("three" if three else "two") if original else None
         signs_of_tests = [name for name, dtype in _OF_TESTS.items() if dtype == pl.Int8]
-        add_pas = agreement.with_pas if rules == "reference" else with_pas
+        add_pas = agreement.with_pas if original else with_pas
         typed = add_pas(typed, ways=ways).with_columns(pl.col(signs_of_tests).cast(pl.Int8))
     lacking = {name: value for name, value in computed.items() if name not in present}
-    made = typed.with_columns(**lacking)
+    table = typed.with_columns(**lacking)
     for side in ("human", "agent"):
         if f"report_{side}" not in present:
-            made = with_report(made, side, present)
-    return made.collect()
+            table = with_report(table, side, present)
+    return table.collect()
 
 
-def given_runs(runs: Frame | None) -> pl.LazyFrame:
-    """Runs with all columns that are read of them, and no others.
-
-    Counts may be numbers of any type.
-
-    Raises:
-        ContractError: Wrong types, a count that is none, no rows, or runs that repeat.
-        MissingColumnsError: A key is not there.
-    """
+def completed_runs(runs: Frame | None) -> pl.LazyFrame:
+    """Runs with the columns of the files and no others; counts can be numbers of any type."""
     if runs is None:
         return pl.LazyFrame(schema={**dict.fromkeys(STUDY, pl.String()), **OF_RUNS})
     lazy = tables.lazy(runs)
@@ -126,16 +116,7 @@ def _typed(
     types: Mapping[str, pl.DataType],
     rules: Sequence[Rule],
 ) -> pl.LazyFrame:
-    """A table, checked and cast, with nulls for columns that it lacks.
-
-    Args:
-        table: The table.
-        name: What messages call it.
-        keys: What tells its rows apart beside model and study, as far as it has them.
-        present_keys: Those that it has.
-        types: Of the other columns.
-        rules: What else must hold.
-    """
+    """Check and cast a table, and add nulls for the columns that it lacks."""
     columns = (
         *(Column(key, "key") for key in STUDY),
         *(Column(key, "key", nullable=True) for key in present_keys),
@@ -159,3 +140,52 @@ def _kind(dtype: pl.DataType) -> Kind:
     if dtype == pl.String:
         return "string"
     return "boolean" if dtype == pl.Boolean else "number"
+
+
+def with_report(tests: pl.LazyFrame, side: str, present: Collection[str]) -> pl.LazyFrame:
+    """Add the statistic of a side as text: `t(38) = 2.5`, `F(2, 57) = 3.1`, `U = 130`, `k = 15`."""
+
+    def first_of(*names: str) -> pl.Expr:
+        return pl.coalesce(number_if_present(f"{name}_{side}", present) for name in names)
+
+    kind, n1, n2 = pl.col(_KIND), first_of("n1"), first_of("n2")
+    apart = pl.lit(None, pl.Boolean)
+    if f"independent_{side}" in present:
+        apart = pl.col(f"independent_{side}")
+    n2 = pl.when(in_groups(partial(is_form, "test_type"), apart).fill_null(value=True)).then(n2)
+    first = (
+        pl.when(kind == "t")
+        .then(pl.coalesce(n1 + n2 - 2.0, n1 - 1.0))
+        .when(kind == "correlation")
+        .then(first_of("n", "n1", "n_total") - 2.0)
+        .when(kind == "welch")
+        .then(first_of("df"))
+        .when(kind.is_in(["f", "chi_square", "wald"]))
+        .then(first_of("df1"))
+    )
+    second = pl.when(kind == "f").then(first_of("df2"))
+    stat = pl.when(kind == "binomial").then(first_of("k", "stat")).otherwise(first_of("stat"))
+    # In stages: one expression would repeat the first ones many times.
+    return (
+        tests.with_columns(kind_of_test("test_type").alias(_KIND))
+        .with_columns(first.alias(_FIRST), second.alias(_SECOND), stat.alias(_STAT))
+        .with_columns(_shortest(name) for name in (_FIRST, _SECOND, _STAT))
+        .with_columns(pl.concat_list(_FIRST, _SECOND).list.drop_nulls().list.join(", "))
+        .with_columns(
+            pl.format(
+                "{}{} = {}",
+                kind.replace_strict(_SYMBOLS, default=None, return_dtype=pl.String),
+                pl.when(pl.col(_FIRST) != "").then(pl.format("({})", _FIRST)).otherwise(pl.lit("")),
+                _STAT,
+            ).alias(f"report_{side}")
+        )
+        .drop(_KIND, _FIRST, _SECOND, _STAT)
+    )
+
+
+def _shortest(name: str) -> pl.Expr:
+    """A number to four decimals as text, a whole one without a point."""
+    rounded = pl.col(name).round(_DECIMALS)
+    whole = (rounded == rounded.floor()) & (rounded.abs() < _EXACT)
+    as_whole = pl.when(whole).then(rounded).cast(pl.Int64, strict=False).cast(pl.String)
+    return pl.coalesce(as_whole, rounded.cast(pl.String))
