@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from evalframe.compat.humanstudy_bench.files.results import Results, with_finding_idx
 from polars.testing import assert_frame_equal
 
 from evalframe.compat.humanstudy_bench import read_results, result_tables, write_simple_results
+from evalframe.compat.humanstudy_bench.files.results import Results, with_finding_idx
 
 
 @pytest.fixture(scope="module")
