@@ -97,3 +97,9 @@ def test_values_of_rounds_that_scores_do_not_tell_apart():
     same = rounds.with_columns(value=pl.lit("young"))
     found = attribute_breakdown(SCORED.drop("round"), same)
     assert found.select("model", "n_items").rows() == [("a", 1), ("b", 1)]
+
+
+def test_leaderboards_of_segments_need_no_sample_size():
+    rows = SCORED.drop("sample_size", strict=False)
+    table = leaderboard(rows, "segment", weighting="sample_size").drop("weighting")
+    assert table.equals(leaderboard(rows, "segment").drop("weighting"))

@@ -1,6 +1,6 @@
-"""Amounts of context: which rows count where segments were asked with several of them.
+"""Amounts of context: the rows that are included if segments were asked with several amounts.
 
-Every table of scores goes by the same rule, under the same argument `context`.
+All tables of scores have the same rule and the same argument `context`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from evalframe.core.tables import Keys, lazy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalframe.core.rules import Rules
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
 
@@ -26,39 +25,37 @@ Context: TypeAlias = Literal["highest", "lowest", "all"] | int
 COUNT = "context_count"
 
 LOW, HIGH, OTHER = ":low_context", ":high_context", ":other_context"
-"""The amount of context of a row that counts, twice, so that both add up; and whether it is of
-another amount than the one that counts."""
+"""The amount of context of an included row, twice for its minimum and maximum in sums, and 1 for
+a row of another amount."""
 
-TOLD = (COUNT, "n_other_context")
-"""What results say of the amounts of context behind them."""
+RESULT = (COUNT, "n_other_context")
+"""Columns of results about the amounts of context behind them."""
 
 
 @like_input
 def at_context(scored: Frame, context: Context = "highest", *, by: By = None) -> pl.LazyFrame:
-    """The rows that count where segments were asked with several amounts of context.
+    """Select one amount of context for each model and segment.
 
-    Leaderboards, gaps, tests and intervals of this package choose their rows so, by their argument
-    `context`, and say in `n_other_context` how many others there are. Generic functions, such as
-    `ef.evaluate` and `ef.compare`, know nothing of contexts and pool what they are given: choose
-    first.
+    Leaderboards, gaps, tests and intervals of this package do so by their argument `context`, and
+    have the number of other rows in `n_other_context`. Generic functions, such as `ef.evaluate` and
+    `ef.compare`, pool all rows: select first.
 
-    An amount is chosen for each model and segment, of each round. It is chosen among the amounts
-    for which there is a score, if there is one for any. Where prompts of one run differ in what
-    they show, as by a token budget, `highest` takes those that show most; take `all` there.
+    The amount is selected for each model, segment and round, among the amounts with a score if
+    there are any. If prompts of one run show different numbers of answers, as with a token budget,
+    `highest` selects those that show most; use `all` then.
 
     Args:
-        scored: One row per item: `model`, `segment_id`, `context_count` (null or NaN is unknown,
-            and taken for 0) and as far as there are `round` and `score`.
-        context: `highest` (as the original), `lowest`, a number of answers shown (models and
-            segments that were not asked so have no rows; baselines of unknown context stay), or
-            `all`.
-        by: Group keys; an amount is chosen within each.
+        scored: One row per item: `model`, `segment_id`, `context_count` (null or NaN is unknown and
+            taken for 0), and optionally `round` and `score`.
+        context: `highest`, `lowest`, a number of answers shown (other models and segments have no
+            rows; baselines of unknown context stay), or `all`.
+        by: Group keys; an amount is selected within each.
 
     Returns:
-        The rows that count, with the columns that they have, in their order. Lazy if the table is.
+        The selected rows with their columns, in their order. Lazy if the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: `context` is not valid, or no row has that number.
 
     Examples:
@@ -82,30 +79,30 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
     if missing := {"model", "segment_id", COUNT, *columns_read(keys.exprs)} - {*names}:
         raise MissingColumnsError.of("at_context", missing, names)
     score = as_expr("score") if "score" in names else pl.lit(0.0)
-    return counted(marked(rows, context, ["model", *keys.exprs], score)).select(names)
+    return included(mark(rows, context, ["model", *keys.exprs], score)).select(names)
 
 
-def check_context(context: Any, rules: Rules = "documented") -> None:
-    """Raise ParameterError for an unknown amount of context."""
+def _check_context(context: Any) -> None:
+    """Raise ParameterError unless the context is valid."""
     is_number = isinstance(context, int) and not isinstance(context, bool) and context >= 0
     if not is_number and context not in ("highest", "lowest", "all"):
         raise ParameterError(
             'context must be "highest", "lowest", "all" or a number of answers shown, 0 or more, '
             f"got {context!r}"
         )
-    if rules == "reference" and context != "highest":
-        raise ParameterError("the original has no choice of context; leave out rules or context")
 
 
-def marked(
+def mark(
     rows: pl.LazyFrame,
     context: Context,
     group: Sequence[IntoExpr],
     score: IntoExpr = "score",
 ) -> pl.LazyFrame:
-    """Rows with `LOW`, `HIGH` and `OTHER`; unchanged without `context_count`."""
-    # `group` is the model and what else an amount is chosen within, besides round and segment.
-    check_context(context)
+    """Add `LOW`, `HIGH` and `OTHER` to rows with a `context_count`.
+
+    An amount is selected within the group, the round and the segment.
+    """
+    _check_context(context)
     names = rows.collect_schema()
     dtype = names.get(COUNT)
     if dtype is not None and not dtype.is_numeric() and dtype != pl.Null:
@@ -117,90 +114,100 @@ def marked(
     within = [*group, *(name for name in ("round", "segment_id") if name in names)]
     keys, value = [as_expr(key) for key in within], as_expr(score)
     if columns_read([*keys, value]) - {*names}:
-        return rows  # the caller says what is missing
-    counts = _counts(rows, context, keys, value)
-    amount = pl.when(counts).then(amount_of_context())
+        return rows  # the caller reports missing columns
+    is_included = _is_included(rows, context, keys, value)
+    amount = pl.when(is_included).then(_amount())
     return rows.with_columns(
-        amount.alias(LOW), amount.alias(HIGH), (~counts).cast(pl.Int64).alias(OTHER)
+        amount.alias(LOW), amount.alias(HIGH), (~is_included).cast(pl.Int64).alias(OTHER)
     )
 
 
-def amount_of_context() -> pl.Expr:
-    """The number of answers shown (Int64), 0 where it is not known."""
+def _amount() -> pl.Expr:
+    """The number of answers shown (Int64), 0 if unknown."""
     count = pl.col(COUNT).cast(pl.Float64)
-    whole = pl.when(count.is_finite()).then(count).cast(pl.Int64, strict=False)
-    return whole.fill_null(0)
+    number = pl.when(count.is_finite()).then(count).cast(pl.Int64, strict=False)
+    return number.fill_null(0)
 
 
-def summed() -> dict[str, pl.Expr]:
-    """The amounts behind a sum of marked rows, or of such sums."""
+def sums() -> dict[str, pl.Expr]:
+    """Aggregates of the marks of rows, or of such aggregates."""
     return {LOW: pl.col(LOW).min(), HIGH: pl.col(HIGH).max(), OTHER: pl.col(OTHER).sum()}
 
 
-def told() -> dict[str, pl.Expr]:
-    """What results say: the amount, null for several, and how many rows are of others."""
+def result_columns() -> dict[str, pl.Expr]:
+    """The amount, null for several, and the number of rows of others."""
     amount = pl.when(pl.col(LOW) == pl.col(HIGH)).then(LOW)
-    return dict(zip(TOLD, (amount, pl.col(OTHER)), strict=True))
+    return dict(zip(RESULT, (amount, pl.col(OTHER)), strict=True))
 
 
 def with_contexts(
     table: pl.LazyFrame, rows: pl.LazyFrame, key: Sequence[pl.Expr], *sides: Sequence[str]
 ) -> pl.LazyFrame:
-    """Add to a result the amounts of context of its rows, joined by `key`."""
+    """Add the columns about contexts to a result, if the rows behind it are marked.
+
+    `key` are expressions over the rows that name a row of the result; `sides` are its columns with
+    the same values, in a comparison one list per side.
+    """
     if OTHER not in rows.collect_schema():
         return table
-    names = [f":key{place}" for place in range(len(key))]
-    named = [expr.alias(name) for expr, name in zip(key, names, strict=True)]
-    sums = rows.group_by(named).agg(**summed()) if named else rows.select(**summed())
-    parts: dict[str, list[str]] = {name: [] for name in (LOW, HIGH, OTHER)}
-    for place, side in enumerate(sides):
-        own = {name: f"{name}{place}" for name in parts}
-        found = sums.rename(own)
-        if named:
+    names = [f":key{i}" for i in range(len(key))]
+    keys = [expr.alias(name) for expr, name in zip(key, names, strict=True)]
+    aggregates = rows.group_by(keys).agg(**sums()) if keys else rows.select(**sums())
+    by_side: dict[str, list[str]] = {name: [] for name in (LOW, HIGH, OTHER)}
+    for i, side in enumerate(sides):
+        renamed = {name: f"{name}{i}" for name in by_side}
+        right = aggregates.rename(renamed)
+        if keys:
             table = table.join(
-                found, left_on=side, right_on=names, how="left", nulls_equal=True,
+                right, left_on=side, right_on=names, how="left", nulls_equal=True,
                 maintain_order="left",
             )  # fmt: skip
         else:
-            table = table.join(found, how="cross")
-        for name in parts:
-            parts[name].append(own[name])
-    made = {
-        LOW: pl.min_horizontal(parts[LOW]),
-        HIGH: pl.max_horizontal(parts[HIGH]),
-        OTHER: pl.sum_horizontal(parts[OTHER]),
+            table = table.join(right, how="cross")
+        for name in by_side:
+            by_side[name].append(renamed[name])
+    both = {
+        LOW: pl.min_horizontal(by_side[LOW]),
+        HIGH: pl.max_horizontal(by_side[HIGH]),
+        OTHER: pl.sum_horizontal(by_side[OTHER]),
     }
-    present = table.collect_schema().names()  # a key may be the amount itself
-    shown = {name: expr for name, expr in told().items() if name not in present}
-    helpers = [name for each in parts.values() for name in each]
-    return table.with_columns(**made).with_columns(**shown).drop(*made, *helpers)
+    columns = table.collect_schema().names()  # a key can be the amount itself
+    added = {name: expr for name, expr in result_columns().items() if name not in columns}
+    helpers = [name for each in by_side.values() for name in each]
+    return table.with_columns(**both).with_columns(**added).drop(*both, *helpers)
 
 
-def counted(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows that count; all of them if they are not marked."""
+def included(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows of the selected amounts; all rows if they are not marked."""
     return rows.filter(pl.col(OTHER) == 0) if OTHER in rows.collect_schema() else rows
 
 
-def is_amount(key: IntoExpr) -> bool:
-    """Whether a key is the amount of context itself, so that each amount is by itself."""
+def is_context_count(key: IntoExpr) -> bool:
+    """Return True if a key is the amount of context itself, so that amounts are separate groups."""
     return as_expr(key).meta.undo_aliases().meta.eq(pl.col(COUNT))
 
 
-def _counts(rows: pl.LazyFrame, context: Context, group: list[pl.Expr], score: pl.Expr) -> pl.Expr:
-    """Whether a row is of the amount that counts."""
-    amount = amount_of_context()
+def _is_included(
+    rows: pl.LazyFrame, context: Context, group: list[pl.Expr], score: pl.Expr
+) -> pl.Expr:
+    """True for rows of the selected amount."""
+    amount = _amount()
     if context == "all":
         return pl.lit(value=True)
     if isinstance(context, int):
-        found = rows.select(amount.unique().sort()).collect()[COUNT].to_list()
-        if found and context not in found:
-            raise ParameterError(f"context={context!r}: no row has this {COUNT}; there are {found}")
-        counts = amount == context
+        amounts = rows.select(amount.unique().sort()).collect()[COUNT].to_list()
+        if amounts and context not in amounts:
+            raise ParameterError(
+                f"context={context!r}: no row has this {COUNT}; there are {amounts}"
+            )
+        is_equal = amount == context
         if "model" not in rows.collect_schema():
-            return counts
-        # Baselines are shown nothing, and stand beside any amount.
-        free = pl.col("model").cast(pl.String).str.starts_with("baseline:").fill_null(value=False)
-        return counts | (free & pl.col(COUNT).is_null())
+            return is_equal
+        # Baselines have no prompts and are compared with any amount.
+        is_baseline = (
+            pl.col("model").cast(pl.String).str.starts_with("baseline:").fill_null(value=False)
+        )
+        return is_equal | (is_baseline & pl.col(COUNT).is_null())
     with_score = pl.when(score.cast(pl.Float64).is_not_nan()).then(amount)
     ends = [each.max() if context == "highest" else each.min() for each in (with_score, amount)]
     return amount == pl.coalesce(end.over(group) if group else end for end in ends)

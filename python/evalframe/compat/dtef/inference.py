@@ -16,7 +16,7 @@ from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import TOLD, marked, with_contexts
+from evalframe.survey.contexts import RESULT, mark, with_contexts
 from evalframe.survey.inference import experiments
 from evalframe.survey.inference.adjust import adjusted_by
 from evalframe.survey.inference.arguments import check_columns, check_draws
@@ -136,7 +136,7 @@ def gap_summary(
 ) -> pl.LazyFrame:
     """Means of gaps of all amounts of context, 0 if undefined, see `ef.survey.gap_summary`."""
     table = survey.gap_summary(lazy(gaps), by=by, context="all", min_shift=min_shift)
-    contexts = [name for name in TOLD if name not in Keys.of(by, taken=()).names]
+    contexts = [name for name in RESULT if name not in Keys.of(by, taken=()).names]
     return table.drop(contexts, strict=False).with_columns(pl.col(MEANS).fill_null(0.0))
 
 
@@ -254,5 +254,5 @@ def _drawn(
     """Rows marked by context, and mean scores by a metric of dtef-app against drawn answers."""
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual", SIMILARITIES)
-    rows = marked(lazy(scored), context, [between])
+    rows = mark(lazy(scored), context, [between])
     return rows, Drawn.of(rows, between, average, value, n, seed)

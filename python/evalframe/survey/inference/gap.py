@@ -14,7 +14,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import counted, marked, with_contexts
+from evalframe.survey.contexts import included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def gap_summary(
     required = {"direction", "magnitude", "truth_shift", *columns_read(keys.exprs)}
     if missing := required - {*columns}:
         raise MissingColumnsError.of("gap_summary", missing, columns)
-    rows = marked(rows, context, keys.exprs, "truth_shift")
-    known = counted(rows).with_columns(keys.select()).drop_nulls("truth_shift")
+    rows = mark(rows, context, keys.exprs, "truth_shift")
+    known = included(rows).with_columns(keys.select()).drop_nulls("truth_shift")
     large = pl.col("truth_shift") >= min_shift
     direction = pl.col("direction").filter(large)
     magnitude = pl.col("magnitude").filter(large & pl.col("magnitude").is_finite())

@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
-from evalframe.survey.contexts import counted, marked, with_contexts
+from evalframe.survey.contexts import included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns, check_draws
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def mean_intervals(
     keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
     rows, number = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None)
     check_columns("mean_intervals", rows, [*keys.exprs, number])
-    rows = marked(rows, context, keys.exprs, number)
+    rows = mark(rows, context, keys.exprs, number)
     limits = partial(central_quantiles, level=level)
-    table = resampled_means(counted(rows), keys, number, n, seed, limits)
+    table = resampled_means(included(rows), keys, number, n, seed, limits)
     return with_contexts(table, rows, keys.exprs, keys.names)
 
 
@@ -184,10 +184,10 @@ def weighted_means(
     size = as_expr(sample_size).cast(pl.Float64)
     value = as_expr(score).cast(pl.Float64).fill_nan(None)
     check_columns("weighted_means", rows, [*keys.exprs, value, size])
-    rows = marked(rows, context, keys.exprs, value)
+    rows = mark(rows, context, keys.exprs, value)
     size = pl.when(size.is_finite() & (size > 0)).then(size)
     return with_contexts(
-        ranked_means(counted(rows), keys, value, size), rows, keys.exprs, keys.names
+        ranked_means(included(rows), keys, value, size), rows, keys.exprs, keys.names
     )
 
 

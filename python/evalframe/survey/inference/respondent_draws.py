@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.survey.contexts import counted
+from evalframe.survey.contexts import included
 from evalframe.survey.contract import KEYS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _scored_rows(
     if missing := {*KEYS, *_READ, *model.meta.root_names()} - {*columns}:
         raise MissingColumnsError.of("respondent intervals", missing, columns)
     known = (
-        counted(marked)
+        included(marked)
         .select(
             model.alias("model"),
             *KEYS,

@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
-from evalframe.survey.contexts import marked, with_contexts
+from evalframe.survey.contexts import mark, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.respondent_draws import Drawn
@@ -92,7 +92,7 @@ def respondent_gaps(
     """
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual")
-    rows = marked(lazy(scored), context, ["model"])
+    rows = mark(lazy(scored), context, ["model"])
     columns = frozenset(rows.collect_schema().names())
     category = category_of(columns)
     entry = pl.struct("model", "round", category, "segment_id").alias("entry")

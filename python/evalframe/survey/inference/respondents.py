@@ -15,7 +15,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
-from evalframe.survey.contexts import marked, with_contexts
+from evalframe.survey.contexts import mark, with_contexts
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.means import central_quantiles
@@ -93,7 +93,7 @@ def respondent_intervals(
     """
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual")
-    rows = marked(lazy(scored), context, [between])
+    rows = mark(lazy(scored), context, [between])
     drawn = Drawn.of(rows, between, average, value, n, seed)
     mean = drawn.means.mean(axis=0)
     limits = central_quantiles(drawn.means, level)
@@ -190,7 +190,7 @@ def respondent_differences(
     """
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual")
-    rows = marked(lazy(scored), context, [between])
+    rows = mark(lazy(scored), context, [between])
     drawn = Drawn.of(rows, between, average, value, n, seed)
     left, right = pairs_of(drawn)
     deltas = drawn.means[:, right] - drawn.means[:, left]

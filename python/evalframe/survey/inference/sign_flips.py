@@ -10,7 +10,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
-from evalframe.survey.contexts import counted, is_amount, marked, with_contexts
+from evalframe.survey.contexts import included, is_context_count, mark, with_contexts
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import adjusted_p_value
 from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys
@@ -95,8 +95,8 @@ def sign_flip_test(
         ('a', 'b', -0.125, 0.125)
     """
     check_draws(n, seed)
-    rows = marked(lazy(scored), context, [between, *filter(is_amount, shared_keys(on))], score)
-    pairs = Pairs.of(counted(rows), between, on, score, _ROUNDING)
+    rows = mark(lazy(scored), context, [between, *filter(is_context_count, shared_keys(on))], score)
+    pairs = Pairs.of(included(rows), between, on, score, _ROUNDING)
     p_value = _p_values(pairs.differences, n, seed)
     table = pairs.table(p_value, _LEAST).with_columns(adjusted_p_value(correction=correction))
     return with_contexts(table.lazy(), rows, [as_expr(between)], ["left"], ["right"])

@@ -1,4 +1,4 @@
-"""What context does for a model: slopes of scores by amount of context, and stereotyping."""
+"""Effects of context on scores: slopes by amount of context, and stereotyping."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ def context_responsiveness(
     level: ContextLevel = "overall",
     by: By = None,
 ) -> pl.LazyFrame:
-    """How much a model gains from each further answer of its segment that the prompt shows.
+    """How much a model gains from each additional answer of the segment in the prompt.
 
-    A run is a point: its amount of context and its mean item score. Each segment of a model has a
-    slope by least squares, and a model the mean of the slopes of its segments, whose spread gives
-    the standard error. Runs of unknown context are left out, and a segment with a single amount of
+    Each run is a point with its amount of context and its mean item score. Each segment of a model
+    has a least-squares slope, and a model the mean slope of its segments, whose spread gives the
+    standard error. Runs of unknown context are left out, and a segment with a single amount of
     context has no slope.
 
     Args:
-        scored: One row per item, see `segment_scores`, with `context_count` (null if not known)
-            and, if a segment was asked several times with the same context, `run_id`.
+        scored: One row per item, see `segment_scores`, with `context_count` (null if unknown) and,
+            if a segment was asked several times with the same context, `run_id`.
         level: `overall`, by `category`, or by `segment`.
         by: Group keys.
 
     Returns:
         by..., `model`, then `category`, or `round` and `segment_id`; `slope` (Float64, score per
-        answer shown, null where there is none), `std_error` (Float64: over segments, or of the
-        least squares line for a segment; null where it is not defined), `n_segments` (Int64, not by
-        segment) and `n_points`. Overall the largest slope first; else sorted by keys. Lazy if
+        answer shown, null if undefined), `std_error` (Float64: over segments, or of the
+        least-squares line of a segment; null if undefined), `n_segments` (Int64, not by segment)
+        and `n_points`. Overall the largest slope first; otherwise sorted by keys. Lazy if
         the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
@@ -70,8 +70,8 @@ def context_responsiveness(
         ...         "score": [0.5, 0.5, 0.75, 0.5],
         ...     }
         ... )
-        >>> found = context_responsiveness(scored)
-        >>> found.select("model", "slope", "std_error", "n_segments").rows()
+        >>> slopes = context_responsiveness(scored)
+        >>> slopes.select("model", "slope", "std_error", "n_segments").rows()
         [('a', 0.025, 0.025, 2)]
     """
     check_choice("level", level, ContextLevel)
@@ -81,11 +81,11 @@ def context_responsiveness(
 
 def slopes(rows: Rows, points: pl.LazyFrame, level: ContextLevel = "overall") -> pl.LazyFrame:
     """The table of `context_responsiveness`, under internal names of the keys."""
-    shown = [*rows.keys.inner, "model", *rows.segment]
-    segments = segment_slopes(points, shown)
+    names = [*rows.keys.inner, "model", *rows.segment]
+    segments = segment_slopes(points, names)
     if level == "segment":
-        table = segments.filter(pl.col("n_points") > 1).sort(shown)
-        return table.select(*shown, "slope", "std_error", "n_points")
+        table = segments.filter(pl.col("n_points") > 1).sort(names)
+        return table.select(*names, "slope", "std_error", "n_points")
     entry = [*rows.keys.inner, "model", *(["category"] if level == "category" else [])]
     if level == "category":
         return mean_slopes(with_category(rows, segments, None), entry).sort(entry)
@@ -112,17 +112,17 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     are over the same segments.
 
     Args:
-        scored: As for `context_responsiveness`.
+        scored: See `context_responsiveness`.
         by: Group keys.
 
     Returns:
         by..., `model`, `lowest_context` and `highest_context` (Int64, the smallest and largest of
         the model), `lowest_score` and `highest_score` (Float64, mean run scores there),
-        `improvement` (Float64: the difference in parts of the highest score; null where that is 0)
-        and `n_segments` (Int64). The smallest improvement first. Lazy if the table is.
+        `improvement` (Float64: the difference divided by the highest score; null if that is 0) and
+        `n_segments` (Int64). The smallest improvement first. Lazy if the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain.
 
     References:
@@ -191,12 +191,7 @@ def stereotypes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:
-    """Runs with a score and a known amount of context.
-
-    Args:
-        rows: Scored predictions.
-        runs: The `run_scores` of all runs, if it is known that all amounts are known.
-    """
+    """Runs with a score and a known amount of context; `runs` are all runs if all are known."""
     if runs is None:
         known = rows.frame.filter(pl.col("context_count").is_not_null())
         runs = run_scores(replace(rows, frame=known), rows.run)

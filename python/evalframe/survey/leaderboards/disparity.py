@@ -1,4 +1,4 @@
-"""Disparity: gaps between the segments of a category, and between those asked one question."""
+"""Disparity: gaps between the segments of a category, and between those of a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import is_baseline, scored_rows
-from evalframe.survey.leaderboards.segments import kept_segments
+from evalframe.survey.leaderboards.segments import segments_of
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalframe.survey.leaderboards.rows import Rows
 
 CONCERN = 0.10
-"""Gaps above it are a concern."""
+"""Larger gaps are a concern."""
 
 _ROUNDING = 1e-12
 _GAPS = ("gap", "best_segment", "best_score", "worst_segment", "worst_score", "concern")
@@ -38,27 +38,26 @@ def disparity(
 ) -> pl.LazyFrame:
     """The gap between the best and the worst segment of each category, by model.
 
-    Gaps are taken within a round, whose segments were asked the same questions. A gap of small
-    segments is noise to a large part: see the sampling noise of the segments before a gap is called
-    a bias.
+    Gaps are within a round, whose segments have the same questions. A large part of the gaps of
+    small segments is noise, see `respondent_gaps`.
 
     Args:
         scored: One row per item, see `segment_scores`.
         by: Group keys.
-        context: Which amount of context counts, see `at_context`.
-        attributes: A row per attribute of a segment (`segment_id`, `attribute`, perhaps `round`),
-            for segments with several attributes; by default the category is `segment_attribute`,
-            or else what stands before the first `:` of the id.
+        context: The amount of context to include, see `at_context`.
+        attributes: A row per attribute of a segment (`segment_id`, `attribute`, optionally
+            `round`), for segments with several attributes; by default the category is
+            `segment_attribute`, or the text before the first `:` of the id.
 
     Returns:
-        by..., `model`, `round` (if it tells segments apart), `category` and `category_label`
-        (String), `gap` (Float64), `best_segment`, `best_score`, `worst_segment`, `worst_score`,
-        `n_segments` (Int64, 2 or more), `concern` (Boolean: the gap is above 0.10, and the model
-        is no baseline) and as of `leaderboard` `context_count` and `n_other_context`. The largest
-        gap first. Lazy if the table is.
+        by..., `model`, `round` (if the table has it), `category` and `category_label` (String),
+        `gap` (Float64), `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments`
+        (Int64, 2 or more), `concern` (Boolean: the gap is above 0.10, and the model is not a
+        baseline) and, as in `leaderboard`, `context_count` and `n_other_context`. The largest gap
+        first. Lazy if the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
@@ -74,27 +73,29 @@ def disparity(
         ...         "score": [0.5, 0.75, 0.9],
         ...     }
         ... )
-        >>> found = disparity(scored).select("category", "gap", "worst_segment", "concern")
-        >>> found.rows()
+        >>> gaps = disparity(scored)
+        >>> gaps.select("category", "gap", "worst_segment", "concern").rows()
         [('gender', 0.25, 'gender:male', True)]
     """
     rows = scored_rows("disparity", scored, by, taken=_GAPS).at(context)
-    table = category_gaps(rows, kept_segments(rows), attributes)
+    table = category_gaps(rows, segments_of(rows), attributes)
     return table.rename(rows.keys.restore())
 
 
-def category_gaps(rows: Rows, kept: pl.LazyFrame, attributes: Frame | None = None) -> pl.LazyFrame:
+def category_gaps(
+    rows: Rows, segments: pl.LazyFrame, attributes: Frame | None = None
+) -> pl.LazyFrame:
     """The table of `disparity`, under internal names of the keys."""
-    segments = with_category(rows, kept, attributes)
     entry = [*rows.keys.inner, "model", *rows.rounds, "category"]
-    gaps = _gaps(rows, segments, entry)
+    gaps = _gaps(rows, with_category(rows, segments, attributes), entry)
     label = pl.col("category").replace(LABELS).alias("category_label")
     concern = ((pl.col("gap") > CONCERN + _ROUNDING) & ~is_baseline()).alias("concern")
-    named = gaps.with_columns(label, concern)
     order = ["model", *rows.rounds, "category"]
-    ordered = named.sort(*rows.keys.inner, -settled(pl.col("gap")), *order)
-    shown = [*entry, "category_label", *_GAPS[:-1], "n_segments", "concern"]
-    return ordered.select(*shown, **rows.told)
+    ordered = gaps.with_columns(label, concern).sort(
+        *rows.keys.inner, -settled(pl.col("gap")), *order
+    )
+    columns = [*entry, "category_label", *_GAPS[:-1], "n_segments", "concern"]
+    return ordered.select(*columns, **rows.context_columns)
 
 
 _SETTLED, _BEST, _WORST, _COUNT = ":settled", ":best", ":worst", ":count"
@@ -112,10 +113,10 @@ def model_disparity(
     """The largest category gap of each model, the fairest model first.
 
     Args:
-        scored: As for `disparity`.
+        scored: One row per item, see `segment_scores`.
         by: Group keys.
-        context: Likewise.
-        attributes: Likewise.
+        context: The amount of context to include, see `at_context`.
+        attributes: See `disparity`.
 
     Returns:
         by..., `rank` (Int64), `model`, `overall_gap` (Float64), `category` (of that gap),
@@ -123,7 +124,7 @@ def model_disparity(
         gap. Lazy if the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
@@ -143,8 +144,8 @@ def model_disparity(
         [(1, 'b', 0.0), (2, 'a', 0.25)]
     """
     rows = scored_rows("model_disparity", scored, by, taken=("overall_gap",)).at(context)
-    gaps = category_gaps(rows, kept_segments(rows), attributes)
-    table = largest_gaps(gaps, rows.keys.inner, rows.told)
+    gaps = category_gaps(rows, segments_of(rows), attributes)
+    table = largest_gaps(gaps, rows.keys.inner, rows.context_columns)
     return table.rename(rows.keys.restore())
 
 
@@ -162,8 +163,8 @@ def largest_gaps(
     rank = gap.rank("min").cast(pl.Int64)
     table = table.with_columns(rank=rank.over(group) if group else rank)
     ordered = table.sort(*group, "rank", maintain_order=True)
-    shown = [*group, "rank", "model", "overall_gap", "category", "n_categories"]
-    return ordered.select(*shown, *others)
+    columns = [*group, "rank", "model", "overall_gap", "category", "n_categories"]
+    return ordered.select(*columns, *others)
 
 
 @like_input
@@ -176,16 +177,16 @@ def question_disparity(
         scored: One row per item, see `segment_scores`, with `question_id`. Prompts about several
             questions (a null one) are left out, repeated ones are averaged.
         by: Group keys.
-        context: As for `disparity`.
+        context: The amount of context to include, see `at_context`.
 
     Returns:
-        by..., `model`, `round` (if it tells questions apart), `question_id`, `gap` (Float64),
+        by..., `model`, `round` (if the table has it), `question_id`, `gap` (Float64),
         `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments` (Int64, 2 or
-        more) and as of `leaderboard` `context_count` and
+        more) and, as in `leaderboard`, `context_count` and
         `n_other_context`. The largest gap first. Lazy if the table is.
 
     Raises:
-        MissingColumnsError: A column is not there.
+        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain.
 
     References:
@@ -211,36 +212,35 @@ def question_disparity(
 
 def question_gaps(rows: Rows) -> pl.LazyFrame:
     """The table of `question_disparity`, under internal names of the keys."""
-    asked = rows.frame.filter(pl.col("question_id").is_not_null())
+    items = rows.frame.filter(pl.col("question_id").is_not_null())
     entry = [*rows.keys.inner, "model", *rows.question]
     if not rows.unrepeated:
-        asked = asked.group_by(rows.asked).agg(pl.col("score").mean(), **rows.summed)
-    gaps = _gaps(rows, asked, entry)
+        items = items.group_by(rows.item).agg(pl.col("score").mean(), **rows.context_sums)
+    gaps = _gaps(rows, items, entry)
     ordered = gaps.sort(*rows.keys.inner, -settled(pl.col("gap")), "model", *rows.question)
-    return ordered.select(*entry, *_GAPS[:-1], "n_segments", **rows.told)
+    return ordered.select(*entry, *_GAPS[:-1], "n_segments", **rows.context_columns)
 
 
 def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
     """Best and worst of two or more segments of each entry; of tied ones the first by name."""
     score, segment = pl.col(_SETTLED), pl.col("segment_id")
     is_best, is_worst = score == pl.col(_BEST), score == pl.col(_WORST)
-    # Few rows are at either end, so that the segments are looked for in these alone.
+    # Few rows are at either end, so the names are aggregated over these only.
     ends = segments.with_columns(settled(pl.col("score")).alias(_SETTLED)).with_columns(
         score.max().over(entry).alias(_BEST),
         score.min().over(entry).alias(_WORST),
         score.count().over(entry).cast(pl.Int64).alias(_COUNT),
-        **{name: expr.over(entry) for name, expr in rows.summed.items()},
+        **{name: expr.over(entry) for name, expr in rows.context_sums.items()},
     )
     ends = ends.filter((pl.col(_COUNT) > 1) & (is_best | is_worst))
-    made = ends.group_by(entry).agg(
+    gaps = ends.group_by(entry).agg(
         best_segment=segment.filter(is_best).min(),
         best_score=pl.col("score").max(),
         worst_segment=segment.filter(is_worst).min(),
         worst_score=pl.col("score").min(),
         n_segments=pl.col(_COUNT).first(),
-        **{name: pl.col(name).first() for name in rows.summed},
+        **{name: pl.col(name).first() for name in rows.context_sums},
     )
     gap = pl.col("best_score") - pl.col("worst_score")
-    several = rows.decoded(made)
     names = [pl.col(name).cast(pl.String) for name in _NAMES] if rows.coded else []
-    return several.with_columns(*names, gap=gap)
+    return rows.decoded(gaps).with_columns(*names, gap=gap)

@@ -1,8 +1,8 @@
-"""Bootstrap of leaderboards: all models of a leaderboard see the same draws of clusters.
+"""Bootstrap of leaderboards, with the same draws of clusters for all models of a leaderboard.
 
-Where each unit of the last mean (a segment of an overall leaderboard) lies in one cluster, the
-draws change the weight of units, so that a unit that is drawn twice counts twice; where clusters
-cut through units (questions do), the draws change the means within them.
+If each unit of the last mean (a segment of an overall leaderboard) lies in one cluster, draws
+change the weights of units: a unit that is drawn twice has twice the weight. If clusters cut
+through units, as questions do, draws change the means within them.
 """
 
 from __future__ import annotations
@@ -37,17 +37,10 @@ def with_spread(
     group: Sequence[str],
     unit: Sequence[str] | None,
 ) -> pl.DataFrame:
-    """A leaderboard with intervals of scores and ranks.
+    """Add intervals of scores and ranks to a sorted leaderboard.
 
-    Args:
-        method: The bootstrap.
-        table: The leaderboard, sorted.
-        detail: The items behind it, with `:cluster`, `:size` and `:mass`.
-        group: What names a leaderboard among several.
-        unit: What is averaged last; None for items.
-
-    Raises:
-        ParameterError: There are no items, a cluster is null, or all leaderboards have one alone.
+    `detail` has its items with `:cluster`, `:size` and `:mass`; `group` identifies a leaderboard,
+    and `unit` what is averaged last, None for items.
     """
     cells = _cells(detail, group, unit)
     if not len(cells):
@@ -64,16 +57,16 @@ def with_spread(
     cells = cells.join(numbered.select(*on, _ENTRY, _GROUP), on=on, nulls_equal=True)
     _check_clusters(method, cells)
     boards = numbered[_GROUP].to_numpy().astype(np.int64)
-    found = _entries(method, table, boards, _with_whole(cells, unit))
-    columns = [pl.Series(n, v).fill_nan(None) for n, v in found.spread["score"]._asdict().items()]
-    columns.insert(SPREAD.index("drop_rate"), pl.Series("n_clusters", found.counts))
-    return table.with_columns(*columns, *rank_columns(found.ranks))
+    entries = _entries(method, table, boards, _with_whole(cells, unit))
+    columns = [pl.Series(n, v).fill_nan(None) for n, v in entries.spread["score"]._asdict().items()]
+    columns.insert(SPREAD.index("drop_rate"), pl.Series("n_clusters", entries.counts))
+    return table.with_columns(*columns, *rank_columns(entries.ranks))
 
 
 def _cells(detail: pl.LazyFrame, group: Sequence[str], unit: Sequence[str] | None) -> pl.DataFrame:
-    """Mean scores and masses by entry, unit and cluster; a unit of items is each of their clusters.
+    """Mean scores and masses by entry, unit and cluster.
 
-    The mean of items is one of clusters that weigh as many items as they have.
+    Without a unit each cluster is one, whose weight is its number of items.
     """
     names = list(dict.fromkeys([*group, "model", *(unit or [])]))
     mass, size = pl.col(MASS), pl.col(SIZE)
@@ -93,11 +86,7 @@ def _cells(detail: pl.LazyFrame, group: Sequence[str], unit: Sequence[str] | Non
 
 
 def _check_clusters(method: Bootstrap, cells: pl.DataFrame) -> None:
-    """Raise where a cluster is null, or all leaderboards have one alone.
-
-    Raises:
-        ParameterError: So it is.
-    """
+    """Raise ParameterError if a cluster is null, or every leaderboard has a single cluster."""
     if cells[CLUSTER].null_count():
         raise ParameterError(
             "leaderboard: the cluster of the bootstrap is null in "
@@ -112,7 +101,7 @@ def _check_clusters(method: Bootstrap, cells: pl.DataFrame) -> None:
 
 
 def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame:
-    """Whether each unit of a leaderboard lies in one cluster, whatever the model, in `:whole`."""
+    """Add `:whole`, True if each unit of the leaderboard lies in one cluster for all models."""
     if unit is None:
         return cells.with_columns(pl.lit(value=True).alias(_WHOLE))
     parts = cells.lazy().group_by(_GROUP, *unit).agg(pl.col(CLUSTER).n_unique())
@@ -121,10 +110,10 @@ def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame
 
 
 def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.DataFrame) -> Entries:
-    """What is known of the entries of leaderboards, of whole units and of units that are cut."""
-    made = unknown(["score"], len(table), ranked=True)
+    """Spreads of the entries of leaderboards, of those with complete units and of the others."""
+    entries = unknown(["score"], len(table), ranked=True)
     for (whole,), part in cells.group_by(_WHOLE):
-        found = entry_spreads(
+        spreads = entry_spreads(
             method,
             part.lazy(),
             [mean_score(weight="size").alias("score") if whole else _mean_of_units(part)],
@@ -135,8 +124,8 @@ def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.Dat
             ranking=Ranking("score", boards),
         )
         here = part[_ENTRY].unique().to_numpy()
-        made.join(found.of(here), here)
-    return made
+        entries.join(spreads.of(here), here)
+    return entries
 
 
 def _mean_of_units(cells: pl.DataFrame) -> MetricExpr:
@@ -160,7 +149,7 @@ def _by_unit(
     score: pl.Expr, mass: pl.Expr, unit: pl.Expr, size: pl.Expr | None, *, weight: pl.Expr
 ) -> State:
     sums = {"mass": weight * mass, "scores": weight * mass * score}
-    # 0 / 0 where nothing of a unit is drawn.
+    # 0 / 0 if no item of a unit is drawn.
     mean = (own.scores / own.mass).fill_nan(0.0)
     terms = {"top": mean, "bottom": (own.mass > 0).cast(pl.Float64)}
     if size is not None:
