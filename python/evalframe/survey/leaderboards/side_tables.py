@@ -9,8 +9,8 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.tables import lazy
 from evalframe.core.special import settled
+from evalframe.core.tables import lazy
 from evalframe.survey.leaderboards.context import run_points, slopes, stereotypes
 from evalframe.survey.leaderboards.disparity import category_gaps, largest_gaps, question_gaps
 from evalframe.survey.leaderboards.leaderboard import board, named_attributes
