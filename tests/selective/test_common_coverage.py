@@ -18,10 +18,10 @@ from evalframe.testing import check_laws
 
 # Declared as a user would, so that the laws can look them up.
 AURC, AUGRC, RISK = (
-    ef.metric(name=f"{define.__name__}_up_to_bound", direction="minimize", range=(0, float("inf")))(
-        define
+    ef.metric(name=f"_{name}_up_to_bound", direction="minimize", range=(0, float("inf")))(
+        metric.define
     )
-    for define in (common_coverage._aurc, common_coverage._augrc, common_coverage._risk)
+    for name, metric in common_coverage._METRICS.items()
 )
 AT = {AURC: ef.aurc_at, AUGRC: ef.augrc_at, RISK: ef.risk_at}
 METHOD = ef.Bootstrap(cluster="person", n=200, seed=7)

@@ -32,7 +32,7 @@ from evalframe.selective.conventions import (
 from evalframe.selective.working_points import risk_at, slack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from evalframe.comparison import Correction, Test
     from evalframe.core.typing import Frame, IntoExpr, Role
@@ -289,98 +289,74 @@ _BOUND = total.bound_high / total.items + total.bound_low / total.items
 
 
 def _up_to_bound(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    bound: pl.Expr,
-    weight: pl.Expr,
-    firsts: Mapping[str, First],
+    name: str,
+    first: Callable[[pl.Expr], First],
     value: Callable[[Totals, pl.Expr], pl.Expr],
-) -> State:
-    """The state of a metric up to a bound that is a column, constant within the group."""
-    # Halves of its digits: their sums over fewer than 2**27 items are exact, and so is the mean.
-    rounded = bound * _SPLIT
-    high = rounded - (rounded - bound)
-    state = by_confidence(
-        loss, confidence, weight, firsts=firsts, finish=lambda t: _finish(t, value)
-    )
-    return replace(
-        state,
-        sums={**state.sums, "bound_high": weight * high, "bound_low": weight * (bound - high)},
-        valid=valid_item(loss, confidence) & bound.is_not_nan().fill_null(value=False),
-    )
+) -> Metric:
+    """A metric up to a bound, which is a column that is constant within the group.
+
+    `first` is its value at the bound, given the weight; `value` makes the result of the totals and
+    of the coverage that the curve lacks.
+    """
+
+    def define(
+        loss: Role = "loss",
+        confidence: Role = "confidence",
+        bound: Role = "bound",
+        *,
+        weight: Role = None,
+    ) -> State:
+        # The mean of the bound must be exact: its two halves have so few digits that their sums
+        # over fewer than 2**27 items are.
+        rounded = bound * _SPLIT
+        high = rounded - (rounded - bound)
+        state = by_confidence(
+            loss, confidence, weight, firsts={"first": first(weight)}, finish=finish
+        )
+        return replace(
+            state,
+            sums={**state.sums, "bound_high": weight * high, "bound_low": weight * (bound - high)},
+            valid=valid_item(loss, confidence) & bound.is_not_nan().fill_null(value=False),
+        )
+
+    def finish(t: Totals) -> pl.Expr:
+        bound = t.bound_high / t.items + t.bound_low / t.items
+        reached = t.mass / t.items
+        beyond = pl.when(bound > reached).then(bound - reached).otherwise(0.0)
+        return pl.when((t.mass > 0) & (bound > 0)).then(value(t, beyond))
+
+    return _metric(name, define, "loss", "confidence", "bound")
 
 
-def _finish(t: Totals, value: Callable[[Totals, pl.Expr], pl.Expr]) -> pl.Expr:
-    bound = t.bound_high / t.items + t.bound_low / t.items
-    reached = t.mass / t.items
-    beyond = pl.when(bound > reached).then(bound - reached).otherwise(0.0)
-    return pl.when((t.mass > 0) & (bound > 0)).then(value(t, beyond))
-
-
-def _aurc(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    bound: Role = "bound",
-    *,
-    weight: Role = None,
-) -> State:
-    """AURC up to the bound."""
-    firsts = {"area": aurc_until(_BOUND, "trapezoid_total")}
-
-    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        return t.area / t.items + beyond * t.loss / t.mass
-
-    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
-
-
-def _augrc(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    bound: Role = "bound",
-    *,
-    weight: Role = None,
-) -> State:
-    """AUGRC up to the bound."""
-    firsts = {"area": augrc_until(_BOUND, "trapezoid_total")}
-
-    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        return t.area / t.items**2 + beyond * (t.loss / t.items + beyond * t.loss / t.mass / 2)
-
-    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
-
-
-def _risk(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    bound: Role = "bound",
-    *,
-    weight: Role = None,
-) -> State:
-    """Selective risk at the bound."""
-
-    def value(t: Totals, beyond: pl.Expr) -> pl.Expr:
-        # At its end the curve has the risk of all, which it keeps beyond.
-        return pl.when(t.risk.is_not_nan()).then(t.risk).otherwise(t.loss / t.mass)
-
-    firsts = {"risk": First(coverage_at("trapezoid_total"), _BOUND * slack(weight), RISK)}
-    return _up_to_bound(loss, confidence, bound, weight, firsts, value)
+def _metric(name: str, define: Callable[..., State], *roles: str) -> Metric:
+    """A metric that is not registered."""
+    columns, ends = {role: role for role in roles}, (0.0, float("inf"))
+    return Metric(name, define, "minimize", ends, columns, labels=frozenset(), params={})
 
 
 def _cmax(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
-    """Share of the usable items that are predicted: where the curve ends."""
+    """Share of the usable items that are predicted: the end of the curve."""
     return by_confidence(
         loss, confidence, weight, finish=lambda t: zero_if_abstained(t, t.mass / t.items)
     )
 
 
-def _metric(name: str, define: Callable[..., State], *roles: str) -> Metric:
-    """A metric that is not registered, since it serves here only."""
-    columns, ends = {role: role for role in roles}, (0.0, float("inf"))
-    return Metric(name, define, "minimize", ends, columns, labels=frozenset(), params={})
+def _augrc(t: Totals, beyond: pl.Expr) -> pl.Expr:
+    return t.first / t.items**2 + beyond * (t.loss / t.items + beyond * t.loss / t.mass / 2)
 
 
 _REACHED = _metric("coverage", _cmax, "loss", "confidence")
-_UP_TO: dict[AtCoverage, Callable[..., State]] = {"aurc": _aurc, "augrc": _augrc, "risk": _risk}
-_METRICS = {
-    name: _metric(name, define, "loss", "confidence", "bound") for name, define in _UP_TO.items()
+_METRICS: dict[AtCoverage, Metric] = {
+    "aurc": _up_to_bound(
+        "aurc",
+        lambda weight: aurc_until(_BOUND, "trapezoid_total"),
+        lambda t, beyond: t.first / t.items + beyond * t.loss / t.mass,
+    ),
+    "augrc": _up_to_bound("augrc", lambda weight: augrc_until(_BOUND, "trapezoid_total"), _augrc),
+    "risk": _up_to_bound(
+        "risk",
+        lambda weight: First(coverage_at("trapezoid_total"), _BOUND * slack(weight), RISK),
+        # Beyond its end the curve keeps the risk of all items.
+        lambda t, beyond: pl.when(t.first.is_not_nan()).then(t.first).otherwise(t.loss / t.mass),
+    ),
 }
