@@ -313,10 +313,10 @@ def augrc_rule(convention: str) -> Rule:
     return _rule(_AUGRC, convention)
 
 
-def _rule(rules: Mapping[str, Rule], convention: str) -> Rule:
-    if convention not in rules:
-        raise ParameterError(f"unknown convention {convention!r}; known: {', '.join(rules)}")
-    return rules[convention]
+def _rule(registry: Mapping[str, Rule], convention: str) -> Rule:
+    if convention not in registry:
+        raise ParameterError(f"unknown convention {convention!r}; known: {', '.join(registry)}")
+    return registry[convention]
 
 
 def accepted_of(convention: str) -> pl.Expr:

@@ -232,7 +232,7 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
         "intersection_only": only,
         "deltas": {
             name: {
-                key: _delta(delta[name, metric], rules=evaluation.settings.rules)
+                key: _delta(delta[name, metric], forced=evaluation.settings.rules == "reference")
                 for key, metric in _DELTAS.items()
             }
             for name in evaluation.settings.variants
@@ -246,9 +246,9 @@ def _comparison(evaluation: RunEvaluation) -> dict[str, Any]:
     }
 
 
-def _delta(row: Mapping[str, Any], *, rules: str) -> dict[str, Any]:
+def _delta(row: Mapping[str, Any], *, forced: bool) -> dict[str, Any]:
     interval = _interval(row)
-    if interval is None and rules == "reference":
+    if interval is None and forced:
         interval = [row["delta"] or 0.0] * 2
     return {"delta": row["delta"], "ci95": interval}
 

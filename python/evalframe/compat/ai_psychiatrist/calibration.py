@@ -109,7 +109,7 @@ def fit_temperature(
     """
     right = as_expr(correct).cast(pl.Float64).cast(pl.Int64, strict=False)
     clip = (EDGE, 1 - EDGE)
-    data = levels("fit_temperature", frame, confidence, right, by, weight, rules={}, clip=clip)
+    data = levels("fit_temperature", frame, confidence, right, by, weight, demands={}, clip=clip)
     return fitted(data, _grid)
 
 

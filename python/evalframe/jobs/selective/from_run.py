@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings
-    from evalframe.core.rules import Rules
     from evalframe.jobs.columns import Columns
     from evalframe.resample.methods import Progress
 
@@ -69,7 +68,7 @@ def evaluate_documents(
     check_found(columns, "items", *present)
     with naming_columns(columns, roles):
         runs = [
-            opened(path, table, mode, signals, settings.rules)
+            opened(path, table, mode, signals, strict=settings.rules == "documented")
             for path, table, mode in zip(documents, tables, modes, strict=True)
         ]
     try:
@@ -113,12 +112,12 @@ def opened(
     items: pl.LazyFrame | None,
     mode: str | None,
     signals: Sequence[str],
-    rules: Rules,
+    *,
+    strict: bool,
 ) -> Run:
     """The run of a document, or of a table of items if there is one."""
     from evalframe.compat.ai_psychiatrist import open_run, run_of_items
 
-    strict = rules == "documented"
     if items is None:
         return open_run(path, mode=mode, signals=signals, strict=strict)
     with reading(path, "is it whole?"):

@@ -73,7 +73,7 @@ def fit_isotonic(
         >>> fitted.x_thresholds, fitted.y_thresholds
         ((0.1, 0.2, 0.3, 0.4), (0.0, 0.5, 0.5, 1.0))
     """
-    data = levels("fit_isotonic", frame, feature, target, by, weight, rules={})
+    data = levels("fit_isotonic", frame, feature, target, by, weight, demands={})
     if len(data.names) != 1:
         raise ParameterError(f"fit_isotonic takes exactly one feature, got {list(data.names)}")
     return data.each(partial(_fit, features=data.names))

@@ -200,7 +200,7 @@ def _levels(
     binary: bool,
 ) -> Levels:
     check_choice("method", method, LinearMethod)
-    data = levels(fit, frame, features, target, by, weight, rules=BINARY if binary else {})
+    data = levels(fit, frame, features, target, by, weight, demands=BINARY if binary else {})
     if method == "platt" and len(data.names) != 1:
         raise ParameterError(
             f"{fit}: method 'platt' takes exactly one feature, got {list(data.names)}; "

@@ -88,8 +88,8 @@ def fit_temperature(
         correct,
         by,
         weight,
-        rules=BINARY,
-        feature_rules=PROBABILITY,
+        demands=BINARY,
+        feature_demands=PROBABILITY,
         clip=(EDGE, 1 - EDGE),
     )
     return fitted(data, _optimum)

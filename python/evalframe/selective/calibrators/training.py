@@ -82,8 +82,8 @@ def levels(
     by: By,
     weight: IntoExpr | None,
     *,
-    rules: Mapping[str, Callable[[pl.Expr], pl.Expr]],
-    feature_rules: Mapping[str, Callable[[pl.Expr], pl.Expr]] | None = None,
+    demands: Mapping[str, Callable[[pl.Expr], pl.Expr]],
+    feature_demands: Mapping[str, Callable[[pl.Expr], pl.Expr]] | None = None,
     clip: tuple[float, float] | None = None,
 ) -> Levels:
     """Check the rows and add them up."""
@@ -101,10 +101,9 @@ def levels(
     x = [f":x{k}" for k in range(len(inputs))]
     roles = dict(zip((*x, ":y", ":w"), (*inputs, goal, mass), strict=True))
     rows = rows.select(*keys.select(), **{n: e.cast(pl.Float64) for n, e in roles.items()})
-    demands = dict.fromkeys(x, feature_rules or {}) | {":y": rules}
-    _check_rows(
-        fit, rows, dict(zip(demands, (*names, goal.meta.output_name()), strict=True)), demands
-    )
+    by_column = dict.fromkeys(x, feature_demands or {}) | {":y": demands}
+    named = dict(zip(by_column, (*names, goal.meta.output_name()), strict=True))
+    _check_rows(fit, rows, named, by_column)
     if clip is not None:
         rows = rows.with_columns(pl.col(x).clip(*clip))
     added = (
@@ -168,9 +167,9 @@ def _check_rows(
     holds = {f"{name!r} is finite": pl.col(column).is_finite() for column, name in names.items()}
     holds |= {  # of finite values only, since others are counted above
         f"{names[column]!r} is {words}": ~finite.fill_null(value=False) | rule(pl.col(column))
-        for column, rules in demands.items()
+        for column, of_column in demands.items()
         for finite in [pl.col(column).is_finite()]
-        for words, rule in rules.items()
+        for words, rule in of_column.items()
     }
     holds["the weight is finite and at least 0"] = weight.is_finite() & (weight >= 0)
     broken = [(~rule.fill_null(value=False)).sum().alias(words) for words, rule in holds.items()]
