@@ -54,9 +54,7 @@ def _items() -> pl.DataFrame:
 
 
 def _people() -> pl.DataFrame:
-    totals = selective.total_scores(
-        sample_items(participants=6), by=["mode", "participant_id"]
-    ).collect()
+    totals = selective.total_scores(sample_items(participants=6), by=["mode", "participant_id"])
     return totals.select("mode", "participant_id", "actual_class", "predicted_class", "min_total")
 
 
@@ -101,7 +99,7 @@ def _tests() -> pl.DataFrame:
 
 
 def _posteriors() -> pl.DataFrame:
-    made = replication.with_evidence(_tests()).collect()
+    made = replication.with_evidence(_tests()).lazy().collect()
     return made.select(*_KEYS, "test_weight", "pi_human", "pi_agent", "pas", "n_eff")
 
 

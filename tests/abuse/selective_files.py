@@ -10,7 +10,7 @@ import polars as pl
 
 from abuse.readers import Reader
 from evalframe import selective
-from evalframe.compat.ai_psychiatrist import sample_document
+from evalframe.compat.ai_psychiatrist import open_run, sample_document
 from evalframe.selective import severity
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _run() -> bytes:
 
 
 def _read_run(path: Path) -> Any:
-    run = selective.open_run(path)
+    run = open_run(path)
     table = run.items
     absent = {name: pl.lit(None) for name in _SIGNALS if name not in table.columns}
     table = table.with_columns(**absent).with_columns(pl.col(_SIGNALS).fill_nan(None))

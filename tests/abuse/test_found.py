@@ -12,8 +12,8 @@ import evalframe as ef
 from abuse.contracts import CONTRACTS
 from abuse.mutations import BYTES
 from abuse.rag_files import READERS
-from evalframe import rag, replication, selective, survey
-from evalframe.compat import dtef
+from evalframe import rag, replication, survey
+from evalframe.compat import ai_psychiatrist, dtef
 from evalframe.core.contract import Column, Contract
 from evalframe.core.documents import check_parquet
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
@@ -37,13 +37,13 @@ def table(tmp_path, text):
 
 def test_a_signal_named_by_half_of_a_character():
     with pytest.raises(InputError, match=r"signal has half of a character: '\\ud800'"):
-        selective.open_run(as_bytes(document(entry(**{"\ud800": 1.0}))))
+        ai_psychiatrist.open_run(as_bytes(document(entry(**{"\ud800": 1.0}))))
 
 
 def test_bytes_that_are_no_text_in_a_key_that_is_skipped_over():
     broken = as_bytes(document(entry())).replace(b'"success"', b'"s\xffuccess"')
     with pytest.raises(InputError, match="is not UTF-8 text"):
-        selective.open_run(broken)
+        ai_psychiatrist.open_run(broken)
 
 
 def test_the_last_of_a_repeated_key_counts(tmp_path):
@@ -160,12 +160,12 @@ def test_types_of_tests_that_are_no_text():
 def test_a_column_named_like_a_pattern():
     kept = CONTRACTS["tests"]
     frame = kept.sound().with_columns(pl.lit(1).alias("^.*$"))
-    assert replication.with_evidence(frame).collect()["^.*$"].to_list() == [1] * len(frame)
+    assert replication.with_evidence(frame).lazy().collect()["^.*$"].to_list() == [1] * len(frame)
 
 
 def test_a_statistic_beyond_all_numbers_is_null():
     kept = CONTRACTS["designs"]
-    made = kept.use(kept.sound().with_columns(null_value=pl.lit(1e308)).lazy()).collect()
+    made = kept.use(kept.sound().with_columns(null_value=pl.lit(1e308)).lazy()).lazy().collect()
     assert not any(column.is_nan().any() for column in made if column.dtype.is_float())
 
 
