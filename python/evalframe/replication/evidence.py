@@ -19,6 +19,7 @@ from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers
 from evalframe.replication.chain import GIVEN, Chain
 from evalframe.replication.effects.kinds import STATISTICS, needs_type
 from evalframe.replication.effects.types import SIDES
+from evalframe.replication.numbers import number_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -181,7 +182,7 @@ def _on_both_scales(tests: pl.LazyFrame, columns: Collection[str]) -> pl.LazyFra
     for side in SIDES:
         if _has_factors(side, columns):
             names = (f"log_bayes_factor_{side}", f"bayes_factor_{side}")
-            log, ratio = (_number(name, columns) for name in names)
+            log, ratio = (number_if_present(name, columns) for name in names)
             exprs.append(pl.coalesce(log, ratio.log()).alias(names[0]))
             exprs.append(pl.coalesce(ratio, log.exp()).alias(names[1]))
     return tests.with_columns(exprs)
@@ -208,7 +209,7 @@ def _with_pas(chain: Chain, tests: pl.LazyFrame) -> pl.LazyFrame:
     if not all(_has_posteriors(side, schema) for side in SIDES):
         return tests
     two_way = pl.col(TWO_WAY) if TWO_WAY in schema else pl.lit(None, pl.Boolean)
-    has_pas = _number("pas", schema).is_not_null()
+    has_pas = number_if_present("pas", schema).is_not_null()
     marked = tests.with_columns(
         pl.when(has_pas).then(two_way).alias(_IS_TWO_WAY), has_pas.alias(GIVEN)
     )
@@ -228,13 +229,6 @@ def _where_missing(
         pl.coalesce(pl.col(other).cast(pl.Float64).fill_nan(None), name).alias(name)
         for name, other in given.items()
     ).drop(given.values())
-
-
-def _number(name: str, columns: Collection[str]) -> pl.Expr:
-    """A column without NaN, null if the table lacks it."""
-    if name not in columns:
-        return pl.lit(None, pl.Float64)
-    return pl.col(name).cast(pl.Float64).fill_nan(None)
 
 
 def _has_factors(side: Side, columns: Collection[str]) -> bool:

@@ -101,8 +101,8 @@ def binomial_p_value(k: pl.Expr, n: pl.Expr, p0: pl.Expr, side: pl.Expr) -> pl.E
 def _binomial(k: Floats, n: Floats, p0: Floats, side: Floats) -> Floats:
     import numpy as np
 
-    whole = (k == np.floor(k)) & (n == np.floor(n))
-    known = whole & (n >= 1) & (k >= 0) & (k <= n) & (p0 >= 0) & (p0 <= 1)
+    are_whole = (k == np.floor(k)) & (n == np.floor(n))
+    known = are_whole & (n >= 1) & (k >= 0) & (k <= n) & (p0 >= 0) & (p0 <= 1)
     # From below: many hits are few misses.
     turned = np.where(side == TWO_SIDED, k > p0 * n, side == GREATER)
     few, hit, miss = (

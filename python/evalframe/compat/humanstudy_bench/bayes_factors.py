@@ -95,8 +95,8 @@ def bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
     r, n = raw_number(r), raw_number(n)
     value = _t(t_of_r(r, n), n, NO_NUMBER)
     capped = pl.when(r.fill_nan(None).abs() >= 1).then(_CAP)
-    made = or_failed(r, capped.when(n.fill_nan(None) > 2).then(value.fill_nan(None)))
-    return made.alias("bayes_factor_r")
+    factor = or_failed(r, capped.when(n.fill_nan(None) > 2).then(value.fill_nan(None)))
+    return factor.alias("bayes_factor_r")
 
 
 def bayes_factor_f(f: IntoExpr, df1: IntoExpr, df2: IntoExpr, n: IntoExpr) -> pl.Expr:
@@ -110,8 +110,8 @@ def bayes_factor_f(f: IntoExpr, df1: IntoExpr, df2: IntoExpr, n: IntoExpr) -> pl
     approximate = (n * signal.log1p() - df1 * n.log()) / 2.0
     exact = pl.when(log < _OVERFLOW).then(log.exp()).when(log.is_not_null())
     value = exact.then(exp_or_failed(approximate))
-    made = or_failed(f, pl.when(capped).then(_CAP).otherwise(value))
-    return made.alias("bayes_factor_f")
+    factor = or_failed(f, pl.when(capped).then(_CAP).otherwise(value))
+    return factor.alias("bayes_factor_f")
 
 
 def bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
@@ -162,8 +162,8 @@ def bayes_factor_directional_bound(p: IntoExpr, agrees: IntoExpr) -> pl.Expr:
     bound = bayes_factor_bound(p)
     half = pl.when(p < _SMALLEST_P).then(bound).otherwise(bound / 2.0)
     against = pl.when(p.is_not_null()).then(_AGAINST)
-    made = pl.when(agrees != 0).then(half).when(agrees == 0).then(against)
-    return made.alias("bayes_factor_directional_bound")
+    factor = pl.when(agrees != 0).then(half).when(agrees == 0).then(against)
+    return factor.alias("bayes_factor_directional_bound")
 
 
 def bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -> pl.Expr:
@@ -207,9 +207,9 @@ def exp_or_failed(log: pl.Expr) -> pl.Expr:
 
 
 def or_failed(statistic: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """The value, 1 where there is none, and NaN or null where the statistic is."""
-    found = pl.when(statistic.is_nan()).then(math.nan).otherwise(value.fill_null(_FAILED))
-    return pl.when(statistic.is_not_null()).then(found)
+    """The value, 1 if it is null; NaN or null if the statistic is."""
+    result = pl.when(statistic.is_nan()).then(math.nan).otherwise(value.fill_null(_FAILED))
+    return pl.when(statistic.is_not_null()).then(result)
 
 
 def _whole(count: pl.Expr) -> pl.Expr:
@@ -232,7 +232,7 @@ def bic_bayes_factor_u(u: IntoExpr, n1: IntoExpr, n2: IntoExpr) -> pl.Expr:
 
 
 def bic_bayes_factor_r(r: IntoExpr, n: IntoExpr) -> pl.Expr:
-    """exp((-n ln(1 - r²) - ln n)/2); 1e6 where |r| is 1."""
+    """exp((-n ln(1 - r²) - ln n)/2); 1e6 if |r| is 1."""
     squared, size = number(r) ** 2, number(n)
     log = pl.when(size > 0).then(-(size * (-squared).log1p() + size.log()) / 2.0)
     value = pl.when(squared >= 1).then(_CAP).otherwise(exp_or_failed(log))
@@ -246,8 +246,8 @@ def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
     def log_likelihood(share: pl.Expr) -> pl.Expr:
         return hits * share.log() + (size - hits) * (1.0 - share).log()
 
-    found = (hits / size).clip(_CLIP, 1.0 - _CLIP)
-    gain = 2.0 * (log_likelihood(found) - log_likelihood(share))
+    observed = (hits / size).clip(_CLIP, 1.0 - _CLIP)
+    gain = 2.0 * (log_likelihood(observed) - log_likelihood(share))
     possible = (size > 0) & (hits >= 0) & (hits <= size) & (share > 0) & (share < 1)
     log = pl.when(possible).then((gain - size.log()) / 2.0)
     value = or_failed(raw_number(k), exp_or_failed(log))
@@ -255,7 +255,7 @@ def bic_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
 
 
 def bic_bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -> pl.Expr:
-    """exp(df1 ln²F/2), at most 1e6, and 1 where it overflows; below 1 with 1/F and df2."""
+    """exp(df1 ln²F/2), at most 1e6, and 1 if it overflows; below 1 with 1/F and df2."""
     ratio = pl.when(number(f) > 0).then(number(f))
     df = pl.when(ratio >= 1).then(number(df1)).otherwise(number(df2))
     value = exp_or_failed(df * ratio.log() ** 2 / 2.0).clip(upper_bound=_CAP)

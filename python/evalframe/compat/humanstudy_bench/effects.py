@@ -174,8 +174,8 @@ def proportion_difference_std_error(
     first, size, second, other = (number(column) for column in (p1, n1, p2, n2))
     error = (share_variance(first, size) + share_variance(second, other)).sqrt()
     empty = (size <= 0) | (other <= 0)
-    made = pl.when(empty).then(_INFINITY).otherwise(error).fill_nan(None)
-    return made.alias("proportion_difference_std_error")
+    result = pl.when(empty).then(_INFINITY).otherwise(error).fill_nan(None)
+    return result.alias("proportion_difference_std_error")
 
 
 def effect_d(
@@ -269,7 +269,7 @@ def _effect_size(test: Statistics) -> dict[str, pl.Expr]:
 
 
 def _std_error(test: Statistics) -> dict[str, pl.Expr]:
-    effect = test.made("effect_size")
+    effect = test.computed("effect_size")
     errors = {
         **dict.fromkeys(("t", "f"), d_error(effect, *test.groups)),
         "correlation": z_error(effect.tanh(), test.pairs()),

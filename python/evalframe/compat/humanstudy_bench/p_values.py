@@ -75,8 +75,8 @@ def repaired_posterior(
     agrees = pl.when(significant).then(pi >= 0.5).otherwise(pi <= 0.5)
     factor = pl.when(significant).then(_FACTOR).otherwise(1.0 / _FACTOR)
     repaired = pi * factor / (pi * factor + 1.0 - pi)
-    kept = pl.when(agrees).then(pi).otherwise(repaired)
-    return kept.fill_null(_UNKNOWN).alias("repaired_posterior")
+    posterior = pl.when(agrees).then(pi).otherwise(repaired)
+    return posterior.fill_null(_UNKNOWN).alias("repaired_posterior")
 
 
 def scalar_pas(pi_human: pl.Expr, pi_agent: pl.Expr) -> pl.Expr:

@@ -55,7 +55,7 @@ _NUMBERS = (
 _EXPECTED = "positive"
 """The expected direction of a test by default."""
 _MARKED = 0.01
-"""The p-value of a human result that has none and is marked as significant."""
+"""P-value of a human result without one that is marked as significant."""
 _CHANGED = 1e-6
 """Least change of a posterior that counts as a repair."""
 _KIND, _STOPS = ":kind", ":stops"
@@ -119,18 +119,18 @@ def replication_fields(tests: Frame) -> pl.LazyFrame:
 
 def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
     """Tests with their legacy fields; columns must not begin with a colon."""
-    given = _Columns(tests.collect_schema().names())
+    table = _Columns(tests.collect_schema().names())
     for columns in (
-        _numbers(given),
-        _sizes(given),
-        _p_value(given),
-        [*_significance(given), *_directions(given), *_effects()],
-        [_stops(given), *(_std_error(side).alias(f":error_{side}") for side in SIDES)],
+        _numbers(table),
+        _sizes(table),
+        _p_value(table),
+        [*_significance(table), *_directions(table), *_effects()],
+        [_stops(table), *(_std_error(side).alias(f":error_{side}") for side in SIDES)],
     ):
         tests = tests.with_columns(columns)
-    derived = {name: pl.when(~pl.col(_STOPS)).then(f) for name, f in _fields(given).items()}
-    made = derived | {"p_value_agent": pl.col(":p_agent")} | _repairs(given)
-    return tests.with_columns(**made).select(pl.exclude("^:.*$"))
+    derived = {name: pl.when(~pl.col(_STOPS)).then(f) for name, f in _fields(table).items()}
+    fields = derived | {"p_value_agent": pl.col(":p_agent")} | _repairs(table)
+    return tests.with_columns(**fields).select(pl.exclude("^:.*$"))
 
 
 class _Columns:
@@ -143,13 +143,10 @@ class _Columns:
         return number(name if name in self.present else None)
 
     def text(self, name: str) -> pl.Expr:
-        return self._column(name).cast(pl.String)
+        return (pl.col(name) if name in self.present else pl.lit(None)).cast(pl.String)
 
     def flag(self, name: str) -> pl.Expr:
-        return self._column(name).cast(pl.Boolean)
-
-    def _column(self, name: str) -> pl.Expr:
-        return pl.col(name) if name in self.present else pl.lit(None)
+        return (pl.col(name) if name in self.present else pl.lit(None)).cast(pl.Boolean)
 
     def expected(self) -> pl.Expr:
         return self.text("expected_direction").fill_null(_EXPECTED)
@@ -162,87 +159,87 @@ def _of(side: Side, *names: str) -> list[pl.Expr]:
     return [pl.col(f":{name}_{side}") for name in names]
 
 
-def _numbers(given: _Columns) -> list[pl.Expr]:
+def _numbers(table: _Columns) -> list[pl.Expr]:
     """Kinds and numbers; human statistics, which are text in the original, are finite."""
     kind = kind_of_effect(pl.col("test_type"))
     trials = kind.is_in(["correlation", "binomial"])
-    made = [kind.alias(_KIND)]
+    columns = [kind.alias(_KIND)]
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
-        stat = given.number(f"stat_{side}")
+        stat = table.number(f"stat_{side}")
         if side == "human":
             stat = pl.when(stat.is_finite()).then(stat)
-        n = pl.when(trials).then(given.number(f"n_{side}"))
-        n1 = pl.coalesce(n, given.number(f"n1_{side}"))
-        two = [given.flag(f"independent_{each}") for each in (side, other)]
-        made += [
+        n = pl.when(trials).then(table.number(f"n_{side}"))
+        n1 = pl.coalesce(n, table.number(f"n1_{side}"))
+        two = [table.flag(f"independent_{each}") for each in (side, other)]
+        columns += [
             stat.alias(f":stat_{side}"),
             n1.alias(f":n1_{side}"),
             n1.floor().alias(f":trials_{side}"),
             pl.coalesce(*two, pl.lit(True)).alias(f":two_{side}"),
             *(
-                given.number(f"{name}_{side}").alias(f":{name}_{side}")
+                table.number(f"{name}_{side}").alias(f":{name}_{side}")
                 for name in ("n2", "k", "p0", *_CELLS)
             ),
         ]
-    return made
+    return columns
 
 
-def _sizes(given: _Columns) -> list[pl.Expr]:
+def _sizes(table: _Columns) -> list[pl.Expr]:
     """Human sizes, from the report if that of the first group is missing."""
     n1, n2, k, two = _of("human", "n1", "n2", "k", "two")
-    report, kind = given.text("report_human"), pl.col(_KIND)
-    said = reports.sizes_of(report, two, kind == "f")
+    report, kind = table.text("report_human"), pl.col(_KIND)
+    stated = reports.sizes_of(report, two, kind == "f")
     trials = pl.when((kind == "binomial") & k.is_not_null()).then(reports.trials_of(report))
     return [
-        pl.coalesce(n1, said["n1"], trials).alias(":n1_human"),
-        pl.when(n1.is_null()).then(pl.coalesce(said["n2"], n2)).otherwise(n2).alias(":n2_human"),
+        pl.coalesce(n1, stated["n1"], trials).alias(":n1_human"),
+        pl.when(n1.is_null()).then(pl.coalesce(stated["n2"], n2)).otherwise(n2).alias(":n2_human"),
     ]
 
 
-def _p_value(given: _Columns) -> list[pl.Expr]:
+def _p_value(table: _Columns) -> list[pl.Expr]:
     """The human p-value from numbers, and what the report says of it."""
     numbers = _of("human", "stat", "n1", "n2", "k", "p0")
-    computed = p_value_of(pl.col("test_type"), numbers, side_of(given.expected()))
-    said = reports.p_value_of(given.text("report_human"), given.level())
+    computed = p_value_of(pl.col("test_type"), numbers, side_of(table.expected()))
+    stated = reports.p_value_of(table.text("report_human"), table.level())
     return [
         computed.alias(":computed"),
-        *(value.alias(f":said_{name}") for name, value in said._asdict().items()),
+        *(value.alias(f":said_{name}") for name, value in stated._asdict().items()),
     ]
 
 
-def _significance(given: _Columns) -> list[pl.Expr]:
+def _significance(table: _Columns) -> list[pl.Expr]:
     """P-values, significance, and true if the human one is more than a guess."""
-    computed, said, agent = (
+    computed, stated, agent = (
         pl.col(":computed"),
         pl.col(":said_p_value"),
-        given.number("p_value_agent"),
+        table.number("p_value_agent"),
     )
-    is_computed, is_said = computed.is_not_null(), said.is_not_null()
-    marked = given.flag("is_significant_human").fill_null(value=False)
+    is_computed, is_stated = computed.is_not_null(), stated.is_not_null()
+    marked = table.flag("is_significant_human").fill_null(value=False)
     return [
-        pl.coalesce(computed, said, pl.when(marked).then(_MARKED)).alias(":p_human"),
+        pl.coalesce(computed, stated, pl.when(marked).then(_MARKED)).alias(":p_human"),
         agent.alias(":p_agent"),
         pl.when(is_computed)
-        .then(computed < given.level())
-        .when(is_said)
+        .then(computed < table.level())
+        .when(is_stated)
         .then(pl.col(":said_is_significant"))
         .otherwise(marked)
         .alias(":significant_human"),
-        (agent < given.level()).fill_null(value=False).alias(":significant_agent"),
-        (is_computed | (is_said & (pl.col(":said_confidence") != "low"))).alias(":sure"),
+        (agent < table.level()).fill_null(value=False).alias(":significant_agent"),
+        (is_computed | (is_stated & (pl.col(":said_confidence") != "low"))).alias(":sure"),
     ]
 
 
-def _directions(given: _Columns) -> list[pl.Expr]:
+def _directions(table: _Columns) -> list[pl.Expr]:
     """Directions; of the human side F is the root of its square and never negative."""
-    made = []
+    columns = []
     for side in SIDES:
         stat, *cells = _of(side, "stat", *_CELLS)
         if side == "human":
             stat = pl.when(pl.col(_KIND) == "f").then(stat.abs()).otherwise(stat)
-        direction = direction_of(pl.col("test_type"), stat, cells, given.expected())
-        made.append(direction.alias(f":direction_{side}"))
-    return made
+        direction = direction_of(pl.col("test_type"), stat, cells, table.expected())
+        columns.append(direction.alias(f":direction_{side}"))
+    return columns
 
 
 def _effects() -> list[pl.Expr]:
@@ -294,15 +291,15 @@ def _corrected(cells: Sequence[pl.Expr]) -> list[pl.Expr]:
     return [cell + shift for cell in cells]
 
 
-def _stops(given: _Columns) -> pl.Expr:
+def _stops(table: _Columns) -> pl.Expr:
     """True if the derivation stops: at a report, or at the odds of 1."""
-    unrepairable = (given.number("pi_human") == 1.0) & ~pl.col(":significant_human")
+    unrepairable = (table.number("pi_human") == 1.0) & ~pl.col(":significant_human")
     stops = pl.col(":said_stops") & pl.col(":computed").is_null()
     return (stops | (unrepairable & pl.col(":sure")).fill_null(value=False)).alias(_STOPS)
 
 
 def _std_error(side: Side) -> pl.Expr:
-    """The standard error of an effect, null where the original has none."""
+    """The standard error of an effect."""
     stat, n1, n2, trials, two = _of(side, "stat", "n1", "n2", "trials", "two")
     effect, *cells = _of(side, "effect", *_CELLS)
     kind = pl.col(_KIND)
@@ -310,7 +307,7 @@ def _std_error(side: Side) -> pl.Expr:
     of_table = pl.sum_horizontal(1.0 / cell for cell in _corrected(cells))
     of_share = pl.when(kind == "binomial").then(effect * (1.0 - effect) / trials)
     variance = pl.when(kind == "chi_square").then(of_table).otherwise(of_share)
-    made = (
+    error = (
         pl.when(kind.is_in(["t", "f"]))
         .then(d_error(effect, n1, n2, two))
         .when((kind == "correlation") & n1.is_not_null())
@@ -320,16 +317,16 @@ def _std_error(side: Side) -> pl.Expr:
         .when(variance >= 0)
         .then(variance.sqrt())
     )
-    return pl.when(effect.is_not_null()).then(made)
+    return pl.when(effect.is_not_null()).then(error)
 
 
-def _fields(given: _Columns) -> dict[str, pl.Expr]:
+def _fields(table: _Columns) -> dict[str, pl.Expr]:
     """The fields by their names."""
     roles = [pl.col(f":{name}_{side}") for side in SIDES for name in ("effect", "error")]
     z = z_difference(*roles)
     fields = {
-        f"{name}_{side}": pl.col(f":{made}_{side}")
-        for name, made in {
+        f"{name}_{side}": pl.col(f":{source}_{side}")
+        for name, source in {
             "p_value": "p",
             "is_significant": "significant",
             "direction": "direction",
@@ -339,10 +336,10 @@ def _fields(given: _Columns) -> dict[str, pl.Expr]:
     directions = (pl.col(f":direction_{side}") for side in SIDES)
     fields["direction_match"] = direction_match(*directions)
     for side in SIDES:
-        fields |= _effect_fields(given, side)
+        fields |= _effect_fields(table, side)
     return fields | {
         "n_eff": _n_eff(),
-        "z_difference": _finite_or(z, given.number("z_difference")),
+        "z_difference": _finite_or(z, table.number("z_difference")),
         "replication_consistency": consistency(z),
     }
 
@@ -351,17 +348,17 @@ def _finite_or(value: pl.Expr, earlier: pl.Expr) -> pl.Expr:
     return pl.when(value.is_finite()).then(value).otherwise(earlier)
 
 
-def _effect_fields(given: _Columns, side: Side) -> dict[str, pl.Expr]:
+def _effect_fields(table: _Columns, side: Side) -> dict[str, pl.Expr]:
     """Effects of a side, by default those of the table; r is of the table's alone."""
     effect, error = _of(side, "effect", "error")
-    size, d = (given.number(f"{name}_{side}") for name in ("effect_size", "effect_d"))
+    size, d = (table.number(f"{name}_{side}") for name in ("effect_size", "effect_d"))
     finite = pl.when(effect.is_finite()).then(effect)
     # Some names have effects that have no equivalent.
     kind = kind_of_test("test_type")
     earlier = pl.coalesce(pl.when(size != 0).then(size), d)
     return {
         f"effect_size_{side}": finite.fill_null(size),
-        f"std_error_{side}": error.fill_null(given.number(f"std_error_{side}")),
+        f"std_error_{side}": error.fill_null(table.number(f"std_error_{side}")),
         f"effect_d_{side}": d_of_effect(kind, finite).fill_null(d),
         f"effect_r_{side}": r_of_effect(kind, earlier),
     }
@@ -386,18 +383,18 @@ def _n_eff() -> pl.Expr:
     return pl.when(known).then(size).otherwise(1.0)
 
 
-def _repairs(given: _Columns) -> dict[str, pl.Expr]:
+def _repairs(table: _Columns) -> dict[str, pl.Expr]:
     """Human posteriors that contradict their p-values, repaired, and the PAS of those that were."""
-    if "pi_human" not in given.present:
+    if "pi_human" not in table.present:
         return {}
-    before = given.number("pi_human")
+    before = table.number("pi_human")
     after = repaired_posterior(before, pl.col(":significant_human"))
     repaired = pl.col(":sure") & ((after - before.fill_null(0.5)).abs() > _CHANGED)
-    agent = pl.col("pi_agent") if "pi_agent" in given.present else pl.lit(None)
+    agent = pl.col("pi_agent") if "pi_agent" in table.present else pl.lit(None)
     pas = scalar_pas(after, agent.cast(pl.Float64))
-    made = {"pi_human": pl.when(repaired).then(after).otherwise(before)}
-    made["pas"] = pl.when(repaired).then(pas).otherwise(given.number("pas"))
-    if "score" in given.present:
-        score = given.number("score")
-        made["score"] = pl.when(repaired & score.is_not_null()).then(pas).otherwise(score)
-    return made
+    columns = {"pi_human": pl.when(repaired).then(after).otherwise(before)}
+    columns["pas"] = pl.when(repaired).then(pas).otherwise(table.number("pas"))
+    if "score" in table.present:
+        score = table.number("score")
+        columns["score"] = pl.when(repaired & score.is_not_null()).then(pas).otherwise(score)
+    return columns

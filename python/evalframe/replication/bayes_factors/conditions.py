@@ -45,9 +45,9 @@ class Condition(NamedTuple):
 
 def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
     """Of t: pairs and one sample of 2 or more, two groups of 3 or more; any size if df is given."""
-    alone, own = n2.is_null(), df.is_not_null()
-    one = _count(n1, 2) | (own & _count(n1, 1))
-    two = _groups(n1, n2) | (own & _some_groups(n1, n2))
+    alone, has_df = n2.is_null(), df.is_not_null()
+    one = _count(n1, 2) | (has_df & _count(n1, 1))
+    two = _groups(n1, n2) | (has_df & _some_groups(n1, n2))
     return [
         Condition("n1 is 2 or more without n2", one | ~alone, ("n1", "n2")),
         Condition(_GROUPS, two | alone, ("n1", "n2")),

@@ -126,10 +126,10 @@ def stirling_error(z: Floats) -> Floats:
     return np.where(z < _ASYMPTOTIC, direct, tail)
 
 
-def _surprise(found: Floats, expected: Floats) -> Floats:
+def _surprise(observed: Floats, expected: Floats) -> Floats:
     """Found times the logarithm of found over expected, plus expected minus found."""
-    excess = found - expected
-    return found * _log_ratio(found, expected, excess) - excess
+    excess = observed - expected
+    return observed * _log_ratio(observed, expected, excess) - excess
 
 
 def _log_ratio(above: Floats, below: Floats, excess: Floats) -> Floats:

@@ -36,7 +36,7 @@ _NODES = 16
 """Nodes come in multiples of these, so that few numbers of nodes occur."""
 
 _MOST_NODES = 1 << 20
-"""Far more than any test takes; this bounds the memory for numbers that are none of a test."""
+"""Far more than any test needs; this bounds the memory for numbers far from any test."""
 
 _MODE_STEPS, _END_STEPS = 8, 6
 """Bisections of the mode and of the upper end; a window may be too wide, by a little."""
@@ -139,7 +139,7 @@ def _window(tests: Floats) -> Window:
 
 
 def node_counts(low: Floats, high: Floats, step: Floats) -> Ints:
-    """How many nodes in this step a window takes: 0 if it is none."""
+    """Number of nodes in a window by this step; 0 for an empty one."""
     import numpy as np
 
     nodes = _NODES * np.ceil((high - low) / (_NODES * step))

@@ -168,7 +168,7 @@ class Table:
         unique = typed.select(pl.col(f"{prefix}type").unique().sort()).collect().to_series()
         kinds = kinds_of(unique, names)
         present = {*kinds.values()}
-        sides = [_Side.of(e, found, schema, present, prefix) for e, found in columns.items()]
+        sides = [_Side.of(e, by_role, schema, present, prefix) for e, by_role in columns.items()]
         kind = pl.col(f"{prefix}type").replace_strict(kinds, default=None, return_dtype=pl.String)
         forms = form_of(f"{prefix}type").alias(f"{prefix}form")
         # Arguments go into columns, so that no expression grows large.

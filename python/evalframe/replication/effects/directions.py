@@ -1,4 +1,4 @@
-"""Directions of effects: what statistics say of them, and when two sides agree."""
+"""Directions of effects: from statistics, and agreement of two sides."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _EVEN = 0.5
 
 
-def agrees(expected: pl.Expr, found: pl.Expr) -> pl.Expr:
-    """Whether two directions are the same and not 0; null where one is null.
+def agrees(expected: pl.Expr, actual: pl.Expr) -> pl.Expr:
+    """True if two directions are the same and not 0; null if one is null.
 
     >>> sides = pl.DataFrame({"human": [1.0, 0.0, None], "agent": [1.0, 0.0, 0.0]})
     >>> sides.select(agrees(pl.col("human"), pl.col("agent"))).to_series().to_list()
     [True, False, None]
     """
-    return (expected == found) & pl.when(expected.is_not_null()).then(found != 0)
+    return (expected == actual) & pl.when(expected.is_not_null()).then(actual != 0)
 
 
 def direction_of_kind(
@@ -32,7 +32,7 @@ def direction_of_kind(
     counts: tuple[pl.Expr, pl.Expr, pl.Expr],
     cells: Sequence[pl.Expr] = (),
 ) -> pl.Expr:
-    """The sign of an effect, null where the test has magnitudes alone, as F and chi-square have.
+    """The sign of an effect, null for tests of magnitudes, such as F and chi-square.
 
     >>> row = {"kind": ["t", "rank", "f"], "stat": [-2.0, 9.0, 4.0]}
     >>> n, none = pl.lit(4.0), pl.lit(None, pl.Float64)

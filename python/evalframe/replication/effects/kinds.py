@@ -129,7 +129,7 @@ def in_groups(says: Says, independent: pl.Expr) -> pl.Expr:
 
 
 def among(name: pl.Expr, kinds: Mapping[str, str]) -> pl.Expr:
-    """The kind of each name, null for those that have none."""
+    """The kind of each name, null for others."""
     return name.replace_strict(dict(kinds), default=None, return_dtype=pl.String)
 
 

@@ -179,7 +179,7 @@ class Statistics:
     def __getitem__(self, name: str) -> pl.Expr:
         return pl.col(f":{name}_{self.side}") if self._has(name) else NO_NUMBER
 
-    def made(self, name: str) -> pl.Expr:
+    def computed(self, name: str) -> pl.Expr:
         """A column that an earlier stage added."""
         return self._number(f"{name}_{self.side}")
 
@@ -266,7 +266,7 @@ def _effect_size(test: Statistics) -> Columns:
 
 def _std_error(test: Statistics) -> Columns:
     """The standard error of the effect size that the table has now."""
-    effect, stat = test.made("effect_size"), test["stat"]
+    effect, stat = test.computed("effect_size"), test["stat"]
     of_d = d_error(effect, *test.groups)
     errors = {
         **dict.fromkeys(("t", "welch", "z", "wald", "f"), of_d),
@@ -281,10 +281,10 @@ def _std_error(test: Statistics) -> Columns:
 
 def _effect_d(test: Statistics) -> Columns:
     """The effect on the scale of d; for a coefficient that of its z."""
-    error = test.made("std_error")
+    error = test.computed("std_error")
     z = pl.coalesce(test["stat"], pl.when(error > 0).then(test["estimate"] / error))
     of_z = d_of_t(z, *test.groups)
-    of_size = d_of_effect(pl.col(KIND), test.made("effect_size"), test["p0"])
+    of_size = d_of_effect(pl.col(KIND), test.computed("effect_size"), test["p0"])
     d = pl.when(pl.col(KIND) == "coefficient").then(of_z).otherwise(of_size)
     return {f"effect_d_{test.side}": d}
 

@@ -65,7 +65,7 @@ class Formula(NamedTuple):
 
 
 def statistics_of(
-    cells: pl.LazyFrame, kind: str, units: Sequence[str], given: pl.LazyFrame, on: str
+    cells: pl.LazyFrame, kind: str, units: Sequence[str], designs: pl.LazyFrame, on: str
 ) -> pl.LazyFrame:
     """The statistics of all tests of one kind."""
     formula = FORMULAS[kind]
@@ -81,15 +81,15 @@ def statistics_of(
         for name, dtype in STATISTICS.items()
     }
     keys = dict.fromkeys([*units, on, "n_missing"])
-    return cells.group_by(units).agg(**sums).join(given, on=on).select(*keys, **columns)
+    return cells.group_by(units).agg(**sums).join(designs, on=on).select(*keys, **columns)
 
 
 def all_statistics(cells: pl.LazyFrame, design: pl.DataFrame, units: Sequence[str]) -> pl.LazyFrame:
     """The statistics of all tests of all kinds, in no order."""
-    given = design.lazy().select(TEST, *OF_DESIGN)
+    designs = design.lazy().select(TEST, *OF_DESIGN)
     kinds = design[KIND].unique().sort().to_list()
     return pl.concat(
-        statistics_of(cells.filter(pl.col(KIND) == kind), kind, units, given, TEST)
+        statistics_of(cells.filter(pl.col(KIND) == kind), kind, units, designs, TEST)
         for kind in kinds
     )
 

@@ -49,9 +49,9 @@ def compared(column: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Exp
     ['1', '1.5', '0']
     """
     if shared == pl.String() and dtype.is_numeric() and not dtype.is_integer():
-        whole = column.cast(pl.Int64, strict=False)
-        said = pl.when(whole == column).then(whole.cast(pl.String))
-        return said.otherwise(column.cast(pl.String))
+        integer = column.cast(pl.Int64, strict=False)
+        text = pl.when(integer == column).then(integer.cast(pl.String))
+        return text.otherwise(column.cast(pl.String))
     if is_text(dtype):
         column = column.cast(pl.String)  # an Enum is no number, whatever it says
     return column if dtype == shared else column.cast(shared, strict=False)

@@ -121,22 +121,22 @@ def _chunks(
     """Chunks of replicates, with the names of keys and sides."""
     import numpy as np
 
-    own = {name: f"{name}_{side}" for name in STATISTICS}
+    of_side = {name: f"{name}_{side}" for name in STATISTICS}
     widest = max(weights.held, *(state.width for state in states.values()))
     first = 0
     for drawn in weights.chunks(max(1, min(_HELD // widest, weights.total))):
-        made = _chunk(states, groups, np.asarray(drawn).T.copy()).rename(own)
-        replicate = (made[REPLICATE] + first).to_frame()
-        columns, statistics = keys[made[GROUP]], made.drop(REPLICATE, GROUP)
+        table = _chunk(states, groups, np.asarray(drawn).T.copy()).rename(of_side)
+        replicate = (table[REPLICATE] + first).to_frame()
+        columns, statistics = keys[table[GROUP]], table.drop(REPLICATE, GROUP)
         yield pl.concat([replicate, columns, statistics], how="horizontal")
         first += len(drawn)
 
 
 def _chunk(states: Mapping[str, States], groups: pl.DataFrame, drawn: Floats) -> pl.DataFrame:
     """Statistics of some replicates: `replicate`, `:group` and all statistics, sorted."""
-    given = groups.lazy().select(GROUP, *OF_DESIGN)
+    designs = groups.lazy().select(GROUP, *OF_DESIGN)
     parts = [
-        statistics_of(_cells(state, drawn, len(groups)), kind, [_UNIT], given, GROUP)
+        statistics_of(_cells(state, drawn, len(groups)), kind, [_UNIT], designs, GROUP)
         for kind, state in sorted(states.items())
     ]
     replicate = (pl.col(_UNIT) // len(groups)).alias(REPLICATE)

@@ -109,13 +109,13 @@ def rows_of(
     table = lazy(responses)
     schema = table.collect_schema()
     present = schema.names()
-    own = (f"{name}_{side}" for name in (*STATISTICS, "n_missing"))
-    keys = Keys.of(by, (*tests, "test_type", "replicate", *own))
-    needed = {*tests, "value"}
-    needed |= {"condition"} if known["conditions"].is_not_null().any() else set()
+    of_side = (f"{name}_{side}" for name in (*STATISTICS, "n_missing"))
+    keys = Keys.of(by, (*tests, "test_type", "replicate", *of_side))
+    required = {*tests, "value"}
+    required |= {"condition"} if known["conditions"].is_not_null().any() else set()
     for expr in (*keys.exprs, *(as_expr(e) for e in (weight, cluster) if e is not None)):
-        needed |= {*expr.meta.root_names()}
-    if missing := needed - {*present}:
+        required |= {*expr.meta.root_names()}
+    if missing := required - {*present}:
         raise MissingColumnsError.of("test statistics", missing, present)
     check_types(schema)
     alike = keys_like(known.schema, schema, tests)
@@ -203,9 +203,9 @@ def _check_weights(responses: pl.LazyFrame, weight: pl.Expr, keys: Sequence[str]
     column = Column(name, ("number", "boolean"), meaning="the weight")
     Contract("responses", (column,)).check_schema(read.collect_schema())
     number = pl.col(name).cast(pl.Float64).fill_nan(None)
-    whole = number.is_between(0, _MOST) & (number == number.floor())
+    is_whole = number.is_between(0, _MOST) & (number == number.floor())
     remedy = f"let {name!r} say how often the participant counts, or null for not at all"
-    _check(read, Rule(f"{name} is a whole number of 0 or more", whole, (*keys, name), remedy))
+    _check(read, Rule(f"{name} is a whole number of 0 or more", is_whole, (*keys, name), remedy))
 
 
 def _check_numbers(

@@ -147,11 +147,11 @@ class _RankSums(_Counts):
         heads = np.flatnonzero(self.cells[PLACE].to_numpy() == 0)
         owner = np.full(int(cell.max(initial=0)) + 1, -1)
         owner[cell[heads]] = heads
-        kept = np.flatnonzero(owner[self._groups] >= 0)
+        owned = np.flatnonzero(owner[self._groups] >= 0)
         self._total = _matrix(
-            np.ones(len(kept)),
-            owner[self._groups[kept]],
-            kept,
+            np.ones(len(owned)),
+            owner[self._groups[owned]],
+            owned,
             (len(self.cells), len(self._groups)),
         )
 
@@ -200,7 +200,7 @@ def _matrix(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> 
 def _central(
     sums: Floats, correction: Floats, squares: Floats, rounding: Floats | float = 0.0
 ) -> Floats:
-    """Sums of squares about the mean, 0 where nothing but rounding is left of them."""
+    """Sums of squares about the mean, 0 if only rounding errors are left."""
     central = sums - correction
     return np.where(central <= _NOISE * squares + rounding, 0.0, central)
 

@@ -94,8 +94,8 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
         (no_category, NO_CATEGORY, pl.col("value")),
     )
     parts = [
-        placed.filter(broken).select(*keys, pl.lit(reason).alias("reason"), found.alias("found"))
-        for broken, reason, found in reasons
+        placed.filter(broken).select(*keys, pl.lit(reason).alias("reason"), value.alias("found"))
+        for broken, reason, value in reasons
     ]
     columns = [*keys, "reason", "found"]
     counts = pl.concat(parts).group_by(columns).agg(pl.len().cast(pl.Int64).alias("rows"))

@@ -126,8 +126,8 @@ def _typed(
         ),
     )
     validate(table, Contract(name, columns, tuple(rules), key=(*STUDY, *present_keys)))
-    texts: dict[str, pl.DataType] = dict.fromkeys((*STUDY, *keys), pl.String())
-    every = texts | {**types}
+    key_types: dict[str, pl.DataType] = dict.fromkeys((*STUDY, *keys), pl.String())
+    every = key_types | {**types}
     schema = table.collect_schema()
     nulls = {column: pl.lit(None, dtype) for column, dtype in every.items() if column not in schema}
     return table.with_columns(**nulls).with_columns(
@@ -186,6 +186,6 @@ def with_report(tests: pl.LazyFrame, side: str, present: Collection[str]) -> pl.
 def _shortest(name: str) -> pl.Expr:
     """A number to four decimals as text, a whole one without a point."""
     rounded = pl.col(name).round(_DECIMALS)
-    whole = (rounded == rounded.floor()) & (rounded.abs() < _EXACT)
-    as_whole = pl.when(whole).then(rounded).cast(pl.Int64, strict=False).cast(pl.String)
+    is_whole = (rounded == rounded.floor()) & (rounded.abs() < _EXACT)
+    as_whole = pl.when(is_whole).then(rounded).cast(pl.Int64, strict=False).cast(pl.String)
     return pl.coalesce(as_whole, rounded.cast(pl.String))

@@ -31,17 +31,7 @@ class Document(NamedTuple):
 
 
 def documents(sources: Sources, file_name: str) -> Iterator[Document]:
-    """All documents of files, globs, folders and decoded documents, one at a time, each once.
-
-    Args:
-        sources: Where they are.
-        file_name: What files are called that are looked for in folders, at any depth.
-
-    Raises:
-        InputError: Nothing is there, or it is no JSON object of sound text and single keys; or a
-            decoded document is none of JSON.
-        ParameterError: It is neither a path nor a document.
-    """
+    """All documents of files, globs, folders and decoded documents, one at a time, each once."""
     each: Sequence[Any] = [sources]
     if isinstance(sources, Sequence) and not isinstance(sources, str | bytes):
         each = sources
@@ -52,9 +42,9 @@ def documents(sources: Sources, file_name: str) -> Iterator[Document]:
         if isinstance(source, Mapping):
             yield _sound(_acyclic(Document(f"document {place}", source)))
         elif isinstance(source, str | Path):
-            found = [path for path in _files(source, file_name) if path not in seen]
-            seen.update(found)
-            yield from map(_read, found)
+            paths = [path for path in _files(source, file_name) if path not in seen]
+            seen.update(paths)
+            yield from map(_read, paths)
         else:
             raise ParameterError(
                 "expected files, globs, folders or decoded documents, got"
@@ -62,22 +52,18 @@ def documents(sources: Sources, file_name: str) -> Iterator[Document]:
             )
 
 
-def _files(given: str | Path, file_name: str) -> list[Path]:
-    """The files that a path stands for.
-
-    Raises:
-        InputError: There is none.
-    """
+def _files(source: str | Path, file_name: str) -> list[Path]:
+    """The files that a path stands for."""
     # os.path says of a name that is too long that it is none; Path raises.
-    if os.path.isdir(given):  # noqa: PTH112
-        if found := sorted(Path(given).rglob(file_name)):
-            return found
-        raise InputError(f"folder {str(given)!r} holds no {file_name}, at any depth")
-    if os.path.exists(given) or not glob.has_magic(str(given)):  # noqa: PTH110
-        return [Path(given)]
-    if not (found := [path for path in matching(given) if path.is_file()]):
-        raise InputError(f"no file matches {str(given)!r}")
-    return found
+    if os.path.isdir(source):  # noqa: PTH112
+        if paths := sorted(Path(source).rglob(file_name)):
+            return paths
+        raise InputError(f"folder {str(source)!r} holds no {file_name}, at any depth")
+    if os.path.exists(source) or not glob.has_magic(str(source)):  # noqa: PTH110
+        return [Path(source)]
+    if not (paths := [path for path in matching(source) if path.is_file()]):
+        raise InputError(f"no file matches {str(source)!r}")
+    return paths
 
 
 def _read(path: Path) -> Document:
@@ -118,11 +104,7 @@ def _repeated_key(text: str) -> str | None:
 
 
 def _acyclic(document: Document) -> Document:
-    """The document, if it does not hold itself.
-
-    Raises:
-        InputError: It does, or is nested too deeply.
-    """
+    """The document, if it does not hold itself."""
     try:
         json.dumps(document.content, default=str, skipkeys=True)
     except (ValueError, RecursionError):
@@ -133,11 +115,7 @@ def _acyclic(document: Document) -> Document:
 
 
 def _sound(document: Document) -> Document:
-    """The document, if all of its texts can be written.
-
-    Raises:
-        InputError: One has half of a character (a lone surrogate).
-    """
+    """The document, if all of its texts can be written."""
     if _is_half(document.content):
         place = "".join(_place_of_half(document.content)).removeprefix(".")
         raise InputError(

@@ -37,7 +37,7 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
         Documents by model and study, sorted.
 
     Raises:
-        ParameterError: The results were not made from tests.
+        ParameterError: The results were not computed from tests.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), evaluation results.
@@ -82,10 +82,10 @@ def with_ecs_corr(results: Results) -> pl.DataFrame:
 def _ecs_of_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The ECS of the tests of each model and study by two-level weights, as `ecs` gives it."""
     key = pooling.finding_key
-    made: pl.LazyFrame = scores_by(pooling).ecs(
+    table: pl.LazyFrame = scores_by(pooling).ecs(
         _within_runs(tests, pooling), by=_BY, finding_key=key
     )
-    return made.rename({_RUN: "study_id"}).collect()
+    return table.rename({_RUN: "study_id"}).collect()
 
 
 def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:

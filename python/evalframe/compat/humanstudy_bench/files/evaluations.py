@@ -155,25 +155,21 @@ def read_evaluation(
 
 
 def _whose(document: Document, model: str | None, study_id: str | None) -> _Run:
-    """The document with its model and study.
-
-    Raises:
-        InputError: Nothing says them, or there is no evaluation.
-    """
+    """The document with its model and study."""
     name, content, path = document
     if "test_results" not in content and "error" not in content:
         raise InputError(f"{name} holds no 'test_results'; is it the right file?")
     folders = () if path is None else path.absolute().parts[-3:-1]
     by_folder = dict(zip(("study_id", "model"), folders, strict=True)) if folders[1:] else {}
-    told = {}
-    for key, given in (("model", model), ("study_id", study_id)):
-        stated = given or by_folder.get(key) or content.get(key)
+    names = {}
+    for key, value in (("model", model), ("study_id", study_id)):
+        stated = value or by_folder.get(key) or content.get(key)
         if not isinstance(stated, str) or not stated or stated in ("/", "\\"):
             raise InputError(f"{name}: nothing says its {key}; give {key}=...")
         if not is_whole(stated):
             raise InputError(f"{name}: its {key} {stated!a} is no text (UTF-8); give {key}=...")
-        told[key] = stated
-    return _Run(document, told["model"], told["study_id"])
+        names[key] = stated
+    return _Run(document, names["model"], names["study_id"])
 
 
 def _refuse_duplicates(runs: Sequence[_Run]) -> None:
@@ -233,11 +229,7 @@ def _heads(runs: Sequence[_Run], entries: Sequence[Sequence[Mapping[str, Any]]])
 
 
 def _domain(document: Document) -> str | None:
-    """The domain of the study, if the document has the ECS of one and no other.
-
-    Raises:
-        InputError: What says so is no object.
-    """
+    """The domain of the study, if the document has the ECS of one and no other."""
     details = object_at(document.content, "ecs_corr_details", document.name)
     domains = [*object_at(details, "ecs_domain", f"{document.name}: ecs_corr_details")]
     return domains[0] if len(domains) == 1 else None
@@ -248,17 +240,17 @@ def _unread(content: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]) -> l
     read = {*_ELSEWHERE, *([] if content.get("substudy_results") else ["substudy_results"])}
     rest = {key: value for key, value in content.items() if key not in read}
     findings = content.get("finding_results") or []
-    found = unread([rest], RUNS, "")
-    found |= unread(tests, (*TESTS, *LOOSE_TESTS), "test_results.")
-    found |= unread(findings, FINDINGS, "finding_results.")
-    return sorted(found)
+    keys = unread([rest], RUNS, "")
+    keys |= unread(tests, (*TESTS, *LOOSE_TESTS), "test_results.")
+    keys |= unread(findings, FINDINGS, "finding_results.")
+    return sorted(keys)
 
 
 def _finished(tests: pl.DataFrame, findings: pl.DataFrame, keys: pl.DataFrame) -> pl.DataFrame:
     """The tests with their keys, domains, and the weights of their findings."""
     named = ["sub_study_id", "finding_id"]
     weights = findings.unique([_RUN, *named], keep="first", maintain_order=True)
-    whole = weights.filter(pl.col("sub_study_id").is_null())
+    of_findings = weights.filter(pl.col("sub_study_id").is_null())
     weighted = tests.join(
         weights.select(_RUN, *named, "finding_weight"),
         on=[_RUN, *named],
@@ -266,13 +258,13 @@ def _finished(tests: pl.DataFrame, findings: pl.DataFrame, keys: pl.DataFrame) -
         nulls_equal=True,
         maintain_order="left",
     ).join(
-        whole.select(_RUN, "finding_id", pl.col("finding_weight").alias(":of_id")),
+        of_findings.select(_RUN, "finding_id", pl.col("finding_weight").alias(":of_id")),
         on=[_RUN, "finding_id"],
         how="left",
         nulls_equal=True,
         maintain_order="left",
     )
-    made = weighted.join(keys, on=_RUN, maintain_order="left").with_columns(
+    complete = weighted.join(keys, on=_RUN, maintain_order="left").with_columns(
         pl.coalesce("finding_weight", ":of_id").alias("finding_weight"),
         pl.coalesce(_DOMAIN, domain()).alias("domain"),
         _test_id(),
@@ -280,7 +272,7 @@ def _finished(tests: pl.DataFrame, findings: pl.DataFrame, keys: pl.DataFrame) -
     first = ["model", "study_id", "sub_study_id", "finding_id", "test_id", "domain", "test_type"]
     first += ["test_weight", "finding_weight"]
     others = [name for name in schema_of((*TESTS, *LOOSE_TESTS)) if name not in first]
-    return made.select(*first, *others, "file")
+    return complete.select(*first, *others, "file")
 
 
 def _test_id() -> pl.Expr:
@@ -289,6 +281,6 @@ def _test_id() -> pl.Expr:
     name, place = pl.col("test_name"), pl.int_range(pl.len()).over(finding)
     turn = pl.int_range(1, pl.len() + 1).over([*finding, "test_name"])
     repeated = pl.when(turn > 1).then(pl.format("{} #{}", name, turn)).otherwise(name)
-    told = pl.coalesce(repeated, place.cast(pl.String))
-    clash = told.n_unique().over(finding) < pl.len().over(finding)
-    return pl.when(clash).then(place.cast(pl.String)).otherwise(told).alias("test_id")
+    label = pl.coalesce(repeated, place.cast(pl.String))
+    clash = label.n_unique().over(finding) < pl.len().over(finding)
+    return pl.when(clash).then(place.cast(pl.String)).otherwise(label).alias("test_id")

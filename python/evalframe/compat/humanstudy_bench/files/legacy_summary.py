@@ -71,18 +71,18 @@ def legacy_models(results: Results) -> dict[str, Row]:
     )
     tests_of = by_run(tests)
     rows_of: defaultdict[str, list[Row]] = defaultdict(list)
-    shown: defaultdict[str, list[Row]] = defaultdict(list)
+    documents: defaultdict[str, list[Row]] = defaultdict(list)
     for run, (row,) in by_run(studies).items():
-        told = _study(row)
-        told["findings"] = [nested(finding, _FINDING_FIELDS) for finding in findings_of[run]]
-        told["tests"] = [nested(test, _TEST_FIELDS) for test in tests_of[run]]
+        document = _study(row)
+        document["findings"] = [nested(finding, _FINDING_FIELDS) for finding in findings_of[run]]
+        document["tests"] = [nested(test, _TEST_FIELDS) for test in tests_of[run]]
         rows_of[row["model"]].append(row)
-        shown[row["model"]].append(told | nested(row, _STATISTICS))
+        documents[row["model"]].append(document | nested(row, _STATISTICS))
     models = finite(_models(results, rows, studies, pooling)).iter_rows(named=True)
     return {
         row["model"]: {
             "summary": _summary(row, rows_of[row["model"]]),
-            "studies": shown[row["model"]],
+            "studies": documents[row["model"]],
         }
         for row in models
     }

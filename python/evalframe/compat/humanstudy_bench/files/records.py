@@ -69,55 +69,39 @@ def columns_of(
     """One row per record, one column per name; of several fields of a column the first not null.
 
     Empty text is null, as are values that are absent.
-
-    Args:
-        records: Decoded objects.
-        fields: What is read of them.
-        where: What messages call a record.
-
-    Raises:
-        InputError: A value is of another kind; it names the record and the keys.
     """
-    made: dict[str, pl.Series] = {}
+    columns: dict[str, pl.Series] = {}
     for each in fields:
         values = _values_at(records, each.keys, where)
         column = pl.Series(each.column, _converted(values, each, where), dtype=TYPES[each.kind])
-        earlier = made.get(each.column)
-        made[each.column] = column if earlier is None else earlier.fill_null(column)
-    return pl.DataFrame(list(made.values()))
+        earlier = columns.get(each.column)
+        columns[each.column] = column if earlier is None else earlier.fill_null(column)
+    return pl.DataFrame(list(columns.values()))
 
 
 def objects_at(content: Mapping[str, Any], key: str, name: str) -> list[Mapping[str, Any]]:
-    """A list of objects, empty where it is absent or null.
-
-    Raises:
-        InputError: It is something else.
-    """
-    found = content.get(key)
-    if found is None:
+    """A list of objects, empty where it is absent or null."""
+    value = content.get(key)
+    if value is None:
         return []
-    if not isinstance(found, list):
-        raise InputError(f"{name}: {key} must be a list, but is {reprlib.repr(found)}")
-    for place, entry in enumerate(found):
+    if not isinstance(value, list):
+        raise InputError(f"{name}: {key} must be a list, but is {reprlib.repr(value)}")
+    for place, entry in enumerate(value):
         if not isinstance(entry, Mapping):
             raise InputError(
                 f"{name}: {key}[{place}] must be an object, but is {reprlib.repr(entry)}"
             )
-    return found
+    return value
 
 
 def object_at(content: Mapping[str, Any], key: str, name: str) -> Mapping[str, Any]:
-    """An object, empty where it is absent or null.
-
-    Raises:
-        InputError: It is something else.
-    """
-    found = content.get(key)
-    if found is None:
+    """An object, empty where it is absent or null."""
+    value = content.get(key)
+    if value is None:
         return {}
-    if not isinstance(found, Mapping):
-        raise InputError(f"{name}: {key} must be an object, but is {reprlib.repr(found)}")
-    return found
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name}: {key} must be an object, but is {reprlib.repr(value)}")
+    return value
 
 
 def unread(records: Iterable[Mapping[str, Any]], fields: Iterable[Field], prefix: str) -> set[str]:
@@ -127,30 +111,30 @@ def unread(records: Iterable[Mapping[str, Any]], fields: Iterable[Field], prefix
         inner = known.setdefault(each.keys[0], [])
         if each.keys[1:]:
             inner.append(each._replace(keys=each.keys[1:]))
-    found: set[str] = set()
+    keys: set[str] = set()
     nested: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
-        found |= {f"{prefix}{key}" for key in record.keys() - known.keys()}
+        keys |= {f"{prefix}{key}" for key in record.keys() - known.keys()}
         for key, inner in known.items():
             if inner and isinstance(record.get(key), Mapping):
                 nested.setdefault(key, []).append(record[key])
     for key, objects in nested.items():
-        found |= unread(objects, known[key], f"{prefix}{key}.")
-    return found
+        keys |= unread(objects, known[key], f"{prefix}{key}.")
+    return keys
 
 
 def _values_at(
     records: Sequence[Mapping[str, Any]], keys: tuple[str, ...], where: Callable[[int], str]
 ) -> _Values:
     for depth, key in enumerate(keys[:-1], 1):
-        found = [record.get(key) for record in records]
-        for place, value in enumerate(found):
+        inner = [record.get(key) for record in records]
+        for place, value in enumerate(inner):
             if not isinstance(value, Mapping | None):
                 path = ".".join(keys[:depth])
                 raise InputError(
                     f"{where(place)}{path} must be an object, but is {reprlib.repr(value)}"
                 )
-        records = [value or {} for value in found]
+        records = [value or {} for value in inner]
     return [record.get(keys[-1]) for record in records]
 
 
@@ -166,13 +150,7 @@ def _converted(values: _Values, field: Field, where: Callable[[int], str]) -> _V
 
 
 def _all_converted(values: _Values, kind: Kind) -> _Values:
-    """The values as their column holds them.
-
-    Raises:
-        TypeError: One is of another type.
-        ValueError: One lies outside the domain.
-        OverflowError: One is too large.
-    """
+    """The values as their column holds them."""
     types = {type(value) for value in values} - {type(None)}
     if kind == "flag":
         allowed: tuple[type, ...] = (bool,)
@@ -191,12 +169,12 @@ def _all_converted(values: _Values, kind: Kind) -> _Values:
         if kind == "share" and any(n is not None and not _is_share(n) for n in numbers):
             raise ValueError
         return numbers
-    whole = [None if value is None else int(value) for value in values]
+    integers = [None if value is None else int(value) for value in values]
     least, largest = (-1, 1) if kind == "sign" else (0, LARGEST_COUNT)
-    pairs = zip(whole, values, strict=True)
+    pairs = zip(integers, values, strict=True)
     if any(w is not None and (w != v or not least <= w <= largest) for w, v in pairs):
         raise ValueError
-    return whole
+    return integers
 
 
 def _is_share(number: float) -> bool:

@@ -272,12 +272,12 @@ def _models(
     known = {name: pl.when(pl.col(name).count() > 0).then(total) for name, total in sums.items()}
     totals = studies.lazy().group_by("model").agg(pl.col("n_tests").sum(), **known)
     effects = room.ecs(tests, finding_key=finding_key)
-    shown = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
+    concordance = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
     order = ["model", "pas", *_EFFECTS, "n_studies", "n_tests", "n_effects", "missing_rate"]
     return (
         model_scores(studies.select(*STUDY, "pas"))
         .select("model", "pas", "n_studies")
-        .join(shown, on="model", how="left")
+        .join(concordance, on="model", how="left")
         .join(totals, on="model")
         .with_columns(pl.col("n_effects").fill_null(0))
         .select(*order, *TOTALS)

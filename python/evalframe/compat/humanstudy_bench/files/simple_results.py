@@ -47,14 +47,14 @@ def simple_results(results: Results, *, created_at: str | None = None) -> dict[s
     """The content of `simple_results.json`.
 
     Args:
-        results: As `result_tables` or `read_results` gives them.
-        created_at: When, for the document to say; by default it says nothing, so that the same
-            results make the same file.
+        results: As returned by `result_tables` or `read_results`.
+        created_at: The time in the document; by default there is none, so that the same results
+            make the same file.
 
     Returns:
         `metadata` and `configs`: by model `pas_raw`, `ecs`, `total_tokens`, `total_cost`, `studies`
-        and `findings` (`finding_score` is their PAS). Null where there is no value; a study without
-        a title is "N/A", a finding without a sub-study has "".
+        and `findings` (`finding_score` is their PAS). Null if unknown; a study without a title is
+        "N/A", a finding without a sub-study has "".
 
     References:
         HumanStudy-Bench (HEAD of February 2026), published results.
@@ -98,16 +98,16 @@ def write_simple_results(
     as in the original's files. `read_results` gives the tables back.
 
     Args:
-        results: As `result_tables` or `read_results` gives them.
-        folder: Where to; it must be there.
-        created_at: As for `simple_results`.
-        overwrite: Whether files that are there may be replaced.
+        results: As returned by `result_tables` or `read_results`.
+        folder: An existing folder.
+        created_at: As in `simple_results`.
+        overwrite: True to replace existing files.
 
     Returns:
         The files, sorted.
 
     Raises:
-        OutputError: A file is there already, or cannot be written.
+        OutputError: A file exists, or cannot be written.
 
     Examples:
         >>> import tempfile
@@ -149,8 +149,8 @@ def _studies(results: Results) -> pl.DataFrame:
 
 def _findings(results: Results) -> pl.DataFrame:
     keys = pl.col("sub_study_id", "finding_id").fill_null("")
-    found = results.findings.with_columns(keys, finding_score="pas")
-    return found.select("model", *_FINDING_COLUMNS)
+    findings = results.findings.with_columns(keys, finding_score="pas")
+    return findings.select("model", *_FINDING_COLUMNS)
 
 
 FILE_NAME = "simple_results.json"
@@ -179,9 +179,9 @@ _FINDING_FIELDS = (
 def read_results(path: str | Path | Mapping[str, Any]) -> Results:
     """The scores of a file of published results (`simple_results.json`).
 
-    `study_scores` and `model_scores` take the tables of findings and studies. The file does not say
-    by which rules scores were pooled: as published, those of findings are weighted means, and those
-    of studies come from z of tests.
+    `study_scores` and `model_scores` accept the tables of findings and studies. The file does not
+    say how scores were pooled; in published ones those of findings are weighted means, and those of
+    studies come from z of tests.
 
     Args:
         path: The file, its folder, or the decoded document.
@@ -194,10 +194,10 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
         `tests` without rows, and no `pooling`. Empty text is null, as is the title "N/A".
 
     Raises:
-        InputError: Nothing is there, it is no JSON, an object repeats a key, a value is of another
-            kind or outside its domain (the message says in which file and where), a model has a
-            study twice or without a name, or a finding of a study that it does not have.
-        ParameterError: It is neither a path nor a document.
+        InputError: The file is missing or no JSON, an object repeats a key, a value has the wrong
+            kind or is outside its domain (the message names file and place), a model has a study
+            twice or without a name, or a finding of a study that it lacks.
+        ParameterError: The argument is neither a path nor a document.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), published results.
@@ -209,13 +209,13 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
         >>> results.studies.select("model", "study_id", "domain", "pas", "ecs").row(0)
         ('m', 'study_001', 'Cognition', 0.25, None)
     """
-    found = list(documents(path, FILE_NAME))
-    if len(found) > 1:
-        named = ", ".join(document.name for document in found)
-        raise InputError(f"{len(found)} files of results ({named}); read them one by one")
-    configs = _configs(found[0])
+    files = list(documents(path, FILE_NAME))
+    if len(files) > 1:
+        listed = ", ".join(document.name for document in files)
+        raise InputError(f"{len(files)} files of results ({listed}); read them one by one")
+    configs = _configs(files[0])
     names, contents = list(configs), list(configs.values())
-    place = f"{found[0].name}: configs"
+    place = f"{files[0].name}: configs"
     models = columns_of(contents, _SCORE_FIELDS, lambda number: f"{place}[{names[number]!r}].")
     studies = _listed(configs, "studies", _STUDY_FIELDS, place)
     findings = _listed(configs, "findings", _FINDING_FIELDS, place)
@@ -236,11 +236,7 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
 
 
 def _configs(document: Document) -> Mapping[str, Mapping[str, Any]]:
-    """What the document says of each model.
-
-    Raises:
-        InputError: It says something else.
-    """
+    """What the document says of each model."""
     configs = document.content.get("configs")
     if not isinstance(configs, Mapping):
         raise InputError(f"{document.name} holds no object 'configs'; is it the right file?")
@@ -256,11 +252,7 @@ def _configs(document: Document) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _check_studies(studies: pl.DataFrame, findings: pl.DataFrame, place: str) -> None:
-    """Raise where a model has a study twice, or findings of a study that it does not have.
-
-    Raises:
-        InputError: It names the first.
-    """
+    """Raise where a model has a study twice, or findings of a study that it does not have."""
     named = ["model", "study_id"]
     unnamed = studies.filter(pl.col("study_id").is_null())
     repeated = studies.filter(pl.struct(named).is_duplicated())

@@ -41,15 +41,13 @@ def benchmark_summary(
     """The content of `benchmark_summary.json`.
 
     Args:
-        results: As `result_tables` gives them.
+        results: As returned by `result_tables`.
         version: `head`: ECS and usage of models and studies, as the original writes now, with the
             PAS that its documentation promises (`average_pas_raw`, `pas_raw` by domain as
             `pas_domain` and by study). `legacy`: as its earlier versions, with PAS, replication
             rates, strict ECS, findings and tests. By the original's rules `head` has no PAS, and
             `average_pas_raw` of `legacy` is the mean of 2 PAS - 1, as there.
-        created_at: When, for the document to say; by default it says nothing, so that the same
-            results make the same file, up to the last digits of sums, which threads add up in no
-            fixed order.
+        created_at: The time in the document; by default there is none.
 
     Returns:
         `metadata` and `models`. Null where there is no value, as the ECS of a study whose tests
@@ -57,7 +55,7 @@ def benchmark_summary(
         a study that ran for more than ten seconds (`elapsed_time` of `runs`) has no tokens.
 
     Raises:
-        ParameterError: Unknown version, or results that were not made from tests.
+        ParameterError: Unknown version, or the results were not computed from tests.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `benchmark_summary.json`.
@@ -72,9 +70,9 @@ def benchmark_summary(
     """
     check_choice("version", version, Version)
     _, pooling = tests_and_pooling(results)
-    said = {"version": "1.0", "format": _FORMATS[version]}
+    head = {"version": "1.0", "format": _FORMATS[version]}
     models = legacy_models(results) if version == "legacy" else _models(results, pooling)
-    return {"metadata": metadata(said, created_at, pooling), "models": models}
+    return {"metadata": metadata(head, created_at, pooling), "models": models}
 
 
 def write_benchmark_summary(
@@ -93,17 +91,17 @@ def write_benchmark_summary(
     `pas_raw`. Numbers have 4 decimals.
 
     Args:
-        results: As `result_tables` gives them.
-        folder: Where to; it must be there.
-        version: As for `benchmark_summary`.
-        created_at: As for `benchmark_summary`.
-        overwrite: Whether files that are there may be replaced.
+        results: As returned by `result_tables`.
+        folder: An existing folder.
+        version: As in `benchmark_summary`.
+        created_at: As in `benchmark_summary`.
+        overwrite: True to replace existing files.
 
     Returns:
         The files, sorted.
 
     Raises:
-        OutputError: A file is there already, or cannot be written.
+        OutputError: A file exists, or cannot be written.
         ParameterError: As `benchmark_summary`.
 
     Examples:

@@ -36,7 +36,7 @@ def json_text(document: Mapping[str, Any]) -> str:
 
 
 def csv_text(table: pl.DataFrame, *, decimals: int = _SHOWN_DECIMALS, line_end: str = "\n") -> str:
-    """A table as CSV, numbers with so many decimals, empty where there is none; no end of file."""
+    """A table as CSV, empty for null, without a last end of line."""
     buffer = io.BytesIO()
     finite(table).write_csv(buffer, float_precision=decimals, line_terminator=line_end)
     return buffer.getvalue().decode()
@@ -49,44 +49,36 @@ def finite(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_run(table: pl.DataFrame, study: str = "study_id") -> defaultdict[Run, list[Row]]:
-    """The rows of each model and study, in their order; none for others."""
-    made: defaultdict[Run, list[Row]] = defaultdict(list)
+    """The rows of each model and study, in their order."""
+    rows: defaultdict[Run, list[Row]] = defaultdict(list)
     for row in finite(table).iter_rows(named=True):
-        made[row["model"], row[study]].append(row)
-    return made
+        rows[row["model"], row[study]].append(row)
+    return rows
 
 
 def nested(row: Row, fields: Iterable[Field]) -> Row:
     """The fields of a row under the keys of the original; what is null is left out."""
-    made: Row = {}
+    document: Row = {}
     for field in fields:
         value = row[field.column]
         if value is not None:
-            place = made
+            place = document
             for key in field.keys[:-1]:
                 place = place.setdefault(key, {})
             place[field.keys[-1]] = value
-    return made
+    return document
 
 
-def metadata(said: Row, created_at: str | None, pooling: Pooling | None) -> Row:
-    """The head of a document: when it was made (if that is told), what it is, how it was pooled.
-
-    Raises:
-        ParameterError: `created_at` is no text that can be written.
-    """
+def metadata(head: Row, created_at: str | None, pooling: Pooling | None) -> Row:
+    """The head of a document: when it was made (if that is told), what it is, how it was pooled."""
     if created_at is not None:
         check_text("created_at", created_at)
-    made = said if created_at is None else {"generated_at": created_at} | said
-    return made if pooling is None else made | {"pooling": asdict(pooling)}
+    document = head if created_at is None else {"generated_at": created_at} | head
+    return document if pooling is None else document | {"pooling": asdict(pooling)}
 
 
 def write_texts(texts: Mapping[Path, str], *, overwrite: bool) -> list[Path]:
-    """Write files, and the folders they are in, all of them before the first replaces another.
-
-    Raises:
-        OutputError: A file is there already, or cannot be written.
-    """
+    """Write files, and the folders they are in, all of them before the first replaces another."""
     there = [path for path in texts if os.path.lexists(path)]
     if there and not overwrite:
         raise OutputError(
@@ -111,11 +103,7 @@ def _make(folder: Path) -> None:
 
 
 def in_folder(folder: str | Path) -> Path:
-    """A folder that is there.
-
-    Raises:
-        OutputError: It is not.
-    """
+    """A folder that is there."""
     if not os.path.isdir(folder):  # noqa: PTH112 (Path raises for a name that is too long)
         raise OutputError(f"no folder {str(folder)!r}; create it first")
     return Path(folder)
