@@ -42,7 +42,7 @@ def binary_metrics(
     Args:
         prediction: Predicted class; null is an abstention.
         label: True class.
-        score: What AUROC ranks by, among the rows that have a prediction and a score.
+        score: Score for AUROC, among the rows that have a prediction and a score.
         positive: The positive class.
         negative: The negative class. A predicted row of which one class is neither is missing and
             counted in `n_missing`; `binary_contract` finds such rows, where the original stops.
@@ -51,8 +51,8 @@ def binary_metrics(
 
     Returns:
         Expressions for `evaluate` or `agg`: `coverage_binary`, `accuracy`, `precision`, `recall`,
-        `f1_score`, `auroc` and the four counts. Coverage has a name of its own, so that they go
-        beside `total_score_metrics()`.
+        `f1_score`, `auroc` and the four counts. They can be combined with
+        `total_score_metrics()`, whose coverage has another name.
 
     Examples:
         >>> import polars as pl, evalframe as ef

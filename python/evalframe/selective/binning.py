@@ -31,7 +31,7 @@ TO_UNIT = "divide percent by 100"
 _ABOVE = 1.0 + 2.0**-50
 
 _ROUNDING = 1e-9
-"""Weights that are no binary fractions add up to a little less than a whole number of bins."""
+"""Weights that are not binary fractions can add up to slightly less than an integer."""
 
 
 def by_bin(

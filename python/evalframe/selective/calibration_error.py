@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalframe.selective.binning import Binning, Closed
 
 _ONE = 1.0 + 1e-9
-"""One item: what weights of a single row add up to, rounding included."""
+"""The weight of one item, with rounding."""
 
 _GAP = per_bin(own.gap).abs()
 _FILLED = (own.mass > 0).cast(pl.Float64)
@@ -40,15 +40,14 @@ def expected_calibration_error(
 ) -> State:
     """Expected calibration error: mean gap between accuracy and confidence, weighted by bin size.
 
-    It depends on the bins and is biased upwards in small samples: give `bins` with the number,
-    and see `squared_calibration_error` for a debiased form.
+    It depends on the bins and is biased upwards in small samples: report `bins` with it, and see
+    `squared_calibration_error` for a debiased form.
 
     Returns:
         Null without items.
 
     Raises:
-        ParameterError: `bins` is not a whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: `bins`, `binning` or `closed` is outside its domain.
 
     References:
         Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
@@ -87,14 +86,13 @@ def maximum_calibration_error(
 ) -> State:
     """Maximum calibration error: the largest gap between accuracy and confidence of any bin.
 
-    Bins of few items decide it easily; bins of equal mass are the steadier choice.
+    Bins of few items can decide it; bins of equal mass are more stable.
 
     Returns:
         Null without items.
 
     Raises:
-        ParameterError: `bins` is not a whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: `bins`, `binning` or `closed` is outside its domain.
 
     References:
         Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
@@ -128,11 +126,11 @@ def adaptive_calibration_error(
 ) -> State:
     """Adaptive calibration error: plain mean of the gaps of bins of equal mass.
 
-    Under ties the bins are not of equal mass, and the mean still counts each once; bins that a
-    tie block covers whole are not there. For several classes, add up one call per class.
+    With ties the bins are not of equal mass, but each has the same weight in the mean. For several
+    classes, add up one call per class.
 
     Args:
-        bins: How many bins ("ranges" in the source).
+        bins: Number of bins ("ranges" in the source).
 
     Returns:
         Null without items.
@@ -174,21 +172,20 @@ def squared_calibration_error(
 ) -> State:
     """Mean squared gap between accuracy and confidence, weighted by bin size, debiased.
 
-    The plain form is too large by the variance of each bin's accuracy; the debiased form takes
-    off its estimate y (1 - y) / (n - 1). It is not clipped: near perfect calibration it is
-    negative about half of the time, as an unbiased estimator of 0 must be.
+    The plain form is too large by the variance of each bin's accuracy; the debiased form subtracts
+    its estimate y (1 - y) / (n - 1). It is not clipped: near perfect calibration it is negative
+    about half of the time.
 
     Args:
         correct: True if the item was answered correctly; the variance is estimated for Booleans.
-        weight: How often each row counts (a frequency: it enters as n).
+        weight: How often each row counts (a frequency, part of n).
         debiased: Subtract the variance; bins of one item are then left out.
 
     Returns:
         Null without items, or, debiased, no bin of more than one.
 
     Raises:
-        ParameterError: `bins` is not a whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: `bins`, `binning` or `closed` is outside its domain.
 
     References:
         Kumar, Liang & Ma (2019), Verified uncertainty calibration, and their package

@@ -1,4 +1,4 @@
-"""The item table of the selective family: one row per item that a participant was asked."""
+"""The item table of the selective family: one row per participant and item."""
 
 from __future__ import annotations
 

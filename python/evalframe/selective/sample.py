@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Mode(NamedTuple):
-    """How a way of prompting differs from the others."""
+    """Parameters of a way of prompting."""
 
     skill: float
     """Added to the grasp of every answer."""
     caution: float
     """The model abstains where it perceives less evidence than this."""
     failure: float
-    """The whole run fails where a draw exceeds this."""
+    """The run fails if a draw exceeds this."""
 
 
 MODES: Mapping[str, Mode] = {
@@ -42,7 +42,7 @@ MODES: Mapping[str, Mode] = {
 }
 
 _COMMON = (0.0, 0.1, 0.4, 0.6, 0.1, 0.1, 0.0, -0.6)
-"""How common each symptom of the questionnaire is."""
+"""Frequency of each symptom of the questionnaire."""
 
 _LABEL_CUTS = (0.2, 1.0, 1.7)
 _FIRST_ID = 300
@@ -52,7 +52,7 @@ _QUANTITIES = 11
 def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl.DataFrame:
     """One row per participant, mode and item: a prediction, its label, three confidences.
 
-    For participant i, item j and mode m, each z a draw `2 (U1 + U2 + U3) - 3` of its own (mean 0,
+    For participant i, item j and mode m, each z an independent draw `2 (U1 + U2 + U3) - 3` (mean 0,
     variance 1; the indices say what shares it):
 
         label          y_ij  = how many of 0.2, 1.0, 1.7 lie below common_j + 0.8 z_i + 0.6 z_ij
@@ -72,7 +72,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
 
     Args:
         participants: Number of participants that were attempted.
-        items: How many of the eight items to keep, in the questionnaire's order.
+        items: Number of items, from the first of the questionnaire.
         seed: Non-negative integer.
 
     Returns:
@@ -179,7 +179,7 @@ def _mode_parameters() -> Array:
 
 
 _STREAM = 1
-"""Which stream of the seed the signals take, so that the items stay what they are."""
+"""Stream of the seed for signals, so the items do not depend on them."""
 
 
 def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:

@@ -23,8 +23,8 @@ def mean_absolute_error(
     Over items it is the MAE_w of a run: every predicted item counts the same.
 
     Args:
-        prediction: What was answered; null is an abstention, which is valid and not in the mean.
-        label: What is true. A prediction without one, or NaN on either side, is missing.
+        prediction: The prediction; null is an abstention, which is valid but not in the mean.
+        label: The true value. A prediction without one, or NaN on either side, is missing.
 
     Returns:
         Null if nothing is predicted.
@@ -88,12 +88,12 @@ def macro_mean_absolute_error(
 ) -> State:
     """Mean over items of each item's mean absolute error: the MAE_item of a run.
 
-    Every item that is predicted at all counts the same, however often it is. In a bootstrap the
-    items stay the same and the rows of each are drawn anew.
+    Each item with a prediction has the same weight. A bootstrap keeps the items and draws the rows
+    of each.
 
     Args:
         item: Number of the item. A prediction without one is missing.
-        weight: How often each row counts within its item.
+        weight: Weight of each row within its item.
 
     Returns:
         Null if nothing is predicted.
@@ -136,10 +136,9 @@ def pearson_correlation(
 ) -> State:
     """Pearson's correlation of predictions and labels over the predicted rows.
 
-    Squares and products are taken about the means, per distinct value of either side, and not
-    from sums of raw squares, which lose twice as many digits as the values share. What remains is
-    the conditioning of the data: with means 10^k standard deviations from 0 about 15 - k digits
-    hold. The price is a sort of the rows by either side, as for a rank metric.
+    Squares and products are taken about the means, per distinct value of either side, since sums
+    of raw squares lose digits: with means 10^k standard deviations from 0 about 15 - k digits are
+    correct. This sorts the rows by either side, as a rank metric does.
 
     Returns:
         Null where fewer than two rows are predicted, or where all predictions or all labels are the

@@ -85,7 +85,7 @@ def brier_skill(
 ) -> State:
     """Brier skill score: the share of the uncertainty that the confidence explains.
 
-    1 - `brier_score` / `brier_uncertainty`; 0 for who always states the accuracy.
+    1 - `brier_score` / `brier_uncertainty`; 0 for a constant confidence equal to the accuracy.
 
     Returns:
         At most 1; null without items or all outcomes are the same.
@@ -130,14 +130,13 @@ def brier_reliability(
     0 is best. Without bins, every distinct confidence is a bin of its own.
 
     Args:
-        bins: How many bins; None for the distinct confidences.
+        bins: Number of bins; None for the distinct confidences.
 
     Returns:
         Null without items.
 
     Raises:
-        ParameterError: `bins` is not a whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: `bins`, `binning` or `closed` is outside its domain.
 
     References:
         Murphy (1973), A new vector partition of the probability score.
@@ -181,14 +180,13 @@ def brier_resolution(
     bins. So the three parts add up to the Brier score with any bins.
 
     Args:
-        bins: How many bins; None for the distinct confidences.
+        bins: Number of bins; None for the distinct confidences.
 
     Returns:
         At most 0.25, and at least 0 without bins; null without items.
 
     Raises:
-        ParameterError: `bins` is not a whole number of at least 1.
-        ParameterError: `binning` or `closed` is unknown.
+        ParameterError: `bins`, `binning` or `closed` is outside its domain.
 
     References:
         Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho &

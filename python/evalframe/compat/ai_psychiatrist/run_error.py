@@ -43,7 +43,7 @@ RUN = (
 ERRORS = ("mae", "count", "coverage", "na_count")
 """Columns of a table of items or participants, after the keys."""
 
-_SUBJECT, _ITEM, _ERROR, _ASKED = ":subject", ":item", ":error", ":asked"
+_SUBJECT, _ITEM, _ERROR, _USED = ":subject", ":item", ":error", ":used"
 
 
 @like_input
@@ -70,11 +70,12 @@ def run_errors(
         item: Key of an item.
 
     Returns:
-        by..., then `successful_subjects`, `excluded_no_evidence` (who abstain from every item),
-        `evaluated_subjects`; `item_mae_weighted` (mean over predicted items), `item_mae_by_item`
-        (mean of the means of items), `item_mae_by_subject` (mean of the means of participants),
-        `prediction_coverage`, each null if nobody is evaluated; and `n_missing`: predictions that
-        are NaN or have no label, left out of all other columns. Sorted by the keys.
+        by..., then `successful_subjects`, `excluded_no_evidence` (those who abstain from every
+        item), `evaluated_subjects`; `item_mae_weighted` (mean over predicted items),
+        `item_mae_by_item` (mean of the means of items), `item_mae_by_subject` (mean of the means of
+        participants), `prediction_coverage`, each null if nobody is evaluated; and `n_missing`:
+        predictions that are NaN or have no label, left out of all other columns. Sorted by the
+        keys.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -105,8 +106,8 @@ def run_errors(
         errors=pl.col(_ERROR).sum(),
         count=pl.col(_ERROR).count(),
         mae=pl.col(_ERROR).mean(),
-        asked=pl.col(_ASKED).sum(),
-        n_missing=(~pl.col(_ASKED)).sum(),
+        used=pl.col(_USED).sum(),
+        n_missing=(~pl.col(_USED)).sum(),
     )
     evaluated = pl.col("count") > 0
     of_subjects = _each(
@@ -117,7 +118,7 @@ def run_errors(
         evaluated_subjects=evaluated.sum(),
         item_mae_weighted=ratio(pl.col("errors").sum(), pl.col("count").sum()),
         item_mae_by_subject=pl.col("mae").mean(),
-        prediction_coverage=ratio(pl.col("count").sum(), (pl.col("asked") * evaluated).sum()),
+        prediction_coverage=ratio(pl.col("count").sum(), (pl.col("used") * evaluated).sum()),
         n_missing=pl.col("n_missing").sum(),
     )
     per_item = rows.group_by(*keys.inner, _ITEM).agg(mae=pl.col(_ERROR).mean())
@@ -170,7 +171,7 @@ def item_errors(
     run = keys.inner[: len(_listed(by))]
     rows = _rows(items, prediction, label, keys, {_SUBJECT: as_expr(participant)})
     evaluated = pl.col(_ERROR).count().over(*run, _SUBJECT) > 0
-    evaluated_rows = rows.with_columns((pl.col(_ASKED) & evaluated).alias(_ASKED))
+    evaluated_rows = rows.with_columns((pl.col(_USED) & evaluated).alias(_USED))
     return _finished(_each(evaluated_rows, keys, **_ERRORS), keys, ERRORS)
 
 
@@ -211,8 +212,8 @@ def subject_errors(
 _ERRORS = {
     "mae": pl.col(_ERROR).mean(),
     "count": pl.col(_ERROR).count(),
-    "coverage": ratio(pl.col(_ERROR).count(), pl.col(_ASKED).sum()),
-    "na_count": pl.col(_ASKED).sum() - pl.col(_ERROR).count(),
+    "coverage": ratio(pl.col(_ERROR).count(), pl.col(_USED).sum()),
+    "na_count": pl.col(_USED).sum() - pl.col(_ERROR).count(),
 }
 
 
@@ -233,7 +234,7 @@ def _rows(
     return lazy.select(
         *keys.select(),
         error.fill_nan(None).alias(_ERROR),
-        error.is_not_nan().fill_null(value=True).alias(_ASKED),
+        error.is_not_nan().fill_null(value=True).alias(_USED),
         **extra,
     )
 

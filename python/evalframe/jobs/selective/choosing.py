@@ -33,7 +33,7 @@ class Chosen:
         loss: Name of a loss, or a column; None if it is 1 - `correct`, or if no metric needs one.
         column: The column that the loss is read from.
         columns: Expressions to add to the table: the loss, then `correct` if it is derived.
-        told: How what the job does not name was derived, by `loss` and `correct`.
+        told: Notes on how `loss` and `correct` were derived.
     """
 
     loss: Loss | None

@@ -146,7 +146,7 @@ def _reasons(report: Report) -> list[str]:
 
 
 def _check_subtraction(chosen: Chosen, schema: pl.Schema) -> None:
-    """Numbers can be subtracted; who answers in words wants another loss."""
+    """Raise ContractError if the loss subtracts answers that are not numbers."""
     loss = chosen.loss
     if loss is None or loss.column or loss.name == "zero_one":
         return

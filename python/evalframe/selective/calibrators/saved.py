@@ -81,7 +81,7 @@ def to_artifact(
 
     Args:
         calibrator: The calibrator of one group; the format has no `Grouped`.
-        target: What it was fitted to, `correctness`, `near_correct` or `loss`; by default the
+        target: The target of the fit, `correctness`, `near_correct` or `loss`; by default the
             target of the calibrator.
         fitted_on: Provenance of the training rows: `path`, `run_id`, `git_commit`, `mode`,
             `n_samples`, `positive_rate`.
