@@ -54,10 +54,10 @@ def everything(tests: pl.DataFrame) -> list[pl.DataFrame]:
     """All tables from raw statistics, each read once by the next."""
     factors = with_bayes_factors(tests)
     scored = with_effect_sizes(with_pas(with_posteriors(factors))).lazy().collect()
-    findings = finding_scores(scored).collect()
-    studies = study_scores(findings).collect()
+    findings = finding_scores(scored)
+    studies = study_scores(findings)
     levels = [ecs(scored), ecs(scored, "domain"), ecs(scored, "study")]
-    return pl.collect_all([model_scores(studies), *levels])
+    return [model_scores(studies), *levels]
 
 
 def studied_tests(count: int, seed: int = 0) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def studied_tests(count: int, seed: int = 0) -> pl.DataFrame:
 
 def _bootstraps(tests: pl.DataFrame, draws: int, rounds: int) -> list[Figure]:
     """Bootstraps of several models on the same tests."""
-    scored = with_effect_sizes(with_pas(with_posteriors(with_bayes_factors(tests)))).collect()
+    scored = with_effect_sizes(with_pas(with_posteriors(with_bayes_factors(tests))))
     rng = np.random.default_rng(1)
     models = pl.concat(
         scored.with_columns(
@@ -95,8 +95,8 @@ def _bootstraps(tests: pl.DataFrame, draws: int, rounds: int) -> list[Figure]:
         )
         for model in range(_MODELS)
     )
-    findings = finding_scores(models).collect()
-    studies = study_scores(findings).collect()
+    findings = finding_scores(models)
+    studies = study_scores(findings)
     count = studies["study_id"].n_unique()
     told = f"{_MODELS} models on {count} studies, {draws:,} draws"
     by_study = Bootstrap(cluster="study_id", n=draws)
@@ -106,26 +106,26 @@ def _bootstraps(tests: pl.DataFrame, draws: int, rounds: int) -> list[Figure]:
     return [
         against(
             f"PAS of {told}",
-            lambda: model_scores(studies, resample=by_study).collect(),
+            lambda: model_scores(studies, resample=by_study),
             product,
             called="draws and product",
             rounds=rounds,
         ),
         against(
             f"PAS by finding, {_MODELS} models, {by_finding.n:,} draws",
-            lambda: model_scores(findings, resample=by_finding).collect(),
+            lambda: model_scores(findings, resample=by_finding),
             rounds=min(rounds, 3),
         ),
         against(
             f"ECS of {told}",
-            lambda: ecs(models, resample=by_study).collect(),
+            lambda: ecs(models, resample=by_study),
             moments,
             called="draws and product",
             rounds=min(rounds, 3),
         ),
         against(
             f"all differences of {told}",
-            lambda: model_differences(studies, resample=by_study).collect(),
+            lambda: model_differences(studies, resample=by_study),
             product,
             called="draws and product",
             rounds=min(rounds, 3),
@@ -147,7 +147,7 @@ def _participants(studies: int, draws: int, small: bool) -> Figure:
     method = Bootstrap(cluster="participant_id", n=draws)
     return against(
         f"participants drawn {draws:,} times, {studies} studies of {_PEOPLE}, {len(design)} tests",
-        lambda: participant_intervals(responses, design, people, resample=method).collect(),
+        lambda: participant_intervals(responses, design, people, resample=method),
         partial(bare_integrals, draws * len(design)),
         called="bare kernel",
         at_most=30.0,

@@ -33,7 +33,7 @@ def pooled_studies(shared: Path) -> str:
     studies = {name: room.study_scores(named) for name, room in rooms.items()}
     models = {rules: ef.replication.model_scores(each) for rules, each in studies.items()}
     study, model = (
-        made["documented"].join(made["reference"], on=keys, suffix="_z").collect()
+        made["documented"].join(made["reference"], on=keys, suffix="_z")
         for made, keys in ((studies, ["model", "study_id"]), (models, ["model"]))
     )
     moved = (study["pas"] - study["pas_z"]).abs()
@@ -87,13 +87,13 @@ def studies_without_agents(shared: Path) -> str:
             ("finding_id", tests.filter(~study.is_in([*composite, plain]))),
         )
     ]
-    all_tests = tests.lazy().filter(study == plain).group_by("study_id").agg(pas=ef.mean_pas())
+    all_tests = tests.filter(study == plain).group_by("study_id").agg(pas=ef.mean_pas())
     alone = pl.concat([*by_rule, all_tests])
     mixed = pl.scan_parquet(folder / "published_benchmark.parquet").filter("is_mixed")
     cells = (
         pl.scan_parquet(folder / "published_studies.parquet")
         .join(mixed, on="config", how="semi")
-        .join(alone, on="study_id")
+        .join(alone.lazy(), on="study_id")
         .collect()
     )
     same = ((cells["pas_raw"] - cells["pas"]).abs() < 1e-12).sum()

@@ -57,9 +57,9 @@ def test_the_result_is_what_the_library_gives(replication: Any) -> None:
     text = replication("tests.parquet", "-o", "out.parquet")
     found = pl.read_parquet("out.parquet")
     tests = scored()
-    models = ef.replication.model_scores(tests).collect().sort("pas", descending=True)
+    models = ef.replication.model_scores(tests).sort("pas", descending=True)
     assert_frame_equal(found.select(models.columns), models)
-    ecs = ef.replication.ecs(tests).collect()
+    ecs = ef.replication.ecs(tests)
     concordance = dict(ecs.select("model", "ecs").rows())
     assert dict(found.select("model", "ecs").rows()) == pytest.approx(concordance)
     assert found["rank"].to_list() == [1, 2, 3]
@@ -81,15 +81,15 @@ def test_a_folder_gets_every_table(replication: Any) -> None:
     assert [name for name, table in found.items() if table.is_empty()] == ["differences"]
     tests = scored()
     assert_frame_equal(found["tests"], tests)
-    assert_frame_equal(found["findings"], ef.replication.finding_scores(tests).collect())
-    studies = ef.replication.study_scores(tests).collect()
+    assert_frame_equal(found["findings"], ef.replication.finding_scores(tests))
+    studies = ef.replication.study_scores(tests)
     assert_frame_equal(found["studies"].select(studies.columns), studies)
-    domains = ef.replication.domain_scores(tests).collect()
+    domains = ef.replication.domain_scores(tests)
     assert_frame_equal(found["domains"].select(domains.columns), domains)
     counts = dict(found["ecs"].group_by("level").len().rows())
     assert counts == {"overall": 3, "domain": 9, "study": 24, "finding": 81}
     for level in ("domain", "study", "finding"):
-        expected = ef.replication.ecs(tests, level).collect()
+        expected = ef.replication.ecs(tests, level)
         rows = found["ecs"].filter(level=level).select(expected.columns)
         assert_frame_equal(rows, expected)
     by_study = found["ecs"].filter(level="study").select("ecs").to_series()
@@ -106,12 +106,12 @@ def test_intervals_by_studies_and_findings(replication: Any) -> None:
     tests = scored()
     resample = ef.Bootstrap(cluster="study_id", n=30, seed=7, level=0.9)
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
-    models = ef.replication.model_scores(tests, resample=resample).collect()
+    models = ef.replication.model_scores(tests, resample=resample)
     assert_frame_equal(found["models"].sort("model").select(models.columns), models)
-    ecs = ef.replication.ecs(tests, resample=resample).collect()
+    ecs = ef.replication.ecs(tests, resample=resample)
     spread = [f"ecs_{name}" for name in SPREADS]
     assert_frame_equal(found["models"].sort("model").select(spread), ecs.select(spread))
-    domains = ef.replication.domain_scores(tests, resample=resample).collect()
+    domains = ef.replication.domain_scores(tests, resample=resample)
     assert_frame_equal(found["domains"].select(domains.columns), domains)
     differences = found["differences"]
     assert differences.group_by("metric").len().sort("metric").rows() == [("ecs", 3), ("pas", 3)]
@@ -121,7 +121,7 @@ def test_intervals_by_studies_and_findings(replication: Any) -> None:
     text = replication("tests.parquet", "-o", "out.parquet", *flags, "--cluster", "finding")
     assert "Resampled: findings within studies" in text
     resample = ef.Bootstrap(cluster="finding_id", n=30, seed=7, level=0.9)
-    models = ef.replication.model_scores(tests, resample=resample).collect()
+    models = ef.replication.model_scores(tests, resample=resample)
     found_ = pl.read_parquet("out.parquet").sort("model")
     assert_frame_equal(found_.select(models.columns), models)
 
@@ -131,14 +131,14 @@ def test_rules_and_prior_odds(replication: Any) -> None:
     assert "(mean_z), findings become studies by Fisher's z (mean_z)" in text
     assert "The original's rules." in text
     tests = scored(rules="reference")
-    models = humanstudy_bench.model_scores(tests).collect()
+    models = humanstudy_bench.model_scores(tests)
     found = pl.read_parquet("out.parquet").sort("model")
     assert_frame_equal(found.select(models.columns), models)
     options = ["--finding-rule", "weighted_mean", "--study-rule", "weighted_mean"]
     options += ["--finding-key", "finding_id"]
     replication("tests.parquet", "-o", "out.parquet", "-q", *options)
     chosen = {"finding_rule": "weighted_mean", "study_rule": "weighted_mean"}
-    models = ef.replication.model_scores(scored(), finding_key="finding_id", **chosen).collect()
+    models = ef.replication.model_scores(scored(), finding_key="finding_id", **chosen)
     found = pl.read_parquet("out.parquet").sort("model")
     assert_frame_equal(found.select(models.columns), models)
     assert found["n_findings"].unique().to_list() == [22]
@@ -150,7 +150,7 @@ def test_rules_and_prior_odds(replication: Any) -> None:
     expected = ef.replication.with_posteriors(factors, human_prior_odds=2, agent_prior_odds=0.5)
     found = pl.read_parquet("tables/tests.parquet")
     assert_frame_equal(
-        found.select("pi_human", "pi_agent"), expected.select("pi_human", "pi_agent").collect()
+        found.select("pi_human", "pi_agent"), expected.select("pi_human", "pi_agent")
     )
 
 
@@ -190,7 +190,7 @@ def test_every_level_gives_the_same(replication: Any) -> None:
     text = replication("pas.parquet", "-o", "out.parquet")
     assert "ECS" not in text
     found = pl.read_parquet("out.parquet")
-    models = ef.replication.model_scores(pas).collect().sort("pas", descending=True)
+    models = ef.replication.model_scores(pas).sort("pas", descending=True)
     assert_frame_equal(found.select(models.columns), models)
 
 
@@ -289,7 +289,7 @@ def test_agents_without_data(replication: Any) -> None:
         ),
         missing_agent="uniform",
     )
-    pas = ef.replication.with_pas(expected).collect()["pas"]
+    pas = ef.replication.with_pas(expected)["pas"]
     assert found["pas"].to_list() == pas.to_list()
     assert found["pas"].round(9).unique().to_list() == [round(1 / 3, 9)]
     assert "log_bayes_factor_agent" not in found.columns

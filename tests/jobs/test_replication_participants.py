@@ -83,7 +83,7 @@ def test_participants_are_drawn(replication: Any) -> None:
                 "pi_plus_human", "pi_minus_human", "pi_zero_human", "effect_d_human",
             ),
             resample=resample, level=level,
-        ).collect()  # fmt: skip
+        )  # fmt: skip
         table = found[name].sort("model", *keys).select(expected.columns)
         assert_frame_equal(table, expected, abs_tol=1e-9)
     assert found["differences"].is_empty()

@@ -59,19 +59,19 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
     pas = dict(models.select("model", "pas").rows())
 
     room = humanstudy_bench if "numbers" in options else ef.replication
-    results = humanstudy_bench.result_tables(room.with_evidence(TESTS).collect(), **options)
+    results = humanstudy_bench.result_tables(room.with_evidence(TESTS), **options)
     options = {name: value for name, value in options.items() if name != "numbers"}
-    tests = room.with_evidence(TESTS).collect()
+    tests = room.with_evidence(TESTS)
     resample = ef.Bootstrap(cluster="study_id", n=20, seed=5, interval="percentile")
-    of_tests = room.model_scores(tests, resample=resample, **options).collect()
+    of_tests = room.model_scores(tests, resample=resample, **options)
     assert_frame_equal(models.select(of_tests.columns), of_tests)
     for level in (room.finding_scores, room.study_scores):
         scores = level(tests, **options)
-        again = room.model_scores(scores, resample=resample, **options).collect()
+        again = room.model_scores(scores, resample=resample, **options)
         assert_frame_equal(again, of_tests, abs_tol=1e-12)
-    of_domains = room.domain_scores(tests, resample=resample, **options).collect()
+    of_domains = room.domain_scores(tests, resample=resample, **options)
     assert_frame_equal(found["domains"].select(of_domains.columns), of_domains, abs_tol=1e-12)
-    of_studies = room.study_scores(tests, **options).collect()
+    of_studies = room.study_scores(tests, **options)
     assert_frame_equal(studies.select(of_studies.columns), of_studies)
 
     # All models have the same studies, so that each keeps its score in every pair.

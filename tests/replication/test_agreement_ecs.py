@@ -79,11 +79,11 @@ def cases(golden):
 
 
 def whole(found):
-    return found.collect().row(0, named=True)
+    return found.row(0, named=True)
 
 
 def by_name(found, key):
-    rows = found.collect().iter_rows(named=True)
+    rows = found.iter_rows(named=True)
     return {row[key]: row for row in rows if row[key] is not None}
 
 
@@ -144,15 +144,15 @@ TESTS = pl.DataFrame(
 
 
 def test_weights_are_those_of_studies_then_findings():
-    found = with_ecs_weights(TESTS).collect()
+    found = with_ecs_weights(TESTS)
     assert found.drop("ecs_weight").equals(TESTS)
     expected = [1 / 8, 1 / 8, 1 / 4, 1 / 4, 1 / 4, 1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3]
     assert found["ecs_weight"].to_list() == pytest.approx(expected)
-    by_id = with_ecs_weights(TESTS, finding_key="finding_id").collect()
+    by_id = with_ecs_weights(TESTS, finding_key="finding_id")
     assert by_id["ecs_weight"].to_list()[:5] == pytest.approx([1 / 9] * 3 + [1 / 3] * 2)
-    valid = with_ecs_weights(TESTS, weighting="two_level_valid").collect()
+    valid = with_ecs_weights(TESTS, weighting="two_level_valid")
     assert valid["ecs_weight"].to_list()[:7] == [1 / 6, 1 / 6, 1 / 3, 1 / 3, None, 1.0, None]
-    equal = with_ecs_weights(TESTS, weighting="equal").collect()
+    equal = with_ecs_weights(TESTS, weighting="equal")
     assert equal["ecs_weight"].to_list() == [1.0] * 10
 
 
@@ -160,23 +160,23 @@ def test_the_metric_with_these_weights_is_the_table():
     weighed = with_ecs_weights(TESTS)
     resample = ef.Jackknife(cluster="study_id")
     metric = concordance_correlation(weight="ecs_weight")
-    made = ef.evaluate(weighed, metric, by="model").collect()
-    assert made["estimate"][0] == pytest.approx(ecs(TESTS).collect()["ecs"][0], rel=1e-13)
-    spread = ef.evaluate(weighed.filter(model="a"), metric, resample=resample).collect()
+    made = ef.evaluate(weighed, metric, by="model")
+    assert made["estimate"][0] == pytest.approx(ecs(TESTS)["ecs"][0], rel=1e-13)
+    spread = ef.evaluate(weighed.filter(model="a"), metric, resample=resample)
     assert spread["n_clusters"].item() == 2
 
 
 def test_counts_of_what_is_missing():
-    made = ecs(TESTS).collect()
+    made = ecs(TESTS)
     assert made.select("n_tests", "n_missing", "missing_rate").rows() == [
         (5, 2, pytest.approx(2 / 7)),
         (3, 0, 0.0),
     ]
-    per_study = ecs(TESTS, "study").collect()
+    per_study = ecs(TESTS, "study")
     assert per_study["ecs"].to_list()[1] is None
     stray = TESTS.with_columns(study_id=pl.when(pl.col("study_id") != "s2").then("study_id"))
-    assert ecs(stray).collect()["n_missing"].to_list() == [3, 0]
-    assert humanstudy_bench.ecs(stray).collect()["n_missing"].to_list() == [1, 0]
+    assert ecs(stray)["n_missing"].to_list() == [3, 0]
+    assert humanstudy_bench.ecs(stray)["n_missing"].to_list() == [1, 0]
 
 
 def test_effects_that_do_not_vary():
@@ -189,13 +189,13 @@ def test_effects_that_do_not_vary():
 
 
 def test_findings():
-    made = ecs(TESTS, "finding").collect()
+    made = ecs(TESTS, "finding")
     first = made.row(0, named=True)
     assert first["ecs"] is None
     assert first["pearson"] == pytest.approx(1.0)
     assert first["p_null"] is None
     assert made["n_tests"].to_list() == [2, 1, 1, 0, 1, 1, 1, 1]
-    original = humanstudy_bench.ecs(TESTS, "finding").collect()
+    original = humanstudy_bench.ecs(TESTS, "finding")
     assert original["ecs"].to_list() == original["pearson"].to_list()
     flat = TESTS.head(2).with_columns(effect_d_human=pl.Series([1e-12, 0.0]))
     assert whole(ecs(flat, "finding"))["pearson"] is None
@@ -212,13 +212,13 @@ def test_p_values_of_correlations(r, n, expected):
 
 def test_replicates_and_no_keys():
     again = pl.concat([TESTS.with_columns(replicate=pl.lit(k)) for k in range(2)])
-    made = ecs(again, "study", by=["replicate", "model"]).collect()
-    alone = ecs(TESTS, "study").collect()
+    made = ecs(again, "study", by=["replicate", "model"])
+    alone = ecs(TESTS, "study")
     assert made.filter(replicate=1).drop("replicate").equals(alone)
-    assert ecs(TESTS, by=[]).collect().height == 1
+    assert ecs(TESTS, by=[]).height == 1
     times = pl.Series("times", [1, 0, 1, 1, 1, 1, 0, 1, 1, 1])
-    weighted = ecs(TESTS.with_columns(times), weight="times").collect()
-    assert weighted.equals(ecs(TESTS.filter(times > 0)).collect())
+    weighted = ecs(TESTS.with_columns(times), weight="times")
+    assert weighted.equals(ecs(TESTS.filter(times > 0)))
 
 
 @pytest.mark.parametrize(
@@ -290,10 +290,10 @@ VALUES = ("ecs", "pearson", "slope", "intercept")
 
 @pytest.mark.parametrize("scale", [1e300, 4e307, 4.49e307, 1e-300, 1e-307, 3.0])
 def test_the_scale_of_weights_is_harmless(scale):
-    plain = ecs(FOUR, weight="times").collect()
-    scaled = ecs(FOUR, weight=pl.col("times") * scale).collect()
+    plain = ecs(FOUR, weight="times")
+    scaled = ecs(FOUR, weight=pl.col("times") * scale)
     method = ef.Bootstrap(cluster="finding_id", n=20)
-    drawn = [ecs(FOUR, weight=pl.col("times") * k, resample=method).collect() for k in (1.0, scale)]
+    drawn = [ecs(FOUR, weight=pl.col("times") * k, resample=method) for k in (1.0, scale)]
     for name in VALUES:
         assert scaled[name].item() == pytest.approx(plain[name].item(), rel=1e-13)
         end = f"{name}_upper"

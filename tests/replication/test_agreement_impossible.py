@@ -34,7 +34,7 @@ def of_a_finding(**columns):
 
 def one(frame):
     """The only row: PAS, tests that count, and tests that do not."""
-    return frame.select("pas", "n_tests", "n_missing").collect().row(0)
+    return frame.select("pas", "n_tests", "n_missing").row(0)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -65,7 +65,7 @@ def test_rounding_is_not_impossible(rule):
 def test_a_test_with_an_impossible_weight_is_missing_by_every_rule(rule, name, bad):
     tests = of_a_finding(pas=[0.75, 0.25], **{name: [bad, 2.0]})
     assert one(finding_scores(tests, rule=rule)) == (0.25, 1, 1)
-    found = finding_scores(tests[:1], rule=rule, missing="skip").collect()
+    found = finding_scores(tests[:1], rule=rule, missing="skip")
     assert found.select("pas", "z_pas", "n_tests", "n_missing").row(0) == (None, None, 0, 1)
 
 
@@ -82,7 +82,7 @@ def test_posteriors_that_do_not_sum_to_1_are_missing():
     assert one(finding_scores(of_a_finding(**ones), missing="skip")) == (None, 0, 1)
     assert one(humanstudy_bench.finding_scores(of_a_finding(**ones)))[0] == 3.0
     # Nor do they make a ceiling for a PAS that is given.
-    found = finding_scores(of_a_finding(**ones, pas=[0.75]), missing="skip").collect()
+    found = finding_scores(of_a_finding(**ones, pas=[0.75]), missing="skip")
     assert found.select("pas", "pas_normalised").row(0) == (0.75, None)
 
 
@@ -113,7 +113,7 @@ def test_an_impossible_finding_does_not_count_in_its_study(rule):
         ("finding_weight", math.inf),
     ):
         findings = FINDINGS.with_columns(pl.Series(name, [bad, 0.25]))
-        found = study_scores(findings, rule=rule).collect().row(0, named=True)
+        found = study_scores(findings, rule=rule).row(0, named=True)
         assert found["pas"] == pytest.approx(0.25), name
         assert (found["n_findings"], found["n_tests"], found["n_missing"]) == (1, 2, 4)
 
@@ -121,7 +121,7 @@ def test_an_impossible_finding_does_not_count_in_its_study(rule):
 def test_an_impossible_study_does_not_count_in_its_model():
     for bad in (1.5, math.inf, math.nan, None):
         studies = pl.DataFrame({"study_id": ["s1", "s2"], "pas": [bad, 0.25]}, strict=False)
-        found = model_scores(studies.with_columns(n_tests=3, n_missing=1)).collect()
+        found = model_scores(studies.with_columns(n_tests=3, n_missing=1))
         assert found.select("pas", "n_studies", "n_tests", "n_missing").row(0) == (0.25, 1, 3, 5)
         assert studies.select(mean_pas()).item() == 0.25
         assert studies.select(pooled_pas()).item() == pytest.approx(0.25)
@@ -130,7 +130,7 @@ def test_an_impossible_study_does_not_count_in_its_model():
         pooled = studies.select(inverse_variance_pas("pas", pl.lit(0.1))).item()
         assert pooled["pas"] == 0.25
     normalised = pl.DataFrame({"study_id": ["a", "b"], "pas": 0.5, "pas_normalised": [3.0, -0.5]})
-    assert model_scores(normalised).collect()["pas_normalised"].item() == -0.5
+    assert model_scores(normalised)["pas_normalised"].item() == -0.5
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -138,8 +138,8 @@ def test_an_impossible_study_does_not_count_in_its_model():
 def test_weights_repeat_tests(rule, shares):
     tests = of_a_finding(pas=shares, n_eff=[7.0, 3.0][: len(shares)])
     for times in (1, 2, 3):
-        weighted = finding_scores(tests.with_columns(w=times), rule=rule, weight="w").collect()
-        repeated = finding_scores(pl.concat([tests] * times), rule=rule).collect()
+        weighted = finding_scores(tests.with_columns(w=times), rule=rule, weight="w")
+        repeated = finding_scores(pl.concat([tests] * times), rule=rule)
         assert weighted["pas"].item() == pytest.approx(repeated["pas"].item(), abs=1e-14)
 
 
@@ -168,15 +168,15 @@ WITHOUT = pl.DataFrame(
 
 
 def test_tests_without_a_study_are_missing_as_in_the_ecs():
-    assert ecs(WITHOUT).select("n_tests", "n_missing").collect().row(0) == (2, 3)
-    findings = finding_scores(WITHOUT).collect()
+    assert ecs(WITHOUT).select("n_tests", "n_missing").row(0) == (2, 3)
+    findings = finding_scores(WITHOUT)
     counts = findings.select("study_id", "pas", "z_pas", "n_tests", "n_missing").rows()
     assert counts[:2] == [(None, None, None, 0, 2), (None, None, None, 0, 1)]
     for given in (WITHOUT, findings, study_scores(WITHOUT)):
-        found = model_scores(given).collect()
+        found = model_scores(given)
         assert found.select("pas", "n_studies", "n_findings").row(0) == (0.5, 2, 2)
         assert found.select("n_tests", "n_missing").row(0) == (2, 3)
-    studies = study_scores(WITHOUT).collect()
+    studies = study_scores(WITHOUT)
     assert studies.row(0, named=True) == {
         "study_id": None,
         "domain": "A",
@@ -187,13 +187,13 @@ def test_tests_without_a_study_are_missing_as_in_the_ecs():
         "n_two_way": None,
         "n_missing": 3,
     }
-    assert domain_scores(WITHOUT).collect()["pas"].to_list() == [0.5]
+    assert domain_scores(WITHOUT)["pas"].to_list() == [0.5]
 
 
 def test_tests_without_a_study_are_dropped_by_the_originals_rules():
-    found = humanstudy_bench.study_scores(WITHOUT).collect()
+    found = humanstudy_bench.study_scores(WITHOUT)
     assert found["study_id"].to_list() == ["s1", "s2"]
-    assert humanstudy_bench.model_scores(WITHOUT).collect()["n_missing"].item() == 0
+    assert humanstudy_bench.model_scores(WITHOUT)["n_missing"].item() == 0
 
 
 @pytest.mark.parametrize("cluster", ["study_id", "finding_id"])
@@ -203,22 +203,22 @@ def test_tests_without_a_study_are_not_drawn(cluster):
     ).with_columns(pas=pl.Series([0.1, 0.4, 0.5, 0.6, 0.9, 0.8]))
     tests = pl.concat([known, WITHOUT[2:]])
     method = ef.Bootstrap(cluster=cluster, n=20)
-    found, expected = (model_scores(each, resample=method).collect() for each in (tests, known))
+    found, expected = (model_scores(each, resample=method) for each in (tests, known))
     assert_frame_equal(found.drop("n_missing"), expected.drop("n_missing"), abs_tol=1e-12)
     two = [
         pl.concat([each.with_columns(model=pl.lit("a")), each.with_columns(model=pl.lit("b"))])
         for each in (tests, known)
     ]
-    pairs = [model_differences(each, resample=method, metrics=["pas"]).collect() for each in two]
+    pairs = [model_differences(each, resample=method, metrics=["pas"]) for each in two]
     assert_frame_equal(*pairs, abs_tol=1e-12)
 
 
 def test_findings_of_several_parts_are_not_pooled_again():
     tests = of_a_finding(pas=[0.9, 0.1], sub_study_id=["x", "y"])
-    assert study_scores(tests, finding_key="finding_id").collect()["n_findings"].item() == 1
+    assert study_scores(tests, finding_key="finding_id")["n_findings"].item() == 1
     findings = finding_scores(tests)
     for call in (study_scores, model_scores):
         with pytest.raises(ParameterError, match=r"already separate by sub-study, and finding_k"):
             call(findings, finding_key="finding_id")
     pooled = finding_scores(tests, finding_key="finding_id")
-    assert study_scores(pooled, finding_key="finding_id").collect()["n_findings"].item() == 1
+    assert study_scores(pooled, finding_key="finding_id")["n_findings"].item() == 1

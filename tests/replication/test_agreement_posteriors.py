@@ -288,12 +288,12 @@ BAYES = pl.DataFrame(
 
 
 def test_tables_of_posteriors():
-    found = with_posteriors(BAYES).collect()
+    found = with_posteriors(BAYES)
     assert found["pi_human"].to_list() == [0.5, 0.75, 0.5]
     assert found["pi_agent"].to_list() == [0.5, None, 1.0]
     assert found["pi_plus_agent"].to_list() == [0.49995, None, 0.0001]
-    assert with_pas(found).collect()["pas"].null_count() == 1
-    assert with_pas(found, ways="two").collect()["pas"].to_list() == [0.5, None, 0.5]
+    assert with_pas(found)["pas"].null_count() == 1
+    assert with_pas(found, ways="two")["pas"].to_list() == [0.5, None, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_tables_of_posteriors():
     ],
 )
 def test_what_stands_for_a_missing_agent(fallback, ways, two_way):
-    found = with_posteriors(BAYES, missing_agent=fallback).collect()
+    found = with_posteriors(BAYES, missing_agent=fallback)
     row = found.row(1, named=True)
     assert tuple(row[f"{way}_agent"] for way in WAYS) == ways
     assert row["pi_agent"] == pytest.approx(two_way)
@@ -334,12 +334,12 @@ def test_evidence_must_be_numbers(name):
 
 
 def test_a_missing_agent_by_the_originals_rules():
-    found = humanstudy_bench.with_posteriors(BAYES).collect()
+    found = humanstudy_bench.with_posteriors(BAYES)
     assert found["pi_agent"].to_list() == [0.5, 0.5, 1.0]
     assert value(humanstudy_bench.posterior(lit(-1.0), 1.0)) == -math.inf
     split = with_posteriors(BAYES, missing_agent="half_null")
-    assert with_pas(split).collect()["pas"][1] is None
-    assert humanstudy_bench.with_pas(split).collect()["pas"][1] == pytest.approx(0.125)
+    assert with_pas(split)["pas"][1] is None
+    assert humanstudy_bench.with_pas(split)["pas"][1] == pytest.approx(0.125)
 
 
 def test_domains_of_the_benchmark():

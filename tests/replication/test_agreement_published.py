@@ -28,7 +28,7 @@ def published(shared):
 
 
 def gaps(made, wanted, keys):
-    joined = made.collect().join(wanted, on=keys, suffix="_published").drop_nulls("pas_published")
+    joined = made.join(wanted, on=keys, suffix="_published").drop_nulls("pas_published")
     return joined.select((pl.col("pas") - pl.col("pas_published")).abs()).to_series()
 
 
@@ -80,9 +80,7 @@ def test_published_mixed_studies_are_those_without_agents(published, shared):
     composite = ["study_002", "study_004", "study_008"]
     by_study = pl.concat(
         [
-            study_scores(
-                part, rule="weighted_mean", finding_rule="weighted_mean", finding_key=key
-            ).collect()
+            study_scores(part, rule="weighted_mean", finding_rule="weighted_mean", finding_key=key)
             for key, part in (
                 ("composite", tests.filter(pl.col("study_id").is_in(composite))),
                 ("finding_id", tests.filter(~pl.col("study_id").is_in([*composite, "study_010"]))),

@@ -63,21 +63,21 @@ def test_golden_findings(golden, family):
     column = "pas" if family == "finding_pas_raw" else "pas_normalised"
     for case in cases(golden, family):
         tests = table(case["inputs"]["tests"])
-        found = humanstudy_bench.finding_scores(tests).collect()[column].item()
+        found = humanstudy_bench.finding_scores(tests)[column].item()
         assert found == near(case["expected"]), case["id"]
         if "expected_seed_document" in case:
             tags = case.get("tags", [])
             if {"pas_out_of_range", "inf"} & {*tags}:
                 possible = tests.filter(pl.col("pas").is_between(0.0, 1.0))
                 assert len(possible) < len(tests)
-                alone = finding_scores(possible).collect()[column].item()
-                assert finding_scores(tests).collect()[column].item() == alone
+                alone = finding_scores(possible)[column].item()
+                assert finding_scores(tests)[column].item() == alone
                 continue
             clamped = min(max(case["expected_seed_document"], -0.999999), 0.999999)
             document = clamped if column == "pas_normalised" else case["expected_seed_document"]
             # The document has 0.5 and 0 for nothing; by default nothing is null.
             found, by_default = (
-                finding_scores(tests, missing=missing).collect()[column].item()
+                finding_scores(tests, missing=missing)[column].item()
                 for missing in ("chance", "skip")
             )
             assert found == near(document), (case["id"], tags)
@@ -89,10 +89,10 @@ def test_golden_studies(golden):
         if not case["inputs"]["tests"]:
             continue
         tests, wanted = table(case["inputs"]["tests"]), case["expected"]
-        study = humanstudy_bench.study_scores(tests).collect().row(0, named=True)
+        study = humanstudy_bench.study_scores(tests).row(0, named=True)
         assert study["pas"] == near(wanted["pas_raw"]), case["id"]
         assert study["pas_normalised"] == near(wanted["pas_norm"]), case["id"]
-        findings = humanstudy_bench.finding_scores(tests).collect()
+        findings = humanstudy_bench.finding_scores(tests)
         for finding in findings.iter_rows(named=True):
             own = wanted["per_finding"][finding["finding_id"]]
             # The original's own values per finding are clamped, also those of a single test.
@@ -101,14 +101,14 @@ def test_golden_studies(golden):
             assert finding["pas_normalised"] == near(own["pas_norm"]), case["id"]
         document = case.get("expected_seed_document")
         if document is not None and document["pas_raw"] is not None:
-            study = study_scores(tests, missing="chance").collect().row(0, named=True)
+            study = study_scores(tests, missing="chance").row(0, named=True)
             assert study["pas"] == near(document["pas_raw"]), case["id"]
 
 
 def test_golden_plain_means(golden):
     for case in cases(golden, "study_pas_mean_only"):
         tests = table(case["inputs"]["tests"])
-        made = humanstudy_bench.study_scores(tests, finding_rule="mean", rule="mean").collect()
+        made = humanstudy_bench.study_scores(tests, finding_rule="mean", rule="mean")
         assert made["pas"].item() == near(case["expected"]), case["id"]
 
 
@@ -173,7 +173,7 @@ def share(logit_):
 
 
 def values(frame, column="pas"):
-    return frame.collect()[column].to_list()
+    return frame[column].to_list()
 
 
 def test_findings_by_every_rule():
@@ -185,7 +185,7 @@ def test_findings_by_every_rule():
         "mean": 0.5,
     }
     for rule, expected in found.items():
-        made = finding_scores(TESTS, rule=rule).collect()
+        made = finding_scores(TESTS, rule=rule)
         assert made["pas"].to_list() == pytest.approx(
             [
                 0.7,
@@ -198,7 +198,7 @@ def test_findings_by_every_rule():
         ), rule
         chance = finding_scores(TESTS, rule=rule, missing="chance")
         assert_frame_equal(
-            chance.select("pas", "n_tests").collect(),
+            chance.select("pas", "n_tests"),
             made.select(pl.col("pas").fill_null(0.5), "n_tests"),
         )
     assert made["n_tests"].to_list() == [1, 2, 1, 0, 1, 1]
@@ -207,15 +207,15 @@ def test_findings_by_every_rule():
 
 
 def test_the_key_of_findings():
-    made = finding_scores(TESTS, finding_key="finding_id", rule="mean").collect()
+    made = finding_scores(TESTS, finding_key="finding_id", rule="mean")
     assert "sub_study_id" not in made.columns
     assert made["pas"].to_list() == pytest.approx([1 / 3, 0.7, None, 0.5])
-    without = finding_scores(TESTS.drop("sub_study_id"), rule="mean").collect()
+    without = finding_scores(TESTS.drop("sub_study_id"), rule="mean")
     assert without.equals(made)
 
 
 def test_studies_by_every_rule():
-    findings = finding_scores(TESTS).collect()
+    findings = finding_scores(TESTS)
     f1x, f1y, f2 = findings["pas"][1], 0.0, 0.7
     expected = {
         "mean": (f1x + f1y + f2) / 3,
@@ -224,7 +224,7 @@ def test_studies_by_every_rule():
     }
     for rule, wanted in expected.items():
         for given_ in (TESTS, findings, findings.lazy(), findings.drop("z_pas")):
-            made = study_scores(given_, rule=rule).collect()
+            made = study_scores(given_, rule=rule).lazy().collect()
             assert made["pas"][0] == pytest.approx(wanted), rule
             assert made["n_findings"].to_list() == [3, 0, 2]
             assert made["n_findings_without_data"].to_list() == [0, 1, 0]
@@ -233,53 +233,53 @@ def test_studies_by_every_rule():
 
 def test_every_level_leads_to_the_same_models():
     options = {"finding_rule": "mean_z", "study_rule": "mean_z"}
-    whole = model_scores(TESTS, **options).collect()
+    whole = model_scores(TESTS, **options)
     findings = finding_scores(TESTS, rule="mean_z")
-    assert model_scores(findings, study_rule="mean_z").collect().equals(whole)
+    assert model_scores(findings, study_rule="mean_z").equals(whole)
     studies = study_scores(findings, rule="mean_z")
-    assert model_scores(studies).collect().equals(whole)
-    per_domain = domain_scores(TESTS, **options).collect()
+    assert model_scores(studies).equals(whole)
+    per_domain = domain_scores(TESTS, **options)
     assert per_domain.select("model", "domain").rows() == [("a", "A"), ("a", "B"), ("b", "A")]
     assert per_domain["pas"].to_list() == pytest.approx(values(studies))
 
 
 def test_a_replicate_is_one_more_key():
     again = pl.concat([TESTS.with_columns(replicate=pl.lit(k)) for k in range(3)])
-    made = model_scores(again, by=["replicate", "model"]).collect()
-    alone = model_scores(TESTS).collect()
+    made = model_scores(again, by=["replicate", "model"])
+    alone = model_scores(TESTS)
     for (_,), part in made.group_by("replicate"):
         assert_frame_equal(part.drop("replicate"), alone)
-    pooled = model_scores(TESTS, by=[]).collect()
+    pooled = model_scores(TESTS, by=[])
     assert pooled.height == 1
-    assert_frame_equal(model_scores(TESTS.drop("model")).collect(), pooled)
+    assert_frame_equal(model_scores(TESTS.drop("model")), pooled)
 
 
 def test_rows_of_weight_zero_are_not_there():
     times = pl.Series("times", [1, 0, 1, 1, 0, 0, 2, 1])
-    weighted = model_scores(TESTS.with_columns(times), weight="times").collect()
-    assert weighted.equals(model_scores(TESTS.filter(times > 0)).collect())
+    weighted = model_scores(TESTS.with_columns(times), weight="times")
+    assert weighted.equals(model_scores(TESTS.filter(times > 0)))
     bad = TESTS.with_columns(times=pl.Series([math.nan, None, -1.0, 1, 1, 1, 1, 1]))
-    assert finding_scores(bad, weight="times").collect()["n_missing"].to_list() == [
+    assert finding_scores(bad, weight="times")["n_missing"].to_list() == [
         0, 2, 1, 2, 0, 0
     ]  # fmt: skip
 
 
 def test_weights_of_studies_repeat_them():
-    studies = study_scores(TESTS).collect()
+    studies = study_scores(TESTS)
     times = pl.Series("times", [3, 1, 2])
-    weighted = model_scores(studies.with_columns(times), weight="times").collect()
+    weighted = model_scores(studies.with_columns(times), weight="times")
     repeated = studies.with_columns(times).select(pl.all().repeat_by("times").explode())
-    again = model_scores(repeated.drop("times")).collect()
+    again = model_scores(repeated.drop("times"))
     assert weighted["pas"].to_list() == pytest.approx(again["pas"].to_list())
 
 
 def test_pas_is_computed_where_only_posteriors_are_given():
     posteriors = {"pi_human": [0.9, 0.5], "pi_agent": [0.8, None]}
     tests = pl.DataFrame({"study_id": ["s"] * 2, "finding_id": ["F1", "F2"], **posteriors})
-    made = finding_scores(tests, missing="skip").collect()
+    made = finding_scores(tests, missing="skip")
     assert made["pas"].to_list() == [pytest.approx(0.74), None]
     assert made["pas_normalised"].to_list() == [pytest.approx(0.48 / 0.64), None]
-    chance = finding_scores(tests, missing="chance").collect()
+    chance = finding_scores(tests, missing="chance")
     assert chance["pas_normalised"].to_list()[1] == 0.0
 
 
@@ -371,7 +371,7 @@ def test_metrics_of_studies_with_intervals():
             "pas": random.beta(0.5, 0.5, 120),
         }
     )
-    studies = study_scores(tests).collect()
+    studies = study_scores(tests)
     resample = ef.Bootstrap(cluster="study_id", n=200, seed=1)
     made = ef.evaluate(studies, [mean_pas(), pooled_pas()], by="model", resample=resample)
     estimates = made.filter(metric="mean_pas")["estimate"].to_list()

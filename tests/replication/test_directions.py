@@ -34,7 +34,7 @@ DIRECTIONS = ["direction_human", "direction_agent"]
 
 
 def made(tests, room=ef.replication, **options):
-    return room.with_evidence(tests, **options).collect()
+    return room.with_evidence(tests, **options)
 
 
 def sides(test_type, human, agent):
@@ -49,7 +49,7 @@ def test_opposite_effects_do_not_agree():
     assert found["pas"].item() == pytest.approx(0.0128514, abs=1e-7)
     assert found["pas"].item() == given["pas"].item()
     assert found.select(*DIRECTIONS, "is_two_way").row(0) == (1, -1, False)
-    two_way = with_pas(found, ways="two").collect()
+    two_way = with_pas(found, ways="two")
     assert two_way.select(pl.col("pas").round(2), "is_two_way").row(0) == (0.56, True)
     assert_frame_equal(made(found), found, check_column_order=False)
 
@@ -137,35 +137,35 @@ def test_two_way_tests_are_counted_on_every_level():
     tests = made(mixed())
     of_models = [False, True, True, False, True, False, True, None, False, True]
     assert tests["is_two_way"].to_list() == of_models
-    findings = finding_scores(tests).collect()
+    findings = finding_scores(tests)
     assert findings["n_two_way"].to_list() == [1, 1, 0, 1, 1, None, 0, 1]
-    studies = study_scores(tests).collect()
+    studies = study_scores(tests)
     assert studies["n_two_way"].to_list() == [2, 1, 1, 1]
     for level in (tests, findings, studies):
-        found = model_scores(level).collect()
+        found = model_scores(level)
         assert found.select("n_tests", "n_two_way").rows() == [(5, 3), (4, 2)]
     # Who gives nothing but PAS does not say.
-    unknown = model_scores(tests.drop("is_two_way")).collect()
+    unknown = model_scores(tests.drop("is_two_way"))
     assert unknown["n_two_way"].to_list() == [None, None]
 
 
 def test_every_way_to_scores_gives_the_same():
     tests = mixed()
-    expected = model_scores(made(tests)).collect()
+    expected = model_scores(made(tests))
     posteriors = with_posteriors(with_bayes_factors(tests))
     keys = ["model", "study_id", "finding_id", "test_id"]
     two_way = posteriors.select(*keys, "pi_human", "pi_agent", *DIRECTIONS)
     statistics = posteriors.select(*keys, "pi_human", "pi_agent", "test_type", "^stat_.*$")
     for given in (posteriors, with_pas(posteriors), two_way, statistics, with_pas(two_way)):
-        assert_frame_equal(model_scores(given).collect(), expected, abs_tol=1e-12)
+        assert_frame_equal(model_scores(given), expected, abs_tol=1e-12)
     for given in (two_way, statistics):
         found = made(given)
-        assert_frame_equal(model_scores(found).collect(), expected, abs_tol=1e-12)
+        assert_frame_equal(model_scores(found), expected, abs_tol=1e-12)
 
 
 def test_normalised_pas_has_the_ceiling_of_as_many_ways():
     found = made(mixed())[:2].with_columns(finding_id=pl.Series(["F1", "F2"]))
-    rows = finding_scores(found).collect().select("pas", "pas_normalised").rows()
+    rows = finding_scores(found).select("pas", "pas_normalised").rows()
     for (pas, normalised), two_way, (pi, plus, minus, zero) in zip(
         rows,
         (False, True),
@@ -185,7 +185,7 @@ def test_directions_in_words_are_refused():
             call(tests)
     # Reports of statistics are no statistics.
     texts = pl.DataFrame({"pi_human": [0.9], "pi_agent": [0.9], "stat_human": ["t = 2"]})
-    assert with_pas(texts.with_columns(test_type=pl.lit("t"))).collect()["is_two_way"].item()
+    assert with_pas(texts.with_columns(test_type=pl.lit("t")))["is_two_way"].item()
 
 
 @pytest.mark.parametrize("side", ["human", "agent"])
@@ -233,10 +233,10 @@ def test_participants_go_where_humans_tell():
     statistics = participant_statistics(responses, design)
     on = ["study_id", "sub_study_id", "finding_id", "test_id"]
     tests = statistics.drop("test_type", "direction_agent").join(people, on=on, nulls_equal=True)
-    expected = model_scores(made(tests), by="model").collect()
+    expected = model_scores(made(tests), by="model")
     assert expected["n_two_way"].to_list() == [5, 5, 5]  # F and tables of more than two by two
     method = ef.Bootstrap(cluster="participant_id", n=5)
-    found = participant_intervals(responses, design, people, resample=method).collect()
+    found = participant_intervals(responses, design, people, resample=method)
     scores = ["model", "pas", "pas_normalised"]
     assert_frame_equal(found.select(scores), expected.select(scores), abs_tol=1e-9)
 

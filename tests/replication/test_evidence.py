@@ -27,14 +27,14 @@ EFFECTS = ["effect_d_human", "effect_d_agent", "std_error_agent", "n_eff"]
 
 
 def made(room=replication, **columns):
-    return room.with_evidence(pl.DataFrame(columns)).collect()
+    return room.with_evidence(pl.DataFrame(columns))
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_statistics_go_the_whole_way(room):
     factors = room.with_bayes_factors(TESTS)
     posteriors = room.with_posteriors(factors)
-    expected = room.with_effect_sizes(room.with_pas(posteriors).lazy().collect())
+    expected = room.with_effect_sizes(room.with_pas(posteriors))
     found = room.with_evidence(TESTS.lazy()).collect()
     assert found.columns == expected.columns
     assert found.select(TESTS.columns).equals(TESTS)
@@ -77,7 +77,7 @@ def test_prior_odds_of_the_call_and_of_the_table():
             "prior_odds_human": [4.0, None],
         }
     )
-    found = with_evidence(tests, human_prior_odds=1, agent_prior_odds=3).collect()
+    found = with_evidence(tests, human_prior_odds=1, agent_prior_odds=3)
     assert found["pi_human"].to_list() == pytest.approx([0.8, 0.5])
     assert found["pi_agent"].to_list() == pytest.approx([0.75, 0.75])
 
@@ -99,7 +99,7 @@ def test_a_posterior_that_is_missing_makes_no_pas():
 @pytest.mark.parametrize("room", ROOMS)
 def test_pas_alone(room):
     tests = pl.DataFrame({"pas": [0.5, None]})
-    assert room.with_evidence(tests).collect().equals(tests)
+    assert room.with_evidence(tests).equals(tests)
 
 
 def test_pas_with_types_and_effects():
@@ -149,10 +149,10 @@ def test_agents_that_are_missing():
     told = "nothing says what came out on the agent side: a table of tests needs 'pas', or of both"
     with pytest.raises(MissingColumnsError, match=told):
         with_evidence(tests)
-    found = with_evidence(tests, missing_agent="uniform").collect()
+    found = with_evidence(tests, missing_agent="uniform")
     assert found["pas"].item() == pytest.approx(1 / 3)
     assert not {"log_bayes_factor_agent", "direction_agent"} & {*found.columns}
-    some = with_evidence(tests.with_columns(bayes_factor_agent=pl.lit(None))).collect()
+    some = with_evidence(tests.with_columns(bayes_factor_agent=pl.lit(None)))
     assert some["pas"].to_list() == [None]
 
 
@@ -193,3 +193,12 @@ def test_tests_that_are_impossible_or_unknown():
     with pytest.raises(MissingColumnsError, match="needs column 'test_type'"):
         made(**tests)
     assert made(pas=[0.5], **tests)["pas"].item() == 0.5
+
+
+def test_eager_in_eager_out_and_lazy_in_lazy_out():
+    for room in ROOMS:
+        for frame, kind in ((TESTS, pl.DataFrame), (TESTS.lazy(), pl.LazyFrame)):
+            tests = room.with_evidence(frame)
+            assert isinstance(tests, kind)
+            for name in ("finding_scores", "study_scores", "model_scores", "ecs", "with_pas"):
+                assert isinstance(getattr(room, name)(tests), kind), name

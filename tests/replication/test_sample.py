@@ -47,7 +47,7 @@ def test_the_tables_obey_their_contracts() -> None:
     responses = sample_participants()
     assert validate(responses, responses_contract(value_2="value_2")).rejected == 0
     assert validate(sample_designs(), designs_contract()).rejected == 0
-    assert missing_tests(sample_tests()).collect().is_empty()
+    assert missing_tests(sample_tests()).is_empty()
     assert unmatched_responses(responses, sample_designs()).is_empty()
     assert 0 < responses["value"].null_count() < len(responses) / 20
 
@@ -71,7 +71,7 @@ def test_models_differ_as_they_are_said_to() -> None:
         pl.col("effect_d_human").abs().mean().alias("human"),
         pl.col("pas").null_count().alias("missing"),
     )
-    found = {row["model"]: row for row in means.collect().iter_rows(named=True)}
+    found = {row["model"]: row for row in means.iter_rows(named=True)}
     at_random, exaggerating, alike = (found[name] for name in sorted(MODELS))
     assert at_random["missing"] == 0
     assert at_random["pas"] < alike["pas"]

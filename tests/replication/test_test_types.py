@@ -231,7 +231,7 @@ def test_what_has_its_bayes_factor_and_effect_needs_no_type(test_type: str | Non
     other |= {"stat_human": 2.0, "stat_agent": 1.0}
     tests = pl.DataFrame([own, {**dict.fromkeys(own), **KEYS, **other}])
     validate(tests, replication_contract())
-    made = with_evidence(tests).collect()
+    made = with_evidence(tests)
     assert made["test_type"].to_list() == [test_type, "t-test"]
     assert made["pas"].null_count() == 0
     human, agent = 90 / 91, 0.8
@@ -254,7 +254,7 @@ def test_what_lacks_one_of_them_needs_a_type(lacking: str) -> None:
 
 def test_a_table_without_types_whose_bayes_factors_are_there() -> None:
     made = with_evidence(pl.DataFrame({"stat_human": 2.0, "stat_agent": 1.0, **FINISHED}))
-    assert made.collect()["pas"].null_count() == 0
+    assert made["pas"].null_count() == 0
 
 
 def test_p_values_read_samples_from_names() -> None:

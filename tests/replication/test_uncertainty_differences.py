@@ -35,7 +35,7 @@ BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percenti
 )
 def test_as_a_naive_bootstrap(method, cluster, stratum):
     tests = studied(studies=7)
-    found = model_differences(tests, resample=method).collect()
+    found = model_differences(tests, resample=method)
     assert found.select("metric", "left", "right").rows() == [
         (metric, left, right)
         for metric in ("pas", "ecs")
@@ -46,7 +46,6 @@ def test_as_a_naive_bootstrap(method, cluster, stratum):
         .join(ecs(table), on="model", suffix="_of_ecs")
         .select("model", "pas", "ecs")
         .sort("model")
-        .collect()
         for table in [tests, *drawn_tables(method, tests, cluster, stratum)]
     ]
     for metric in ("pas", "ecs"):
@@ -72,14 +71,14 @@ def test_as_a_naive_bootstrap(method, cluster, stratum):
 def test_as_compare_where_all_models_have_all_studies(interval):
     tests = studied(studies=12, missing=0.0)
     method = ef.Bootstrap(cluster="study_id", n=200, interval=interval)
-    found = model_differences(tests, resample=method, correction="none").collect()
+    found = model_differences(tests, resample=method, correction="none")
     for frame, metric, name in (
         (study_scores(tests), mean_pas(), "pas"),
         (with_ecs_weights(tests), concordance_correlation(weight="ecs_weight"), "ecs"),
     ):
         long = ef.compare(frame, metric, between="model", resample=method, correction="none")
         ours = found.filter(metric=name).drop("metric")
-        theirs = long.collect().drop("metric")
+        theirs = long.drop("metric")
         assert_frame_equal(ours, theirs, rel_tol=1e-8, abs_tol=1e-9)
 
 
@@ -91,7 +90,7 @@ def test_pairs_are_compared_over_the_studies_they_share():
             "pas": [0.1, 0.2, 0.3, 0.4, None, 0.4, 0.4, 0.9, 0.5, None, None, 0.7],
         }
     )
-    found = model_differences(studies, resample=BY_STUDY).collect()
+    found = model_differences(studies, resample=BY_STUDY)
     assert found.select("left", "right", "n_clusters").rows() == [
         ("a", "b", 3),
         ("a", "c", 2),
@@ -102,7 +101,7 @@ def test_pairs_are_compared_over_the_studies_they_share():
     assert found["std_error"].is_null().to_list() == [False, False, True]
     assert found["p_value"].is_null().to_list() == [False, False, True]
     # Without a row it is as without a PAS.
-    fewer = model_differences(studies.drop_nulls("pas"), resample=BY_STUDY).collect()
+    fewer = model_differences(studies.drop_nulls("pas"), resample=BY_STUDY)
     assert_frame_equal(fewer, found, rel_tol=1e-12)
 
 
@@ -110,7 +109,7 @@ def test_pairs_that_share_no_study():
     studies = pl.DataFrame(
         {"model": ["a", "a", "b", "b"], "study_id": ["s1", "s2", "s3", "s4"], "pas": [0.5] * 4}
     )
-    row = model_differences(studies, resample=BY_STUDY).collect().row(0, named=True)
+    row = model_differences(studies, resample=BY_STUDY).row(0, named=True)
     assert (row["n_clusters"], row["drop_rate"]) == (0, 1.0)
     assert [row[name] for name in ("delta", "p_value", "p_adjusted")] == [None] * 3
 
@@ -125,7 +124,7 @@ def test_a_pair_that_shares_one_study_has_no_spread_whatever_the_draws():
     )
     for stream in ("reference", "counter", "poisson"):
         method = ef.Bootstrap(cluster="study_id", n=25, draws=stream)
-        ours = model_differences(studies, resample=method).collect()
+        ours = model_differences(studies, resample=method)
         theirs = ef.compare(studies, mean_pas(), between="model", resample=method)
         for found in (ours, theirs):
             assert found["n_clusters"].to_list() == [3, 1, 1]
@@ -137,7 +136,7 @@ def test_equal_models_do_not_differ_by_rounding():
     twins = pl.concat([tests, tests.with_columns(model=pl.lit("twin"))])
     lacking = twins.filter((pl.col("model") == "m0") | (pl.col("study_id") != "s0"))
     for table in (twins, lacking):
-        found = model_differences(table, resample=BY_STUDY).collect()
+        found = model_differences(table, resample=BY_STUDY)
         assert found["delta"].to_list() == [0.0, 0.0]
         assert found["p_value"].to_list() == [1.0, 1.0]
         assert found["std_error"].to_list() == [0.0, 0.0]
@@ -145,23 +144,23 @@ def test_equal_models_do_not_differ_by_rounding():
 
 def test_groups_order_of_rows_and_chunks_of_pairs(monkeypatch):
     tests = pl.concat([studied(seed=seed).with_columns(heat=pl.lit(seed)) for seed in (1, 2)])
-    both = model_differences(tests, by="heat", resample=BY_STUDY, correction="none").collect()
+    both = model_differences(tests, by="heat", resample=BY_STUDY, correction="none")
     assert both.columns[:4] == ["heat", "metric", "left", "right"]
-    alone = model_differences(studied(seed=2), resample=BY_STUDY, correction="none").collect()
+    alone = model_differences(studied(seed=2), resample=BY_STUDY, correction="none")
     second = both.filter(heat=2).drop("heat")
     assert_frame_equal(second, alone, rel_tol=1e-9, abs_tol=1e-12)
     monkeypatch.setattr(paired, "BATCH", 1)
     shuffled = tests.sample(fraction=1.0, shuffle=True, seed=3)
     again = model_differences(shuffled, by="heat", resample=BY_STUDY, correction="none")
-    assert_frame_equal(again.collect(), both, rel_tol=1e-9, abs_tol=1e-9)
+    assert_frame_equal(again, both, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def test_corrections_are_over_all_pairs_and_scores():
     tests = studied()
-    found = model_differences(tests, resample=BY_STUDY, correction="bonferroni").collect()
+    found = model_differences(tests, resample=BY_STUDY, correction="bonferroni")
     expected = [min(1.0, 6 * p) for p in found["p_value"]]
     assert found["p_adjusted"].to_list() == pytest.approx(expected)
-    alone = model_differences(tests, metrics=["pas"], resample=BY_STUDY).collect()
+    alone = model_differences(tests, metrics=["pas"], resample=BY_STUDY)
     ordered = sorted(alone["p_value"])
     holm = np.maximum.accumulate([min(1.0, p * (3 - k)) for k, p in enumerate(ordered)])
     assert sorted(alone["p_adjusted"]) == pytest.approx(holm.tolist())
@@ -174,11 +173,11 @@ def test_what_a_table_can_be_compared_by():
         (tests.drop("effect_d_agent"), ["pas"]),
         (tests.drop("pas", "pi_human"), ["ecs"]),
     ):
-        found = model_differences(table, resample=BY_STUDY).collect()
+        found = model_differences(table, resample=BY_STUDY)
         assert found["metric"].unique(maintain_order=True).to_list() == expected
     normalised = model_differences(tests, metrics=["pas_normalised"], resample=BY_STUDY)
-    means = model_scores(tests).collect()["pas_normalised"]
-    assert normalised.collect()["estimate_left"][0] == pytest.approx(means[0])
+    means = model_scores(tests)["pas_normalised"]
+    assert normalised["estimate_left"][0] == pytest.approx(means[0])
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,7 @@ def test_what_a_table_can_be_compared_by():
 )
 def test_refusals(settings, error, message):
     with pytest.raises(error, match=message):
-        model_differences(studied(), **({"resample": BY_STUDY} | settings)).collect()
+        model_differences(studied(), **({"resample": BY_STUDY} | settings))
 
 
 def test_a_comparison_needs_two_models_and_a_normalised_pas_posteriors():
@@ -218,10 +217,10 @@ def test_type_one_error_is_near_nominal():
         }
     )
     method = ef.Bootstrap(cluster="study_id", n=499)
-    found = model_differences(table, by="run", resample=method).collect()
+    found = model_differences(table, by="run", resample=method)
     # Three standard errors are 0.033; at 30 studies the bootstrap rejects a little too often.
     assert (found["p_value"] <= 0.05).mean() == pytest.approx(0.06, abs=0.035)
     # Pairing pays: the models share what is hard about a study.
-    unpaired = model_scores(table, by=["run", "model"], resample=method).collect()
+    unpaired = model_scores(table, by=["run", "model"], resample=method)
     alone = unpaired.group_by("run").agg((pl.col("pas_std_error") ** 2).sum().sqrt())
     assert found["std_error"].mean() < 0.6 * alone["pas_std_error"].mean()

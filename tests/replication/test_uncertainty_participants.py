@@ -75,7 +75,7 @@ def by_hand(statistics, people, level, by):
 @pytest.mark.parametrize("level", ["model", "domain", "study"])
 def test_each_replicate_as_by_hand(responses, design, people, level):
     found = participant_intervals(responses, design, people, resample=METHOD, level=level)
-    found = found.collect()
+    found = found
     points, group = by_hand(participant_statistics(responses, design), people, level, ["model"])
     assert_frame_equal(found.select(*group, *SCORES), points, rel_tol=1e-9, abs_tol=1e-9)
     statistics = pl.concat(resampled_statistics(responses, design, METHOD))
@@ -105,7 +105,7 @@ def test_percentile_intervals_stand_around_the_estimate(responses, design, peopl
             design,
             people,
             resample=ef.Bootstrap(cluster="participant_id", n=40, seed=2, interval=interval),
-        ).collect()
+        )
         for interval in ("percentile", "basic")
     )
     for name in SCORES:
@@ -126,14 +126,14 @@ def test_participants_are_counted(responses, design, people):
         found = participant_intervals(responses, design, people, resample=METHOD, level=level)
         studies = responses["study_id"].n_unique()
         expected = 60 * studies if count is None else count
-        assert found.collect()["n_clusters"].unique().to_list() == [expected]
+        assert found["n_clusters"].unique().to_list() == [expected]
 
 
 def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, monkeypatch):
-    first = participant_intervals(responses, design, people, resample=METHOD).collect()
+    first = participant_intervals(responses, design, people, resample=METHOD)
     monkeypatch.setattr(draws_module, "_HELD", 5_000)
     shuffled = responses.sample(fraction=1.0, shuffle=True, seed=1)
-    again = participant_intervals(shuffled, design, people, resample=METHOD).collect()
+    again = participant_intervals(shuffled, design, people, resample=METHOD)
     assert_frame_equal(first, again, rel_tol=1e-9, abs_tol=1e-9)
 
 
@@ -144,31 +144,26 @@ def test_posteriors_and_effects_of_people_may_be_given(responses, design, people
                 log_bayes_factor_agent=pl.lit(None, pl.Float64)
             )
         )
-    ).collect()
+    )
     given = finished.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
     from_statistics, from_posteriors = (
-        participant_intervals(responses, design, each, resample=METHOD).collect()
-        for each in (people, given)
+        participant_intervals(responses, design, each, resample=METHOD) for each in (people, given)
     )
     assert_frame_equal(from_statistics, from_posteriors, rel_tol=1e-9, abs_tol=1e-9)
     two_way = given.select(*KEYS, "pi_human")
-    found = participant_intervals(responses, design, two_way, resample=METHOD).collect()
+    found = participant_intervals(responses, design, two_way, resample=METHOD)
     assert found["ecs"].null_count() == len(found)
     assert found["ecs_lower"].null_count() == len(found)
     assert found["pas"].null_count() == 0
 
 
 def test_a_human_side_for_each_model_and_one_that_repeats(responses, design, people):
-    once = participant_intervals(responses, design, people, resample=METHOD).collect()
+    once = participant_intervals(responses, design, people, resample=METHOD)
     models = responses.select("model").unique()
     each = people.join(models, how="cross")
-    assert_frame_equal(
-        participant_intervals(responses, design, each, resample=METHOD).collect(), once
-    )
+    assert_frame_equal(participant_intervals(responses, design, each, resample=METHOD), once)
     twice = pl.concat([people, people])
-    assert_frame_equal(
-        participant_intervals(responses, design, twice, resample=METHOD).collect(), once
-    )
+    assert_frame_equal(participant_intervals(responses, design, twice, resample=METHOD), once)
     other = pl.concat([people, people[:1].with_columns(stat_human=pl.lit(9.9))])
     with pytest.raises(ParameterError, match=r"a test twice, and not alike: study_id='"):
         participant_intervals(responses, design, other, resample=METHOD)
@@ -177,14 +172,14 @@ def test_a_human_side_for_each_model_and_one_that_repeats(responses, design, peo
 def test_without_keys_all_participants_are_one_model(responses, design, people):
     one = responses.filter(pl.col("model") == responses["model"][0])
     alone = participant_intervals(one.drop("model"), design, people, resample=METHOD, by=None)
-    named = participant_intervals(one, design, people, resample=METHOD).collect()
-    assert_frame_equal(alone.collect(), named.drop("model"), rel_tol=1e-9, abs_tol=1e-12)
+    named = participant_intervals(one, design, people, resample=METHOD)
+    assert_frame_equal(alone, named.drop("model"), rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_studies_feed_the_pooling_by_inverse_variance(responses, design, people):
     studies = participant_intervals(responses, design, people, resample=METHOD, level="study")
     pooled = studies.group_by("model").agg(inverse_variance_pas(std_error="pas_std_error"))
-    pooled = pooled.unnest("inverse_variance_pas").collect()
+    pooled = pooled.unnest("inverse_variance_pas")
     assert pooled["pas"].is_between(0.0, 1.0).all()
     assert pooled["std_error"].min() > 0
 
@@ -207,7 +202,7 @@ def test_studies_feed_the_pooling_by_inverse_variance(responses, design, people)
 def test_refusals(responses, design, people, change, error, message):
     settings = {"resample": METHOD} | change
     with pytest.raises(error, match=message):
-        participant_intervals(responses, design, people, **settings).collect()
+        participant_intervals(responses, design, people, **settings)
 
 
 def test_refusals_of_tables(responses, design, people):
@@ -223,7 +218,7 @@ def test_refusals_of_tables(responses, design, people):
 
 
 def test_random_alignment_is_of_the_pooled_participants(responses, design, people):
-    found = random_alignment(responses, design, people, n=25, seed=3).collect()
+    found = random_alignment(responses, design, people, n=25, seed=3)
     assert found["metric"].to_list() == SCORES
     pooled = responses.with_columns(who=pl.concat_str("model", "participant_id", separator="\x1f"))
     method = ef.Bootstrap(cluster="who", n=25, seed=3)
@@ -240,7 +235,7 @@ def test_random_alignment_is_of_the_pooled_participants(responses, design, peopl
 
 def test_random_alignment_by_groups_and_studies(responses, design, people):
     two = pl.concat([responses.with_columns(heat=pl.lit(heat)) for heat in (0.0, 1.0)])
-    found = random_alignment(two, design, people, by="heat", level="study", n=10).collect()
+    found = random_alignment(two, design, people, by="heat", level="study", n=10)
     assert found.columns[:3] == ["heat", "study_id", "metric"]
     assert len(found) == 2 * responses["study_id"].n_unique() * 3
     halves = [found.filter(heat=heat).drop("heat") for heat in (0.0, 1.0)]
@@ -268,7 +263,7 @@ def test_bootstrap_moments_as_numpy_has_them():
     found = bootstrap_moments(pl.DataFrame({"x": values}), pl.col("x").median(), n=50, seed=9)
     drawn = np.random.RandomState(9).randint(0, 12, size=(50, 12))
     medians = np.median(values[drawn], axis=1)
-    row = found.collect().row(0, named=True)
+    row = found.row(0, named=True)
     assert row["mean"] == pytest.approx(medians.mean(), abs=1e-12)
     assert row["std_error"] == pytest.approx(medians.std(ddof=1), abs=1e-12)
     assert row["n_replicates"] == 50
@@ -280,16 +275,16 @@ def test_bootstrap_moments_as_numpy_has_them():
 )
 def test_bootstrap_moments_of_nothing(room, expected):
     empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
-    assert room.bootstrap_moments(empty, pl.col("x").mean()).collect().row(0) == expected
+    assert room.bootstrap_moments(empty, pl.col("x").mean()).row(0) == expected
 
 
 def test_bootstrap_moments_where_every_replicate_fails():
     table = pl.DataFrame({"k": ["a"] * 3 + ["b"] * 3, "x": [1.0, 2.0, 3.0] * 2})
     broken = pl.when(pl.col("k").first() == "a").then(pl.col("x").sum()).otherwise(float("inf"))
-    found = humanstudy_bench.bootstrap_moments(table, broken, by="k", n=20).collect()
+    found = humanstudy_bench.bootstrap_moments(table, broken, by="k", n=20)
     assert found["k"].to_list() == ["a", "b"]
     assert found.row(1)[1:] == (float("inf"), 0.0, 0)
-    documented = bootstrap_moments(table, broken, by="k", n=20).collect()
+    documented = bootstrap_moments(table, broken, by="k", n=20)
     assert documented.row(1)[1:] == (None, None, 0)
     assert documented.row(0)[1:] == found.row(0)[1:]
 
@@ -299,6 +294,6 @@ def test_intervals_keep_to_the_range_of_the_scores(interval):
     data = Path(__file__).parents[2] / "data/replication_tests.parquet"
     tests = ef.replication.with_evidence(pl.read_parquet(data))
     method = ef.Bootstrap(cluster="study_id", n=100, interval=interval)
-    found = ef.replication.ecs(tests.collect(), resample=method).collect()
+    found = ef.replication.ecs(tests, resample=method)
     assert found["ecs_upper"].max() == 1.0
     assert found["ecs_lower"].min() >= -1.0

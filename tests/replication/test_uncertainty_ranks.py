@@ -26,7 +26,7 @@ def constant(**shares):
 
 
 def test_models_far_apart_have_one_rank_each():
-    found = model_scores(constant(a=0.2, b=0.8, c=0.5), resample=METHOD).collect()
+    found = model_scores(constant(a=0.2, b=0.8, c=0.5), resample=METHOD)
     assert found.columns[-7:] == ["n_clusters", *COLUMNS]
     assert found["model"].to_list() == ["a", "b", "c"]
     for name in ("rank", *RANKS):
@@ -38,16 +38,14 @@ def test_models_far_apart_have_one_rank_each():
 def test_equal_models_share_every_rank():
     studies = constant(a=0.5)
     both = pl.concat([studies, studies.with_columns(model=pl.lit("b"))])
-    found = model_scores(both, resample=METHOD).collect()
+    found = model_scores(both, resample=METHOD)
     assert found.select(COLUMNS).rows() == [(1, 1, 1, 1, 2, True)] * 2
 
 
 def test_ranks_are_those_of_naive_replicates():
     tests = studied(models=5)
-    found = model_scores(tests, resample=METHOD).collect()
-    drawn = np.array(
-        [model_scores(t).collect()["pas"] for t in drawn_tables(METHOD, tests, ["study_id"])]
-    )
+    found = model_scores(tests, resample=METHOD)
+    drawn = np.array([model_scores(t)["pas"] for t in drawn_tables(METHOD, tests, ["study_id"])])
     points, board = found["pas"].to_numpy(), np.zeros(5, dtype=np.int64)
     lower, upper = rank_intervals(drawn, board, METHOD.level)
     least, most = rank_sets(points, drawn, board, METHOD.level)
@@ -60,23 +58,23 @@ def test_ranks_are_those_of_naive_replicates():
 def test_ranks_are_within_the_other_keys_and_domains():
     tests = studied(models=3, studies=8)
     two = pl.concat([tests.with_columns(heat=pl.lit(heat)) for heat in (0, 1)])
-    whole = model_scores(tests, resample=METHOD).collect().select("model", *COLUMNS)
-    by_heat = model_scores(two, by=["heat", "model"], resample=METHOD).collect()
+    whole = model_scores(tests, resample=METHOD).select("model", *COLUMNS)
+    by_heat = model_scores(two, by=["heat", "model"], resample=METHOD)
     for heat in (0, 1):
         assert by_heat.filter(heat=heat).select("model", *COLUMNS).equals(whole)
     runs = model_scores(two, by=[pl.format("{}-{}", "model", "heat").alias("run")], resample=METHOD)
-    assert sorted(runs.collect()["rank"]) == [1, 1, 3, 3, 5, 5]
-    domains = domain_scores(tests, resample=METHOD).collect()
+    assert sorted(runs["rank"]) == [1, 1, 3, 3, 5, 5]
+    domains = domain_scores(tests, resample=METHOD)
     for (_,), part in domains.group_by("domain"):
         assert sorted(part["rank"]) == [1, 2, 3]
-    alone = model_scores(tests, by=[], resample=METHOD).collect()
+    alone = model_scores(tests, by=[], resample=METHOD)
     assert alone.select(COLUMNS).row(0) == (1, 1, 1, 1, 1, True)
 
 
 def test_nothing_is_certain_of_a_model_of_one_study_or_none():
     none = pl.DataFrame({"model": ["d"], "study_id": [0], "pas": [None]}, strict=False)
     studies = pl.concat([constant(a=0.2, b=0.8), constant(c=0.9)[:1], none], how="vertical_relaxed")
-    found = model_scores(studies, resample=METHOD).collect()
+    found = model_scores(studies, resample=METHOD)
     assert found["rank"].to_list() == [3, 2, 1, None]
     assert found["rank_lower"].to_list()[2:] == [None, None]
     sets = found.select("rank_set_lower", "rank_set_upper", "tied_with_best").rows()
@@ -87,5 +85,5 @@ def test_nothing_is_certain_of_a_model_of_one_study_or_none():
 def test_ranks_do_not_hang_on_the_interval(interval):
     method = ef.Bootstrap(cluster="finding_id", n=40, seed=5, interval=interval)
     plain = ef.Bootstrap(cluster="finding_id", n=40, seed=5)
-    found = [model_scores(studied(), resample=m).collect().select(COLUMNS) for m in (method, plain)]
+    found = [model_scores(studied(), resample=m).select(COLUMNS) for m in (method, plain)]
     assert found[0].equals(found[1])

@@ -69,9 +69,9 @@ def check(found, tables, keys, names):
 def test_pas_of_models_as_a_naive_bootstrap(cluster, settings, room):
     tests = studied()
     method, columns, stratum = NAIVE[cluster]
-    found = room.model_scores(tests, resample=method, **settings).collect()
+    found = room.model_scores(tests, resample=method, **settings)
     tables = [
-        room.model_scores(table, **settings).collect()
+        room.model_scores(table, **settings)
         for table in drawn_tables(method, tests, columns, stratum)
     ]
     check(found, tables, ["model"], ["pas", "pas_normalised"])
@@ -79,9 +79,9 @@ def test_pas_of_models_as_a_naive_bootstrap(cluster, settings, room):
 
 def test_pas_of_domains_draws_studies_within_them():
     tests = studied(studies=7)
-    found = domain_scores(tests, resample=BY_STUDY).collect()
+    found = domain_scores(tests, resample=BY_STUDY)
     drawn = drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
-    tables = [domain_scores(table).collect() for table in drawn]
+    tables = [domain_scores(table) for table in drawn]
     check(found, tables, ["model", "domain"], ["pas", "pas_normalised"])
     assert found.filter(model="m0")["n_clusters"].to_list() == [4, 3]
 
@@ -91,20 +91,20 @@ def test_pas_of_domains_draws_studies_within_them():
 def test_ecs_as_a_naive_bootstrap(cluster, room):
     tests = studied()
     method, columns, stratum = NAIVE[cluster]
-    found = room.ecs(tests, resample=method).collect()
-    tables = [room.ecs(table).collect() for table in drawn_tables(method, tests, columns, stratum)]
+    found = room.ecs(tests, resample=method)
+    tables = [room.ecs(table) for table in drawn_tables(method, tests, columns, stratum)]
     check(found, tables, ["model"], ["ecs", "pearson", "slope", "intercept"])
 
 
 def test_ecs_of_domains_and_of_studies_as_naive_bootstraps():
     tests = studied()
-    found = ecs(tests, "domain", resample=BY_STUDY).collect()
+    found = ecs(tests, "domain", resample=BY_STUDY)
     drawn = drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
-    tables = [ecs(table, "domain").collect() for table in drawn]
+    tables = [ecs(table, "domain") for table in drawn]
     check(found, tables, ["model", "domain"], ["ecs", "slope"])
-    found = ecs(tests, "study", resample=BY_FINDING).collect()
+    found = ecs(tests, "study", resample=BY_FINDING)
     drawn = drawn_tables(BY_FINDING, tests, FINDING, "study_id")
-    tables = [ecs(table, "study").collect() for table in drawn]
+    tables = [ecs(table, "study") for table in drawn]
     # A study of one finding has nothing that varies, and one of two tests no ECS.
     keys = ["model", "study_id"]
     free = tests.group_by("study_id").agg(pl.struct(FINDING).n_unique().alias("findings"))
@@ -123,7 +123,7 @@ def test_pas_and_ecs_as_evaluate_gives_them(interval, stream):
     tests = studied(studies=12, missing=0.0)
     method = ef.Bootstrap(cluster="study_id", n=200, interval=interval, draws=stream, seed=1)
     ends = ["estimate", "std_error", "lower", "upper", "n_clusters"]
-    studies = study_scores(tests).collect()
+    studies = study_scores(tests)
     for frame, metric, found, name in (
         (studies, mean_pas(), model_scores(tests, resample=method), "pas"),
         (
@@ -134,7 +134,7 @@ def test_pas_and_ecs_as_evaluate_gives_them(interval, stream):
         ),
     ):
         long = ef.evaluate(frame, metric, by="model", resample=method).lazy().collect().select(ends)
-        mine = found.collect().select(
+        mine = found.select(
             pl.col(name).alias("estimate"),
             *(pl.col(f"{name}_{end}").alias(end) for end in ends[1:4]),
             "n_clusters",
@@ -150,26 +150,24 @@ def test_poisson_draws():
     method = replace(alike, draws="poisson")
     tests = studied(studies=30)
     ends = ["pas_std_error", "pas_lower", "pas_upper"]
-    ours, theirs = (
-        model_scores(tests, resample=each).collect().select(ends) for each in (method, alike)
-    )
+    ours, theirs = (model_scores(tests, resample=each).select(ends) for each in (method, alike))
     assert_frame_equal(ours, theirs, abs_tol=0.02, rel_tol=0.3)
 
 
 @pytest.mark.parametrize("method", [BY_STUDY, BY_FINDING], ids=["study", "finding"])
 def test_seed_order_of_rows_and_chunks(method, monkeypatch):
     tests = studied()
-    first = model_scores(tests, resample=method).collect(), ecs(tests, resample=method).collect()
+    first = model_scores(tests, resample=method), ecs(tests, resample=method)
     monkeypatch.setattr(uncertainty, "CELLS", 100)
     shuffled = tests.sample(fraction=1.0, shuffle=True, seed=2)
     again = (
-        model_scores(shuffled, resample=method).collect(),
-        ecs(shuffled, resample=method).collect(),
+        model_scores(shuffled, resample=method),
+        ecs(shuffled, resample=method),
     )
     for one, other in zip(first, again, strict=True):
         assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9)
     other = ef.Bootstrap(cluster=method.cluster, n=25, seed=6, interval="percentile")
-    moved = model_scores(tests, resample=other).collect()
+    moved = model_scores(tests, resample=other)
     assert (moved["pas_std_error"] != first[0]["pas_std_error"]).all()
 
 
@@ -178,8 +176,8 @@ def test_whole_weights_are_repeated_rows_and_zero_weights_none():
     repeated = tests.select(pl.all().repeat_by("times").explode(empty_as_null=False))
     for cluster in NAIVE:
         method = NAIVE[cluster][0]
-        weighted = model_scores(tests, weight="times", resample=method).collect()
-        plain = model_scores(repeated, resample=method).collect()
+        weighted = model_scores(tests, weight="times", resample=method)
+        plain = model_scores(repeated, resample=method)
         names = [name for name in plain.columns if name.startswith(("pas", "n_clusters"))]
         assert_frame_equal(weighted.select(names), plain.select(names), rel_tol=1e-9)
 
@@ -187,10 +185,10 @@ def test_whole_weights_are_repeated_rows_and_zero_weights_none():
 def test_all_models_see_the_same_draws():
     tests = studied(models=1, missing=0.0)
     twins = pl.concat([tests, tests.with_columns(model=pl.lit("twin"))])
-    found = model_scores(twins, resample=BY_STUDY).collect()
+    found = model_scores(twins, resample=BY_STUDY)
     assert_frame_equal(found[:1].drop("model"), found[1:].drop("model"))
     fewer = twins.filter((pl.col("model") == "m0") | (pl.col("study_id") != "s0"))
-    lacking = model_scores(fewer, resample=BY_STUDY).collect()
+    lacking = model_scores(fewer, resample=BY_STUDY)
     assert lacking["n_clusters"].to_list() == [6, 5]
     assert_frame_equal(found[:1], lacking[:1])
     assert lacking["pas_std_error"].null_count() == 0
@@ -204,7 +202,7 @@ def test_a_model_with_one_study_has_no_spread_and_may_be_missing_from_replicates
             "pas": [0.2, 0.5, 0.8, 0.4],
         }
     )
-    found = model_scores(studies, resample=ef.Bootstrap(cluster="study_id", n=500)).collect()
+    found = model_scores(studies, resample=ef.Bootstrap(cluster="study_id", n=500))
     assert found["pas_std_error"].is_null().to_list() == [False, True]
     assert found["pas_lower"].is_null().to_list() == [False, True]
     assert found["n_clusters"].to_list() == [3, 1]
@@ -220,11 +218,11 @@ def test_studies_without_pas_and_models_without_any():
             "pas": [0.2, None, 0.8, None, None, float("nan")],
         }
     )
-    found = model_scores(studies, resample=BY_STUDY).collect()
+    found = model_scores(studies, resample=BY_STUDY)
     assert found["n_clusters"].to_list() == [2, 0]
     assert found.select("pas_lower", "pas_std_error", "pas").row(1) == (None, None, None)
     empty = studies.with_columns(effect_d_human=pl.lit(None), effect_d_agent=pl.lit(None))
-    nothing = ecs(empty.with_columns(finding_id=pl.lit("F")), resample=BY_STUDY).collect()
+    nothing = ecs(empty.with_columns(finding_id=pl.lit("F")), resample=BY_STUDY)
     assert nothing["ecs_std_error"].null_count() == 2
     assert nothing["n_clusters"].to_list() == [0, 0]
 
@@ -232,18 +230,15 @@ def test_studies_without_pas_and_models_without_any():
 def test_draws_within_domains_serve_every_metric():
     tests = studied(studies=9)
     method = replace(BY_STUDY, within="domain")
-    studies = study_scores(tests).collect()
+    studies = study_scores(tests)
     found = ef.evaluate(studies, mean_pas(), by="model", resample=method)
-    drawn = [
-        model_scores(table).collect()
-        for table in drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
-    ]
+    drawn = [model_scores(table) for table in drawn_tables(BY_STUDY, tests, ["study_id"], "domain")]
     named = {"estimate": "pas", "std_error": "pas_std_error", "drop_rate": "pas_drop_rate"}
     named |= {"lower": "pas_lower", "upper": "pas_upper"}
     check(found.rename(named), drawn, ["model"], ["pas"])
     assert found["n_clusters"].to_list() == [9] * 3
     by_domain = ef.evaluate(studies, mean_pas(), by=["model", "domain"], resample=method)
-    ours = domain_scores(tests, resample=BY_STUDY).collect()
+    ours = domain_scores(tests, resample=BY_STUDY)
     for name in ("std_error", "lower", "upper"):
         assert by_domain[name].to_list() == pytest.approx(ours[f"pas_{name}"].to_list(), abs=1e-12)
     pairs = ef.compare(studies, mean_pas(), between="model", resample=method)
@@ -259,19 +254,19 @@ def test_who_is_alone_in_its_stratum_does_not_vary():
         part=pl.when(pl.col("model") == "m0").then("study_id").otherwise("domain")
     )
     found = ef.evaluate(lone, mean_pas(), by="model", resample=replace(method, within="part"))
-    assert found.collect()["std_error"].is_null().to_list() == [True, False, False]
+    assert found["std_error"].is_null().to_list() == [True, False, False]
 
 
 def test_no_keys():
     tests = studied(models=1).drop("model")
-    assert model_scores(tests, resample=BY_STUDY).collect().columns[:5] == [
+    assert model_scores(tests, resample=BY_STUDY).columns[:5] == [
         "pas",
         "pas_std_error",
         "pas_lower",
         "pas_upper",
         "pas_drop_rate",
     ]
-    assert ecs(tests, resample=BY_FINDING).collect().height == 1
+    assert ecs(tests, resample=BY_FINDING).height == 1
 
 
 def test_effects_that_do_not_vary_within_a_replicate():
@@ -284,7 +279,7 @@ def test_effects_that_do_not_vary_within_a_replicate():
         }
     )
     method = ef.Bootstrap(cluster="study_id", n=200, interval="percentile")
-    found = ecs(tests, resample=method).collect()
+    found = ecs(tests, resample=method)
     # Half of the replicates hold one study, twice: concordance 0, and no correlation.
     assert found["ecs_lower"].item() == 0.0
     assert found["ecs_drop_rate"].item() == 0.0
@@ -305,7 +300,7 @@ def test_rounding_is_not_taken_for_variation():
         }
     )
     method = ef.Bootstrap(cluster="study_id", n=300)
-    found = ecs(tests, resample=method).collect()
+    found = ecs(tests, resample=method)
     # Only replicates of one study, drawn three times, have humans that do not vary.
     drawn = np.concatenate([*draws.bootstrap_weights(method, pl.Series([*"abc"])).chunks(300)])
     assert drawn.shape == (300, 3)
@@ -317,27 +312,27 @@ def test_bca_of_a_domain_does_not_hang_on_other_domains():
     tests = studied(studies=16, missing=0.0)
     # Counter draws of a domain are a stream of its own.
     method = ef.Bootstrap(cluster="study_id", n=300, interval="bca", draws="counter")
-    both = domain_scores(tests, resample=method).collect().filter(domain="d0")
-    alone = domain_scores(tests.filter(domain="d0"), resample=method).collect()
+    both = domain_scores(tests, resample=method).filter(domain="d0")
+    alone = domain_scores(tests.filter(domain="d0"), resample=method)
     assert_frame_equal(both, alone, rel_tol=1e-12)
-    both = ecs(tests, "domain", resample=method).collect().filter(domain="d0")
-    alone = ecs(tests.filter(domain="d0"), "domain", resample=method).collect()
+    both = ecs(tests, "domain", resample=method).filter(domain="d0")
+    alone = ecs(tests.filter(domain="d0"), "domain", resample=method)
     assert_frame_equal(both, alone, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_large_effects_keep_their_digits():
     tests = studied(models=1)
     names = ["ecs_lower", "ecs_upper", "pearson_lower"]
-    plain = ecs(tests, resample=BY_STUDY).collect().select(names)
+    plain = ecs(tests, resample=BY_STUDY).select(names)
     moved = tests.with_columns(pl.col("effect_d_human", "effect_d_agent") + 2.0**20)
-    assert_frame_equal(ecs(moved, resample=BY_STUDY).collect().select(names), plain, rel_tol=1e-6)
+    assert_frame_equal(ecs(moved, resample=BY_STUDY).select(names), plain, rel_tol=1e-6)
 
 
 def test_tests_without_a_study_are_missing_and_not_drawn():
     tests = studied(models=1)
     further = pl.concat([tests, tests[:4].with_columns(study_id=pl.lit(None, pl.String))])
     names = ["ecs", "ecs_lower", "n_clusters"]
-    plain, more = (ecs(each, resample=BY_STUDY).collect() for each in (tests, further))
+    plain, more = (ecs(each, resample=BY_STUDY) for each in (tests, further))
     assert_frame_equal(more.select(names), plain.select(names))
     assert more["n_missing"].item() == plain["n_missing"].item() + 4
 
@@ -405,7 +400,7 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
         }
     )
     method = ef.Bootstrap(cluster="study_id", n=600, interval="bca")
-    found = model_scores(table, by="run", resample=method).collect()
+    found = model_scores(table, by="run", resample=method)
     covered = (found["pas_lower"] <= 0.6) & (found["pas_upper"] >= 0.6)
     # Three standard errors of 400 runs are 0.033; the interval is known to be short at 30 studies.
     assert covered.mean() == pytest.approx(0.94, abs=0.035)
@@ -415,7 +410,7 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
 
 def test_values_do_not_hang_on_the_layout_of_matrices(monkeypatch):
     tests = studied()
-    dense = model_scores(tests, resample=BY_FINDING).collect()
+    dense = model_scores(tests, resample=BY_FINDING)
     monkeypatch.setattr(contraction, "_DENSE", 0)
-    sparse = model_scores(tests, resample=BY_FINDING).collect()
+    sparse = model_scores(tests, resample=BY_FINDING)
     assert_frame_equal(dense, sparse, rel_tol=1e-12)

@@ -31,7 +31,7 @@ def test_replicates_of_too_few(kind):
     responses = pl.DataFrame({**people, **MEASURES[kind]})
     conditions = {"conditions": [["a", "b"]]} if kind != "pearson" else {}
     design = pl.DataFrame({**KEYS, "test_type": [kind], **conditions})
-    found = participant_intervals(responses, design, HUMAN, resample=DRAWS).collect()
+    found = participant_intervals(responses, design, HUMAN, resample=DRAWS)
     assert found["pas"].item() is not None
     assert len(found) == 1
 
@@ -61,8 +61,8 @@ def test_rows_without_three_way_posteriors_have_two_way_ones():
     ways = {f"pi_{way}_{side}": [0.5, None] for way in ("plus", "minus") for side in SIDES}
     zero = {f"pi_zero_{side}": [0.0, None] for side in SIDES}
     tests = pl.DataFrame({**ways, **zero, "pi_human": [1.0, 0.9], "pi_agent": [1.0, 0.8]})
-    assert with_pas(tests).collect()["pas"].to_list() == pytest.approx([0.5, 0.74])
-    assert with_pas(tests, ways="three").collect()["pas"].to_list() == [0.5, None]
+    assert with_pas(tests)["pas"].to_list() == pytest.approx([0.5, 0.74])
+    assert with_pas(tests, ways="three")["pas"].to_list() == [0.5, None]
 
 
 SIDES = ("human", "agent")

@@ -122,7 +122,7 @@ def replication(tests: pl.DataFrame) -> pl.DataFrame:
     models = ef.replication.model_scores(agreed, resample=resample, study_rule="mean_z")
     effects = ef.replication.ecs(agreed, "domain", by="model")
     lin = ef.evaluate(agreed, ef.concordance_correlation("effect_d_human", "effect_d_agent"))
-    return pl.concat([models, effects, lin], how="diagonal").collect()
+    return pl.concat([models, effects, lin], how="diagonal")
 
 
 def contracts(frame: pl.LazyFrame) -> str:

@@ -20,7 +20,7 @@ ef.variant(ef.coverage, nam="share", named=1)("prediction").metrics()  # error: 
 
 # texts that are none of the choices
 ef.aurc(convention="trapezoid")  # error: arg-type
-ef.replication.with_evidence(items, missing_agent="none")  # error: arg-type
+ef.replication.with_evidence(items, missing_agent="none")  # error: call-overload
 ef.survey.leaderboard(items, "segments")  # error: call-overload
 ef.survey.baseline(items, "margin")  # error: call-overload
 ef.rag.label(items, mode="loose")  # error: call-overload
@@ -42,7 +42,7 @@ ef.aurc("loss", "confidence", "weight")  # error: call-arg
 ef.selective.rc_curve(items, "loss", "confidence", "mode")  # error: call-overload
 ef.rag.rates(items, "mode")  # error: call-overload
 ef.survey.score(items, "reference")  # error: call-overload
-ef.replication.ecs(items, "domain", "model")  # error: call-arg
+ef.replication.ecs(items, "domain", "model")  # error: call-overload
 
 # values of another type
 ef.evaluate(items, "aurc")  # error: arg-type
@@ -55,7 +55,7 @@ ef.merge([items, items])  # error: call-overload
 ef.risk_at("0.5")  # error: arg-type
 ef.Bootstrap(cluster="item", n="1000")  # error: arg-type
 ef.log_bayes_factor_t(2.3, "n")  # error: arg-type
-ef.replication.model_scores(items, resample=True)  # error: arg-type
+ef.replication.model_scores(items, resample=True)  # error: call-overload
 ef.metric(direction="none", range=(0, 1), name=3)  # error: arg-type
 ef.State(sums={"rows": 1}, finish=lambda t: t.rows)  # error: dict-item
 ef.State(sums={"rows": pl.len()}, finish=lambda t: 1.0)  # error: arg-type, return-value
@@ -69,7 +69,7 @@ ef.evaluate(items.lazy(), ef.aurc).write_parquet("aurc.parquet")  # error: attr-
 ef.finish(ef.partial(items.lazy(), ef.aurc)).to_pandas()  # error: attr-defined
 ef.survey.leaderboard(items.lazy()).item()  # error: attr-defined
 ef.rag.label(items.lazy()).rows()  # error: attr-defined
-ef.replication.ecs(items).row(0)  # error: attr-defined
+ef.replication.ecs(items.lazy()).row(0)  # error: attr-defined
 ef.selective.rc_curve(items.lazy()).to_dicts()  # error: attr-defined
 
 # arguments that must be given

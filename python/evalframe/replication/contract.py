@@ -13,6 +13,7 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.replication.agreement.directions import both_sides_rule
 from evalframe.replication.bayes_factors.kinds import ROLES, arguments, possible_tests
@@ -234,6 +235,7 @@ def samples_of_design() -> pl.Expr:
     return pl.coalesce(named, pl.col("samples").cast(pl.String), pl.lit("independent"))
 
 
+@like_input
 def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
     """The tests that some models have and others lack.
 
@@ -243,14 +245,14 @@ def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
         model: Who was tested.
 
     Returns:
-        The model and the test, sorted; no row where all models have all tests. Lazy.
+        The model and the test, sorted; no row where all models have all tests.
 
     Raises:
         MissingColumnsError: There is no model, or no column of a test.
 
     Examples:
         >>> tests = pl.DataFrame({"model": ["a", "a", "b"], "study_id": ["s1", "s2", "s1"]})
-        >>> missing_tests(tests).collect().rows()
+        >>> missing_tests(tests).rows()
         [('b', 's2')]
     """
     table = lazy(tests)

@@ -12,6 +12,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import check_both_sides
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
@@ -35,6 +36,7 @@ _NUMBERS = (*(f"{name}_{side}" for side in SIDES for name in _EVIDENCE), *HUMAN,
 """Numeric columns that a table may have in addition to statistics."""
 
 
+@like_input
 def with_evidence(
     tests: Frame,
     *,
@@ -60,7 +62,7 @@ def with_evidence(
         missing_agent: Posterior of an agent without a Bayes factor; see `with_posteriors`.
 
     Returns:
-        The table with the columns that these functions add. Lazy; computed at once.
+        The table with the columns that these functions add. Computed at once.
 
     Raises:
         MissingColumnsError: PAS is missing, and there is nothing to compute it from.
@@ -84,7 +86,7 @@ def with_evidence(
         ...     }
         ... )
         >>> result = with_evidence(tests).select("pi_human", "pi_agent", "pas", "effect_d_agent")
-        >>> result.collect().select(pl.all().round(4)).row(0)
+        >>> result.select(pl.all().round(4)).row(0)
         (0.9904, 0.7686, 0.7633, 0.559)
     """
     lazy = tables.lazy(tests)

@@ -49,9 +49,9 @@ def test_published_scores_are_tables(tmp_path):
     assert results.findings.rows() == [("b", "study_001", 0, None, "F1", 0.25, 2)]
     assert results.domains.rows() == [("b", "Cognition", 0.25), ("b", "Strategic", 0.75)]
     assert results.pooling is None
-    again = model_scores(results.studies.select("model", "study_id", "pas")).collect()
+    again = model_scores(results.studies.select("model", "study_id", "pas"))
     assert again["pas"].to_list() == [0.5]
-    assert study_scores(results.findings).collect()["pas"].to_list() == [0.25]
+    assert study_scores(results.findings)["pas"].to_list() == [0.25]
 
 
 @pytest.mark.parametrize(

@@ -52,13 +52,13 @@ def test_scores_are_those_of_the_package():
     results = result_tables(table_of())
     assert_frame_equal(
         results.studies.select("model", "study_id", "pas"),
-        study_scores(table_of()).select("model", "study_id", "pas").collect(),
+        study_scores(table_of()).select("model", "study_id", "pas"),
     )
     assert_frame_equal(
         results.models.select("model", "pas"),
-        model_scores(table_of()).select("model", "pas").collect(),
+        model_scores(table_of()).select("model", "pas"),
     )
-    assert results.models["ecs"].to_list() == ecs(table_of()).collect()["ecs"].to_list()
+    assert results.models["ecs"].to_list() == ecs(table_of())["ecs"].to_list()
 
 
 def test_scores_by_the_rules_of_the_original():

@@ -256,5 +256,5 @@ def test_what_stands_for_a_pas(pas, score, wanted, mean, weighted):
     types = {"study_id": pl.String, "finding_id": pl.String, "pas": pl.Float64, "score": pl.Float64}
     test = pl.DataFrame([("s", "F1", pas, score)], schema=types, orient="row")
     for rule, value in (("mean_z", wanted), ("mean", mean), ("weighted_mean", weighted)):
-        found = humanstudy_bench.finding_scores(test, rule=rule, finding_key="finding_id").collect()
+        found = humanstudy_bench.finding_scores(test, rule=rule, finding_key="finding_id")
         assert found["pas"].item() == value, rule

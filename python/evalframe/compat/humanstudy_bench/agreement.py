@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.frames import like_input
 from evalframe.core.metric import Metric
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
@@ -124,6 +125,7 @@ def posteriors_of(
     return [effect, *split_ways(effect, none, side)]
 
 
+@like_input
 def with_posteriors(
     tests: Frame,
     *,
@@ -166,6 +168,7 @@ def pas_three_way(human: ThreeWay = HUMAN, agent: ThreeWay = AGENT) -> pl.Expr:
     return (plus + minus + zero).alias("pas")
 
 
+@like_input
 def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
     """`ef.replication.with_pas` by `pas` or `pas_three_way` here.
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.agreement import pas_of_posteriors, pas_ratio
+from evalframe.core.frames import like_input
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.ecs import ecs_rows, ecs_table
 from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
@@ -68,6 +69,7 @@ SETTINGS = Settings("mean_z", "mean_z", "composite", "chance")
 """The defaults of the published code."""
 
 
+@like_input
 def finding_scores(
     tests: Frame,
     *,
@@ -85,7 +87,7 @@ def finding_scores(
         >>> import polars as pl
         >>> from evalframe.compat import humanstudy_bench
         >>> tests = pl.DataFrame({"study_id": "s1", "finding_id": "F1", "pas": [0.9, None]})
-        >>> humanstudy_bench.finding_scores(tests).collect()["pas"].round(3).to_list()
+        >>> humanstudy_bench.finding_scores(tests)["pas"].round(3).to_list()
         [0.75]
     """
     settings = Settings(rule, finding_key=finding_key, missing=missing)
@@ -93,6 +95,7 @@ def finding_scores(
     return _findings_of(rows).result(rows.finding)
 
 
+@like_input
 def study_scores(
     scores: Frame,
     *,
@@ -109,6 +112,7 @@ def study_scores(
     return studies_of(rows).result(rows.study)
 
 
+@like_input
 def domain_scores(
     scores: Frame,
     *,
@@ -126,6 +130,7 @@ def domain_scores(
     return mean_scores("domain_scores", rows, scored_studies, ["domain"], resample)
 
 
+@like_input
 def model_scores(
     scores: Frame,
     *,
@@ -221,6 +226,7 @@ def _z_of_pas(pas: pl.Expr) -> pl.Expr:
     return clamped_fisher_z((2.0 * pas - 1.0).fill_nan(1.0))
 
 
+@like_input
 def ecs(
     tests: Frame,
     level: EcsLevel = "overall",
@@ -242,7 +248,7 @@ def ecs(
         >>> from evalframe.compat import humanstudy_bench
         >>> tests = pl.DataFrame({"study_id": "s1", "finding_id": ["F1", "F2", "F3"]})
         >>> tests = tests.with_columns(effect_d_human=pl.lit(0.5), effect_d_agent=pl.lit(0.4))
-        >>> humanstudy_bench.ecs(tests).collect()["ecs"].to_list()
+        >>> humanstudy_bench.ecs(tests)["ecs"].to_list()
         [1.0]
     """
     rows = effect_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight)

@@ -23,6 +23,7 @@ from evalframe.compat.humanstudy_bench.scores import (
     scored_studies,
     study_scores,
 )
+from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
 from evalframe.replication import uncertainty
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
@@ -70,6 +71,7 @@ CHAIN = Chain(
 """The functions of the published program from test statistics to scores."""
 
 
+@like_input
 def with_evidence(
     tests: Frame,
     *,
@@ -86,6 +88,7 @@ def with_evidence(
     return evidence_by(CHAIN, table, human_prior_odds, agent_prior_odds, missing_agent)
 
 
+@like_input
 def model_differences(
     scores: Frame,
     *,
@@ -119,6 +122,7 @@ def model_differences(
     )
 
 
+@like_input
 def participant_intervals(
     responses: Frame,
     design: Frame,
@@ -145,6 +149,7 @@ def participant_intervals(
     return with_participant_spreads(pipeline, responses, design, by, resample)
 
 
+@like_input
 def random_alignment(
     responses: Frame,
     design: Frame,
@@ -176,6 +181,7 @@ def random_alignment(
     )
 
 
+@like_input
 def bootstrap_moments(
     rows: Frame, statistic: pl.Expr, *, by: By = None, n: int = 1000, seed: int = 42
 ) -> pl.LazyFrame:
@@ -189,10 +195,10 @@ def bootstrap_moments(
         >>> from evalframe.compat import humanstudy_bench
         >>> studies = pl.DataFrame({"pas": [0.2]})
         >>> moments = humanstudy_bench.bootstrap_moments(studies, pl.col("pas").std(), n=10)
-        >>> moments.collect().rows()
+        >>> moments.rows()
         [(0.0, 0.0, 0)]
     """
-    moments = uncertainty.bootstrap_moments(rows, statistic, by=by, n=n, seed=seed)
+    moments = uncertainty.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
     keys = Keys.of(by)
     whole = statistic.cast(pl.Float64).alias(":whole")
     table = lazy(rows)

@@ -55,7 +55,7 @@ def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
             agent_prior_odds=job.agent_prior_odds,
             missing_agent=job.missing_agent,
         )
-        evidence: pl.DataFrame = table.lazy().collect()
+        evidence: pl.DataFrame = table.collect()
         return evidence
     # Results have posteriors and p-values. Tests of an unknown type get no effects.
     original = original_type()

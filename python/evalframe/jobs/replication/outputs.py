@@ -101,7 +101,7 @@ class Scores:
                 rule=self._settings.finding_rule,
                 finding_key=self._settings.finding_key,
                 missing=self._settings.missing,
-            ).collect()
+            )
         return self._made["findings"]
 
     def studies(self) -> pl.DataFrame:
@@ -113,7 +113,7 @@ class Scores:
             finding_key=self._settings.finding_key,
             missing=self._settings.missing,
         )
-        return self._complete(scores.collect(), "study")
+        return self._complete(scores, "study")
 
     def domains(self) -> pl.DataFrame:
         """PAS and ECS of domains; empty where there are none."""
@@ -125,7 +125,7 @@ class Scores:
             **asdict(self._settings),
             resample=self._clusters,
         )
-        return self._complete(scores.collect(), "domain")
+        return self._complete(scores, "domain")
 
     def models(self) -> pl.DataFrame:
         """PAS and ECS of models, the best first, and how many tests they lack that others have."""
@@ -136,7 +136,7 @@ class Scores:
                 **asdict(self._settings),
                 resample=self._clusters,
             )
-            counted = self._with_absent(scores.collect())
+            counted = self._with_absent(scores)
             self._made["models"] = self._ranked(self._complete(counted, "overall"))
         return self._made["models"]
 
@@ -151,7 +151,7 @@ class Scores:
                 by=self.by,
                 finding_key=self._settings.finding_key,
                 resample=self._clusters if level in _RESAMPLED else None,
-            ).collect()
+            )
         return self._made[level]
 
     def all_ecs(self) -> pl.DataFrame:
@@ -173,14 +173,14 @@ class Scores:
         if self._clusters is None or not self.by or len(self.models()) < 2:
             return pl.DataFrame()
         between = "model" if "model" in self.by else self.by[0]
-        differences: pl.LazyFrame = self._room.model_differences(
+        differences: pl.DataFrame = self._room.model_differences(
             self.tests,
             resample=self._clusters,
             between=between,
             by=[name for name in self.by if name != between],
             **asdict(self._settings),
         )
-        return differences.collect()
+        return differences
 
     @property
     def _clusters(self) -> ef.Bootstrap | None:
@@ -243,8 +243,8 @@ def absent_tests(tests: pl.LazyFrame, by: Sequence[str]) -> pl.DataFrame:
     if not by:
         return pl.DataFrame()
     who = tests.with_columns(pl.struct(by).alias(_WHO))
-    found = ef.replication.missing_tests(who, model=_WHO).collect()
-    return found.select(pl.col(_WHO).struct.unnest(), pl.exclude(_WHO))
+    missing = ef.replication.missing_tests(who, model=_WHO).collect()
+    return missing.select(pl.col(_WHO).struct.unnest(), pl.exclude(_WHO))
 
 
 _WHO = ":who"

@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
@@ -138,6 +139,7 @@ def ways_of(posterior: ThreeWay) -> list[pl.Expr]:
     return [way.cast(pl.Float64) for way in ways]
 
 
+@like_input
 def with_posteriors(
     tests: Frame,
     *,
@@ -172,7 +174,7 @@ def with_posteriors(
         directions also `pi_plus_human`, `pi_minus_human`, `pi_zero_human` and the same of the
         agent, `direction_human`, `direction_agent`, and, if statistics have a sign,
         `has_direction_conflict`: True if a direction column contradicts it, for example a t that
-        is stored without its sign. Columns of these names are replaced. Lazy.
+        is stored without its sign. Columns of these names are replaced.
 
     Raises:
         ContractError: A test with data on both sides has a direction on one of them.
@@ -187,7 +189,7 @@ def with_posteriors(
         >>> from evalframe.replication.agreement import with_posteriors
         >>> tests = pl.DataFrame({"bayes_factor_human": [1.0, 9.9]})
         >>> tests = tests.with_columns(bayes_factor_agent=pl.Series([1.0, None]))
-        >>> result = with_posteriors(tests).select("pi_human", "pi_agent").collect()
+        >>> result = with_posteriors(tests).select("pi_human", "pi_agent")
         >>> result.select(pl.all().round(4)).rows()
         [(0.9091, 0.5), (0.99, None)]
     """
@@ -257,6 +259,7 @@ def _prior(name: str, default: IntoExpr | float, schema: pl.Schema) -> pl.Expr:
     return pl.col(name).cast(pl.Float64).fill_nan(None).fill_null(odds)
 
 
+@like_input
 def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
     """Add the PAS of each test, computed from the posteriors of both sides.
 
@@ -269,7 +272,7 @@ def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
 
     Returns:
         The table with `pas` (Float64 in [0, 1], null if a posterior is missing or impossible) and
-        `is_two_way` (Boolean, null without a PAS); columns of these names are replaced. Lazy.
+        `is_two_way` (Boolean, null without a PAS); columns of these names are replaced.
 
     Raises:
         MissingColumnsError: A posterior is missing.
@@ -279,7 +282,7 @@ def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
         >>> import polars as pl
         >>> from evalframe.replication.agreement import with_pas
         >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5], "pi_agent": [0.8, 0.8]})
-        >>> with_pas(tests).collect()["pas"].to_list()
+        >>> with_pas(tests)["pas"].to_list()
         [0.8, 0.5]
     """
     check_choice("ways", ways, Ways, optional=True)

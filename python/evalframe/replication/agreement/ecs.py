@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.state import ratio
@@ -36,6 +37,7 @@ LEAST = 3
 X, Y, MASS = ":x", ":y", ":w"
 
 
+@like_input
 def ecs(
     tests: Frame,
     level: EcsLevel = "overall",
@@ -81,7 +83,7 @@ def ecs(
         do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other tests) and
         `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both standard
         deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted by the
-        keys. Lazy.
+        keys.
 
         With `resample` each of `ecs`, `pearson`, `slope` and `intercept` is followed by its
         `_std_error`, `_lower`, `_upper` and `_drop_rate`, and `n_clusters` (Int64, studies or
@@ -109,7 +111,7 @@ def ecs(
         ...     }
         ... )
         >>> result = ecs(tests).select(pl.col("ecs", "slope").round(6), "n_tests", "missing_rate")
-        >>> result.collect().rows()
+        >>> result.rows()
         [(0.571429, 1.0, 3, 0.25)]
     """
     rows = ecs_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight)

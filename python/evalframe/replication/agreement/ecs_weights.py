@@ -8,6 +8,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.scored_tests import FindingKey, check_numbers, keys_of
@@ -27,6 +28,7 @@ _RESERVED = (
 )
 
 
+@like_input
 def with_ecs_weights(
     tests: Frame,
     *,
@@ -48,7 +50,7 @@ def with_ecs_weights(
 
     Returns:
         The table, its rows in their order, with `ecs_weight` (Float64, null for a test without a
-        study, and with `two_level_valid` for one without both effects). Lazy.
+        study, and with `two_level_valid` for one without both effects).
 
     Raises:
         MissingColumnsError: A column is not there.
@@ -59,7 +61,7 @@ def with_ecs_weights(
         >>> from evalframe.replication.agreement import with_ecs_weights
         >>> tests = pl.DataFrame({"study_id": ["s1"] * 3, "finding_id": ["F1", "F1", "F2"]})
         >>> tests = tests.with_columns(effect_d_human=pl.lit(0.5), effect_d_agent=pl.lit(0.4))
-        >>> with_ecs_weights(tests).collect()["ecs_weight"].to_list()
+        >>> with_ecs_weights(tests)["ecs_weight"].to_list()
         [0.25, 0.25, 0.5]
     """
     _, keys, finding = checked_tests(

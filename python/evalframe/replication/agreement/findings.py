@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.state import ratio
 from evalframe.replication.agreement.alignment import HUMAN, pas_of_posteriors
 from evalframe.replication.agreement.pooling import of_a_study
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"
 
 
+@like_input
 def finding_scores(
     tests: Frame,
     *,
@@ -93,7 +95,7 @@ def finding_scores(
         (in [-1, 1], with human posteriors), `z_pas` (Fisher's z of the clamped `pas`),
         `finding_weight` (if the table has it), `n_tests` (Int64, tests included), `n_two_way` (of
         these, tests with a two-way PAS; null if unknown), `n_missing` (missing tests). Sorted by
-        the keys. Lazy.
+        the keys.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -114,7 +116,7 @@ def finding_scores(
         ...     }
         ... )
         >>> findings = finding_scores(tests).with_columns(pl.col("pas").round(12))
-        >>> findings.select("finding_id", "pas", "n_tests", "n_missing").collect().rows()
+        >>> findings.select("finding_id", "pas", "n_tests", "n_missing").rows()
         [('F1', 0.5, 2, 0), ('F2', 0.8, 1, 1)]
     """
     settings = Settings(rule, finding_key=finding_key, missing=missing)

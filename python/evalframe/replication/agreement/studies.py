@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.replication.agreement.findings import findings_of
 from evalframe.replication.agreement.pooling import included, means_of, studies_of
@@ -57,6 +58,7 @@ def domain(study_id: IntoExpr = "study_id") -> pl.Expr:
     return text.replace_strict(DOMAINS, default=None).alias("domain")
 
 
+@like_input
 def study_scores(
     scores: Frame,
     *,
@@ -94,7 +96,7 @@ def study_scores(
         `pas_normalised` (the plain mean, if findings have it), `n_findings` (Int64, findings with a
         PAS), `n_findings_without_data` (findings without a usable test), `n_tests`, `n_two_way` (of
         these, see `finding_scores`), `n_missing` (tests, also those of findings that are not
-        included). Counts are null if a table of findings lacks them. Sorted by the keys. Lazy.
+        included). Counts are null if a table of findings lacks them. Sorted by the keys.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -110,7 +112,7 @@ def study_scores(
         ...     {"study_id": ["s1"] * 3, "finding_id": ["F1", "F2", "F3"], "pas": [0.5, 0.5, 0.995]}
         ... )
         >>> for rule in ("mean", "mean_z"):
-        ...     print(study_scores(tests, rule=rule).collect()["pas"].round(3).to_list())
+        ...     print(study_scores(tests, rule=rule)["pas"].round(3).to_list())
         [0.665]
         [0.854]
     """
@@ -119,6 +121,7 @@ def study_scores(
     return studies_of(rows).result(rows.study)
 
 
+@like_input
 def domain_scores(
     scores: Frame,
     *,
@@ -157,7 +160,7 @@ def domain_scores(
         >>> studies = pl.DataFrame(
         ...     {"study_id": ["s1", "s2", "s3"], "domain": ["a", "a", "b"], "pas": [0.5, 0.7, 0.4]}
         ... )
-        >>> domain_scores(studies).select("domain", "pas", "n_studies").collect().rows()
+        >>> domain_scores(studies).select("domain", "pas", "n_studies").rows()
         [('a', 0.6, 2), ('b', 0.4, 1)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
@@ -165,6 +168,7 @@ def domain_scores(
     return mean_scores("domain_scores", rows, scored_studies, ["domain"], resample)
 
 
+@like_input
 def model_scores(
     scores: Frame,
     *,
@@ -202,7 +206,7 @@ def model_scores(
         studies have it), `n_studies` (Int64, studies with a PAS), `n_studies_without_data`,
         `n_findings`, `n_findings_without_data` (without a usable test), `n_tests`, `n_two_way` (of
         these, see `finding_scores`), `n_missing` (tests, also those of findings and studies that
-        are not included). Counts are null if the table lacks them. Sorted by the keys. Lazy.
+        are not included). Counts are null if the table lacks them. Sorted by the keys.
 
         With `resample` each score is followed by its `_std_error`, `_lower`, `_upper` and
         `_drop_rate`, such as `pas_lower`, null if nothing varies. Then follow `n_clusters` (Int64,
@@ -232,7 +236,7 @@ def model_scores(
         ...         "pas": [0.9, 0.7, 0.5],
         ...     }
         ... )
-        >>> model_scores(tests).select("model", "pas", "n_studies").collect().rows()
+        >>> model_scores(tests).select("model", "pas", "n_studies").rows()
         [('a', 0.8, 2), ('b', 0.5, 1)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.states import States
@@ -39,6 +40,7 @@ Score: TypeAlias = Literal["pas", "pas_normalised", "ecs"]
 Correction: TypeAlias = Literal["holm", "bonferroni", "benjamini_hochberg", "none"]
 
 
+@like_input
 def model_differences(
     scores: Frame,
     *,
@@ -86,7 +88,7 @@ def model_differences(
         `upper` (of delta), `p_value` (two-sided, that delta is 0, by inverting the interval),
         `p_adjusted`, `n_clusters` (Int64, shared studies in which both have the score) and
         `drop_rate`, as in `ef.compare`. Null if undefined: no shared study, or no cluster that
-        could have been another. Sorted. Lazy; the bootstrap is computed at once.
+        could have been another. Sorted. The bootstrap is computed at once.
 
     Raises:
         MissingColumnsError: A column is missing.
@@ -106,7 +108,7 @@ def model_differences(
         ...     }
         ... )
         >>> result = model_differences(studies, resample=ef.Bootstrap(cluster="study_id"))
-        >>> result.select("left", "right", "delta", "lower", "upper", "n_clusters").collect().rows()
+        >>> result.select("left", "right", "delta", "lower", "upper", "n_clusters").rows()
         [('a', 'b', 0.25, 0.0, 0.5, 4)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalframe.core.frames import like_input
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.chain import Chain
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap
 
 
+@like_input
 def participant_intervals(
     responses: Frame,
     design: Frame,
@@ -79,8 +81,8 @@ def participant_intervals(
         by..., `domain` or `study_id`; `pas`, `pas_normalised` and `ecs` (Float64), each followed by
         its `_std_error`, `_lower`, `_upper`, `_drop_rate` and `_bias` (mean of the replicates minus
         the estimate); `n_clusters` (Int64, participants).
-        ECS is null if humans have no effects. Sorted by the keys. Lazy; the bootstrap is computed
-        at once.
+        ECS is null if humans have no effects. Sorted by the keys. The bootstrap is computed at
+        once.
 
     Raises:
         MissingColumnsError: A table lacks a column.
@@ -108,7 +110,7 @@ def participant_intervals(
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "samples": "one"})
         >>> people = pl.DataFrame({**keys, "pi_human": 0.9})
         >>> drawn = ef.Bootstrap(cluster="participant_id", n=200)
-        >>> result = participant_intervals(responses, design, people, resample=drawn).collect()
+        >>> result = participant_intervals(responses, design, people, resample=drawn)
         >>> result.select(pl.col("pas", "pas_std_error").round(2), "n_clusters").rows()
         [(0.88, 0.03, 8)]
     """
@@ -121,6 +123,7 @@ def participant_intervals(
     return with_participant_spreads(pipeline, responses, design, by, resample)
 
 
+@like_input
 def random_alignment(
     responses: Frame,
     design: Frame,
@@ -167,7 +170,7 @@ def random_alignment(
         by..., `domain` or `study_id`; `metric` (`pas`, `pas_normalised`, `ecs`), `mean`, `sd`
         (population standard deviation, of the replicates), `percentile_2_5`, `percentile_5`,
         `median`, `percentile_95`, `percentile_97_5` (Float64, interpolated linearly, null without a
-        replicate) and `n_replicates` (Int64, with a score). Sorted. Lazy; drawn at once.
+        replicate) and `n_replicates` (Int64, with a score). Sorted. Drawn at once.
 
     Raises:
         MissingColumnsError: A table lacks a column.
@@ -184,7 +187,7 @@ def random_alignment(
         >>> from evalframe.replication.uncertainty import random_alignment
         >>> result = random_alignment(
         ...     sample_participants(), sample_designs(), sample_tests(), n=20
-        ... ).collect()
+        ... )
         >>> result.select("metric", "n_replicates").rows()
         [('pas', 20), ('pas_normalised', 20), ('ecs', 20)]
     """

@@ -109,16 +109,16 @@ class Pipeline:
         tests = chain.with_directions(chain.agents_where_humans_tell(tests), ["agent"])
         tests = _with_posteriors(chain, tests, {"agent": self.agent_prior_odds})
         # In memory: both PAS and ECS read it.
-        table = chain.pas(chain.effect_sizes(tests)).collect()
+        table = chain.pas(chain.effect_sizes(tests)).collect().lazy()
         group = [*extra_keys, *self.group]
-        pas = chain.scores[self.level](table, by=by, **self.pooling).lazy().select(*group, *_OF_PAS)
+        pas = chain.scores[self.level](table, by=by, **self.pooling).select(*group, *_OF_PAS)
         concordance = chain.ecs(
             table,
             _ECS_LEVELS[self.level],
             by=by,
             weighting=self.weighting,
             finding_key=self.pooling["finding_key"],
-        ).lazy()
+        )
         concordance = concordance.select(*group, "ecs")
         if not group:
             return pl.concat(pl.collect_all([pas, concordance]), how="horizontal")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evalframe.evaluation import By
 
 
+@like_input
 def bootstrap_moments(
     rows: Frame,
     statistic: pl.Expr,
@@ -38,7 +40,7 @@ def bootstrap_moments(
     Returns:
         by..., `mean` (Float64, of the finite replicates, null without one), `std_error` (their
         standard deviation with ddof 1, null below two) and `n_replicates` (Int64, their number).
-        Sorted by the keys. Lazy; computed at once.
+        Sorted by the keys. Computed at once.
 
     Raises:
         ParameterError: An argument is invalid.
@@ -50,7 +52,7 @@ def bootstrap_moments(
         >>> import polars as pl
         >>> from evalframe.replication.uncertainty import bootstrap_moments
         >>> studies = pl.DataFrame({"pas": [0.2, 0.4, 0.6, 0.8]})
-        >>> bootstrap_moments(studies, pl.col("pas").median()).collect().select(
+        >>> bootstrap_moments(studies, pl.col("pas").median()).select(
         ...     pl.col("mean", "std_error").round(2), "n_replicates"
         ... ).rows()
         [(0.49, 0.15, 1000)]

@@ -82,10 +82,10 @@ def with_ecs_corr(results: Results) -> pl.DataFrame:
 def _ecs_of_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
     """The ECS of the tests of each model and study by two-level weights, as `ecs` gives it."""
     key = pooling.finding_key
-    table: pl.LazyFrame = scores_by(pooling).ecs(
+    effects: pl.DataFrame = scores_by(pooling).ecs(
         _within_runs(tests, pooling), by=_BY, finding_key=key
     )
-    return table.rename({_RUN: "study_id"}).collect()
+    return effects.rename({_RUN: "study_id"})
 
 
 def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
@@ -104,9 +104,9 @@ def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
         rows, every = rows.with_columns(domain()), dict.fromkeys(DOMAINS.values())
     known = rows.filter(pl.col("domain").is_not_null())
     by_study = scores_by(pooling).ecs(rows, "study", by=_BY, finding_key=key)
-    studies = by_run(by_study.collect(), _RUN)
+    studies = by_run(by_study, _RUN)
     by_domain = scores_by(pooling).ecs(known, "domain", by=_BY, finding_key=key)
-    domains = by_run(by_domain.collect(), _RUN)
+    domains = by_run(by_domain, _RUN)
     return {
         run: {
             "ecs_corr": row["ecs"],

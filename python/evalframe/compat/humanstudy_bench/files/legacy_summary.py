@@ -158,7 +158,7 @@ def _models(
     key = pooling.finding_key
     strict = _strict_ecs(tests, "overall", pooling)
     chain = scores_by(pooling).model_scores(
-        tests,
+        tests.lazy(),
         finding_rule="mean",
         study_rule="mean",
         finding_key=key,

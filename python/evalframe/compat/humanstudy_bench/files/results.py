@@ -197,16 +197,16 @@ def result_tables(
     shown_rule = finding_rule or ("weighted_mean" if original else settings.finding_rule)
     completed = completed_tests(tests, original=original)
     findings = room.finding_scores(
-        completed, rule=shown_rule, finding_key=finding_key, missing=settings.missing
+        completed.lazy(), rule=shown_rule, finding_key=finding_key, missing=settings.missing
     )
     scores = room.study_scores(
-        completed,
+        completed.lazy(),
         rule=settings.study_rule,
         finding_rule=settings.finding_rule,
         finding_key=finding_key,
         missing=settings.missing,
     )
-    effects = room.ecs(completed, "study", finding_key=finding_key)
+    effects = room.ecs(completed.lazy(), "study", finding_key=finding_key)
     studies = _studies(completed.lazy(), completed_runs(runs), scores, effects).with_columns(
         pl.coalesce("title", _title(titles or {})).alias("title")
     )
@@ -271,11 +271,11 @@ def _models(
     sums = {name: pl.col(name).sum() for name in TOTALS}
     known = {name: pl.when(pl.col(name).count() > 0).then(total) for name, total in sums.items()}
     totals = studies.lazy().group_by("model").agg(pl.col("n_tests").sum(), **known)
-    effects = room.ecs(tests, finding_key=finding_key)
+    effects = room.ecs(tests.lazy(), finding_key=finding_key)
     concordance = effects.select("model", *_EFFECTS, "missing_rate", n_effects="n_tests")
     order = ["model", "pas", *_EFFECTS, "n_studies", "n_tests", "n_effects", "missing_rate"]
     return (
-        model_scores(studies.select(*STUDY, "pas"))
+        model_scores(studies.lazy().select(*STUDY, "pas"))
         .select("model", "pas", "n_studies")
         .join(concordance, on="model", how="left")
         .join(totals, on="model")
@@ -291,8 +291,8 @@ def _domains(
 ) -> pl.DataFrame:
     """One row per model and domain."""
     known = pl.col("domain").is_not_null()
-    effects = room.ecs(tests.filter(known), "domain", finding_key=finding_key)
-    scores = domain_scores(studies.filter(known).select(*STUDY, "domain", "pas"))
+    effects = room.ecs(tests.lazy().filter(known), "domain", finding_key=finding_key)
+    scores = domain_scores(studies.lazy().filter(known).select(*STUDY, "domain", "pas"))
     keys = ["model", "domain"]
     joined: pl.LazyFrame = effects.select(*keys, "ecs")
     joined = joined.join(scores.select(*keys, "pas"), on=keys, how="left")

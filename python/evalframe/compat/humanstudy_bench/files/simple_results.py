@@ -225,9 +225,9 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
     known = studies.filter(pl.col("domain").is_not_null())
     return Results(
         models=models.select(pl.Series("model", names, dtype=pl.String), pl.all()),
-        domains=domain_scores(known.select("model", "study_id", "domain", "pas"))
-        .select("model", "domain", "pas")
-        .collect(),
+        domains=domain_scores(known.select("model", "study_id", "domain", "pas")).select(
+            "model", "domain", "pas"
+        ),
         studies=studies.select("model", "study_id", "title", "domain", *schema_of(_SCORE_FIELDS)),
         findings=findings,
         tests=pl.DataFrame(schema={"model": pl.String, "study_id": pl.String}),
