@@ -359,3 +359,7 @@ def test_every_variant_is_native_and_row_level():
         expr = confidence(name)
         assert is_row_level(expr)
         assert "python" not in str(expr).lower()
+
+
+def test_the_docstring_names_every_variant():
+    assert all(f"`{name}`" in confidence.__doc__ for name in BASE)

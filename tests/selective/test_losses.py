@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import polars as pl
 import pytest
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.selective.losses import loss
+from evalframe.jobs.selective.job import LossName
+from evalframe.selective.losses import LOSSES, loss
 
 ITEMS = pl.DataFrame({"prediction": [3, None, 1, 0], "label": [1, 2, 1, 3]})
 
@@ -64,3 +66,8 @@ def test_unknown_name():
 def test_scale_must_be_positive(scale):
     with pytest.raises(ParameterError, match="scale must be above 0, got"):
         loss("abs_norm", scale=scale)
+
+
+def test_jobs_and_the_docstring_name_every_loss():
+    assert {*get_args(LossName)} == {*LOSSES}
+    assert all(f"`{name}`:" in loss.__doc__ for name in LOSSES)

@@ -1,4 +1,4 @@
-"""Losses of single items: how far a prediction is from what is true."""
+"""Losses of single items."""
 
 from __future__ import annotations
 
@@ -10,7 +10,23 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.rows import as_expr
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from evalframe.core.typing import IntoExpr
+
+
+def _gap(answered: pl.Expr, true: pl.Expr) -> pl.Expr:
+    # As floats, since unsigned integers cannot hold a negative difference.
+    return answered.cast(pl.Float64) - true.cast(pl.Float64)
+
+
+LOSSES: Mapping[str, Callable[[pl.Expr, pl.Expr, float], pl.Expr]] = {
+    "abs": lambda answered, true, scale: _gap(answered, true).abs(),
+    "abs_norm": lambda answered, true, scale: _gap(answered, true).abs() / scale,
+    "squared": lambda answered, true, scale: _gap(answered, true) ** 2,
+    "zero_one": lambda answered, true, scale: (answered != true).cast(pl.Float64),
+}
+"""Losses of a prediction, a label, and the largest possible difference."""
 
 
 def loss(
@@ -61,16 +77,8 @@ def loss(
     """
     if not scale > 0:
         raise ParameterError(f"scale must be above 0, got {scale!r}; 3 is that of PHQ-8 items")
+    if name not in LOSSES:
+        raise UnknownNameError.of("loss", name, LOSSES)
     answered, true = as_expr(prediction), as_expr(label)
-    # As floats, since unsigned integers cannot hold a negative difference.
-    gap = answered.cast(pl.Float64) - true.cast(pl.Float64)
-    losses = {
-        "abs": gap.abs(),
-        "abs_norm": gap.abs() / scale,
-        "squared": gap**2,
-        "zero_one": (answered != true).cast(pl.Float64),
-    }
-    if name not in losses:
-        raise UnknownNameError.of("loss", name, losses)
     unlabelled = pl.when(answered.is_not_null()).then(float("nan"))
-    return pl.coalesce(losses[name], unlabelled).alias("loss")
+    return pl.coalesce(LOSSES[name](answered, true, scale), unlabelled).alias("loss")
