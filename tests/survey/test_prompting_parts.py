@@ -19,7 +19,7 @@ from evalframe.survey.prompting import (
     population_marginals,
     seeded_sample,
 )
-from evalframe.survey.prompting.sampling import shuffled
+from evalframe.survey.prompting.selection import shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Callable

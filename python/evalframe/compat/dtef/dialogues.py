@@ -32,7 +32,7 @@ ONBOARDING = (
     "what religious group",
     "how would you describe your feelings about AI",
 )
-"""What stands in questions that make the segments, in any case; as in the original program."""
+"""Patterns of questions that ask for the segments, in any case; as in dtef-app."""
 
 _FIXED = {"O1": "language", "O2": "ageGroup", "O3": "gender", "O4": "environment"}
 _CONCERNS = {

@@ -218,7 +218,7 @@ def _quoted() -> pl.Expr:
 
 
 def _all_numbers(inside: pl.Expr) -> pl.Expr:
-    """The numbers between commas, null if a piece is none."""
+    """The numbers between commas, null if a piece is not a number."""
     numbers = inside.str.split(",").list.eval(number(pl.element()))
     return pl.when(~numbers.list.contains(None, nulls_equal=True)).then(numbers)
 

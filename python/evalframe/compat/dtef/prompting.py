@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS
-from evalframe.survey.prompting.context import system_tokens
 from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
 from evalframe.survey.prompting.prompts import Plan, finished, read
 from evalframe.survey.prompting.settings import Settings
+from evalframe.survey.prompting.texts import system_tokens
 from evalframe.survey.prompting.tokens import BUDGET, RESERVES, available_tokens, utf16_units
 from evalframe.survey.scoring import rounded
 from evalframe.survey.surveys.tables import like_survey

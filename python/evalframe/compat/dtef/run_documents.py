@@ -1,4 +1,4 @@
-"""Run results of the original: where they are, and what they say beside scores."""
+"""Documents of run results, and their contents besides scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Result(NamedTuple):
     """A decoded run result."""
 
     name: str
-    """What messages call it."""
+    """The name in messages."""
     content: Mapping[str, Any]
 
 

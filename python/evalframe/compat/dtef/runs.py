@@ -1,4 +1,4 @@
-"""Read run results of the original as tidy tables."""
+"""Run results of dtef-app as tidy tables."""
 
 from __future__ import annotations
 

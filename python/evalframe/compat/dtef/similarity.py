@@ -1,4 +1,4 @@
-"""Similarities of dtef-app 52d79c0, as far as they differ from those of `evalframe.survey`.
+"""Similarities of dtef-app 52d79c0, where they differ from those of `evalframe.survey`.
 
 | | evalframe.survey | dtef |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Summaries of a survey in the format of the original."""
+"""Summaries of a survey in the format of dtef-app."""
 
 from __future__ import annotations
 

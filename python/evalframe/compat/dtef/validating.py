@@ -1,4 +1,4 @@
-"""Validation of survey documents, as the original program does it, and of what it passes over."""
+"""Validation of survey documents as in dtef-app, and of contents that tables cannot hold."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SurveyReport:
 
     @property
     def valid(self) -> bool:
-        """Whether there are no errors."""
+        """True without errors."""
         return not len(self.errors)
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ def validate(path: Sources) -> SurveyReport:
 
 
 def report_on(documents_: Sequence[Document]) -> SurveyReport:
-    """What is wrong with documents that are read already."""
+    """The findings in documents."""
     findings = [
         (document.name, kind, *(_printable(text) for text in strings))
         for document in documents_
@@ -287,7 +287,7 @@ def _of_response(path: str, response: Any, questions: Mapping[str, Any]) -> Iter
 
 
 def _complaint(shares: Any, options: Any) -> str | None:
-    """What is wrong with a distribution."""
+    """The fault of a distribution, or None."""
     if not isinstance(shares, list):
         return "must be an array"
     if not shares:
@@ -306,7 +306,7 @@ def _complaint(shares: Any, options: Any) -> str | None:
 
 
 def entries(value: Any) -> dict[str, Any]:
-    """The entries of an object; those of an array go by their numbers, as in the original."""
+    """The entries of an object; those of an array have their indices as keys."""
     if isinstance(value, list):
         return {str(number): entry for number, entry in enumerate(value)}
     return value if isinstance(value, dict) else {}
@@ -321,7 +321,7 @@ def _is_text(value: Any) -> bool:
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
-    """Whether something is a number, and no boolean."""
+    """True for a number that is not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -330,7 +330,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def is_half(text: Any) -> bool:
-    """Whether something has half of a character, which JSON can write and UTF-8 cannot."""
+    """True if a value has half of a character, which JSON can encode and UTF-8 cannot."""
     try:
         json.dumps(text, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:

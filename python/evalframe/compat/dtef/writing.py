@@ -1,4 +1,4 @@
-"""Surveys, written as files of the original program."""
+"""Surveys written as documents of dtef-app."""
 
 from __future__ import annotations
 

@@ -109,12 +109,12 @@ def baseline(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """What baselines are computed from."""
+    """The inputs of a baseline."""
 
     survey: AnySurvey
     distributions: pl.DataFrame
     weighted: AnySurvey
-    """The answers whose population marginals are taken."""
+    """The answers for population marginals."""
     value: pl.Expr
     is_symmetric: bool
     n: int

@@ -60,7 +60,7 @@ class Pairwise:
         return means
 
     def diagonal(self) -> Bools:
-        """Which cells hold a segment against itself."""
+        """True for cells of a segment against itself."""
         import numpy as np
 
         width = np.repeat(self.sizes, self.sizes)

@@ -167,7 +167,7 @@ def _is_cited() -> pl.Expr:
 
 
 def _vectors(held: pl.DataFrame) -> pl.DataFrame:
-    """What the brackets hold, if that is nothing but numbers."""
+    """The contents of brackets with numbers only."""
     content = plain(pl.col("bracket").str.slice(1, pl.col("bracket").str.len_chars() - 2))
     read = held.select("row", content=content)
     decimal = read.select("row", content=with_points(pl.col("content"))).drop_nulls()

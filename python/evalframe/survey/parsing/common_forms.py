@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.asides import may_have_references
-from evalframe.survey.parsing.characters import text_where
+from evalframe.survey.parsing.characters import may_have_references, text_where
 from evalframe.survey.parsing.ladder import VECTOR
 
 _MARKER = "DISTRIBUTION: ["

@@ -18,7 +18,7 @@ _MOST = 62
 """Options whose numbers fit as bits into one integer."""
 
 _ROUNDING = 0.02
-"""How far from 100 percent rounding takes a sum."""
+"""Relative distance of a sum from 100 percent by rounding."""
 
 _SHORT = r"^[^\p{L}]*\p{L}+(?:[^\p{L}]+\p{L}+){0,2}[^\p{L}]*$"
 """A label of up to three words."""

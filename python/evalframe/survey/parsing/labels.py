@@ -1,4 +1,4 @@
-"""Which option a label names: by all its words, or by a letter or number."""
+"""The option that a label names: by all its words, or by a letter or number."""
 
 from __future__ import annotations
 

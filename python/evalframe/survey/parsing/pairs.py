@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.survey.parsing.asides import without_asides
-from evalframe.survey.parsing.characters import DASHES, QUOTES
+from evalframe.survey.parsing.characters import DASHES, QUOTES, without_asides
 from evalframe.survey.parsing.lists import has_digit, text_lines
 from evalframe.survey.parsing.tables import is_table_row
 

@@ -52,7 +52,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.parsing.asides import without_reasoning, without_references
 from evalframe.survey.parsing.brackets import (
     answer_vectors,
     bracket_vectors,
@@ -60,7 +59,13 @@ from evalframe.survey.parsing.brackets import (
     individual_vectors,
     stands_last,
 )
-from evalframe.survey.parsing.characters import DASHES, QUOTES, text_where
+from evalframe.survey.parsing.characters import (
+    DASHES,
+    QUOTES,
+    text_where,
+    without_reasoning,
+    without_references,
+)
 from evalframe.survey.parsing.common_forms import common_forms, last_lists
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
 from evalframe.survey.parsing.labels import with_options

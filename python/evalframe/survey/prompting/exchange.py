@@ -102,12 +102,12 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
 
 
 def prompt_key(name: str) -> pl.Expr:
-    """What identifies a prompt among those of several configurations."""
+    """The id of a prompt among several configurations."""
     return pl.format("{}/{}", "config_id", "prompt_id").alias(name)
 
 
 def _line() -> list[pl.Expr]:
-    """What a line of JSON holds beside the id."""
+    """The fields of a line of JSON besides the id."""
     system, user = (
         pl.struct(pl.lit(role).alias("role"), pl.col(column).alias("content"))
         for role, column in (("system", "system"), ("user", "prompt"))

@@ -1,4 +1,4 @@
-"""What all respondents answered together."""
+"""The answers of all respondents together."""
 
 from __future__ import annotations
 

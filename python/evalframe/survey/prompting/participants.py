@@ -14,7 +14,7 @@ from evalframe.core.errors import (
     first_few,
 )
 from evalframe.core.tables import lazy
-from evalframe.survey.prompting.sampling import seeded_sample
+from evalframe.survey.prompting.selection import seeded_sample
 from evalframe.survey.surveys.respondents import RESPONDENT
 
 if TYPE_CHECKING:

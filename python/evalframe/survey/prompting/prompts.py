@@ -10,11 +10,18 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS, PROMPTS, config_id
-from evalframe.survey.prompting.context import room_of, system_tokens, with_context
 from evalframe.survey.prompting.participants import N_PARTICIPANTS, OF_SEGMENT, Participants
-from evalframe.survey.prompting.sampling import shuffled
+from evalframe.survey.prompting.selection import shuffled
 from evalframe.survey.prompting.settings import Settings
-from evalframe.survey.prompting.texts import group_texts, item_texts, question_texts, with_texts
+from evalframe.survey.prompting.texts import (
+    group_texts,
+    item_texts,
+    question_texts,
+    room_of,
+    system_tokens,
+    with_context,
+    with_texts,
+)
 from evalframe.survey.prompting.tokens import BUDGET, counted
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_distributions, like_survey

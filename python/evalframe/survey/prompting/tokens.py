@@ -1,4 +1,4 @@
-"""How many tokens a text has, and how many of them are left for context."""
+"""Tokens of texts, and tokens that are left for context."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import IntoExpr
 
 Tokens: TypeAlias = Literal["characters"] | Callable[[pl.Series], pl.Series]
-"""What counts the tokens of a column of texts: four characters to one, or a function of columns."""
+"""Four characters as one token, or a function of a column of texts."""
 
 BUDGET = 4096
 """Tokens of a prompt, its system prompt and its response."""

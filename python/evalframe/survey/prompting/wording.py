@@ -1,4 +1,4 @@
-"""What prompts say, and the columns that fill it in."""
+"""Templates of prompts, and the columns that fill them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ PERSONS: Mapping[str, Wording] = {
         answer="“{option}”",
     ),
 }
-"""How formats show one participant, and what this one answered."""
+"""Templates of formats for one participant."""
 
 QUESTION = "Question to predict:\n{question}\n{options}"
 """The question, if it is the only one."""
@@ -101,7 +101,7 @@ KEYED_QUESTION = 'Question with the key "{question_id}":\n{question}\n{options}'
 """One of several questions."""
 
 SHIFT = "All respondents of the survey together, in the order of the options: [{marginal}]"
-"""What everybody answered, for a prompt that asks how a group differs."""
+"""The answers of all, for a prompt about the difference of a group."""
 
 SYSTEMS: Mapping[str, str] = {
     "distribution": (
@@ -179,7 +179,7 @@ KEYED_REASONED = (
 
 
 def instruction(eval_type: str, *, reasoned: bool, keyed: bool, of_person: bool) -> str:
-    """What a prompt ends with."""
+    """The end of a prompt."""
     if of_person:
         return f"First reason step by step. {OF_PERSON}" if reasoned else OF_PERSON
     kind = "distribution" if eval_type == "shift" else eval_type

@@ -43,7 +43,7 @@ FORMS = (
 
 
 class Model(NamedTuple):
-    """How a simulated model differs from the others."""
+    """Properties of a simulated model."""
 
     grasp: float  # share of the difference between segments that it sees
     error: float  # spread of its errors about the position of a segment

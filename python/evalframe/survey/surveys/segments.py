@@ -21,16 +21,16 @@ CATEGORIES: Mapping[str, str] = {
     "religion": "Religion",
     "country": "Country",
 }
-"""The categories of the original program, each with its label; other categories are their own."""
+"""The categories of dtef-app with their labels; the label of another category is its name."""
 
 LEGACY: Mapping[str, str] = dict(zip(("O2", "O3", "O4", "O5", "O6", "O7"), CATEGORIES, strict=True))
-"""The prefixes of old rounds, each with the category it stands for."""
+"""The prefixes of old rounds with their categories."""
 
 LABELS: Mapping[str, str] = {
     **CATEGORIES,
     **{old: CATEGORIES[name] for old, name in LEGACY.items()},
 }
-"""Both with their labels."""
+"""Categories and prefixes with their labels."""
 
 _IDS = {"country:t-rkiye": "country:turkey"}
 _VALUES = {"Türkiye": "Turkey"}

@@ -125,13 +125,13 @@ def _numbers(
 
 
 def _are_shares(read: pl.DataFrame, keys: Sequence[str]) -> bool:
-    """Whether the numbers sum to 1 or to 100."""
+    """True if the numbers sum to 1 or to 100."""
     sums = read.group_by(keys).agg(pl.col(_NUMBER).sum())[_NUMBER]
     return _near(sums) or _near(sums * 100)
 
 
 def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) -> str:
-    """What the numbers are: by their name, else by their sums."""
+    """The unit of the numbers: by their name, else by their sums."""
     if name == "count":
         return name
     sums = long.group_by(keys).agg(pl.col(name).sum())[name]

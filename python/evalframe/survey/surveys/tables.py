@@ -92,7 +92,7 @@ class Survey:
         return as_distributions(self, normalised=normalised)
 
     def __str__(self) -> str:
-        """How much there is of everything."""
+        """Numbers of questions, segments, distributions and warnings."""
         rounds, pairs = self.rounds["round"].to_list(), self.responses.select(KEYS).n_unique()
         return (
             f"{', '.join(rounds)}: {len(self.questions):,} questions, {len(self.segments):,}"
@@ -309,7 +309,7 @@ def _with_round(table: pl.LazyFrame, answers: Sequence[str]) -> pl.LazyFrame:
 
 
 def _in_numbers(table: pl.DataFrame) -> pl.DataFrame:
-    """Lists of texts such as `45%` as lists of numbers; what is none is null, and refused."""
+    """Lists of texts such as `45%` as lists of numbers; other texts are null, and refused."""
     dtype = table.schema.get("actual")
     if isinstance(dtype, pl.List) and dtype.inner == pl.String:
         return table.with_columns(pl.col("actual").list.eval(numbers_of(pl.element())))

@@ -1,16 +1,20 @@
-"""Which questions to ask, and in which order, by the votes of several models."""
+"""The questions to ask, by the votes of several models, and samples seeded by a text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    T = TypeVar("T")
+
+_32_BITS = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +45,7 @@ class Curation:
 
     @property
     def n_ranked(self) -> int:
-        """How many of the questions to ask some model ranked."""
+        """Number of questions to ask that a model ranked."""
         return len(self.ranking.filter(_ID.is_in(self.question_ids), pl.col("votes") > 0))
 
 
@@ -112,3 +116,56 @@ def _votes(lists: Sequence[Sequence[str]]) -> pl.DataFrame:
     schema = {"model": pl.Int64, "question_id": pl.String, "rank": pl.Int64}
     votes = pl.DataFrame(rows, schema=schema, orient="row")
     return votes.unique(["model", "question_id"], keep="first", maintain_order=True)
+
+
+def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
+    """A sample of items without replacement; all of them in their order if all are taken.
+
+    It is the beginning of a Fisher-Yates shuffle by the generator mulberry32, whose state is the
+    hash `31 h + c` of the UTF-16 code units of the seed.
+
+    Args:
+        items: The items to draw from.
+        take: Number of items.
+        seed: Any text, such as the id of a segment.
+
+    References:
+        dtef-app 52d79c0.
+
+    Example:
+        >>> seeded_sample(range(10), 3, "ageGroup:18-25")
+        [9, 0, 5]
+    """
+    sample = list(items)
+    if take >= len(sample):
+        return sample
+    for index, draw in zip(range(take), _draws(_hash(seed)), strict=False):
+        other = index + int(draw * (len(sample) - index))
+        sample[index], sample[other] = sample[other], sample[index]
+    return sample[:take]
+
+
+def shuffled(items: Sequence[T], seed: str) -> list[T]:
+    """All items in the random order of `seeded_sample`."""
+    if not items:
+        return []
+    most = seeded_sample(items, len(items) - 1, seed)
+    used = seeded_sample(range(len(items)), len(items) - 1, seed)
+    return [*most, *(item for index, item in enumerate(items) if index not in {*used})]
+
+
+def _hash(text: str) -> int:
+    units = text.encode("utf-16-le", "surrogatepass")
+    code = 0
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        code = (31 * code + (high << 8 | low)) & _32_BITS
+    return code
+
+
+def _draws(state: int) -> Iterator[float]:
+    """Numbers from 0 to below 1."""
+    while True:
+        state = (state + 0x6D2B79F5) & _32_BITS
+        mixed = (state ^ state >> 15) * (state | 1) & _32_BITS
+        mixed ^= (mixed + (mixed ^ mixed >> 7) * (mixed | 61)) & _32_BITS
+        yield (mixed ^ mixed >> 14) / 2**32
