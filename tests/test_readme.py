@@ -11,9 +11,22 @@ import pytest
 import evalframe as ef
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.metric import registered
+from evalframe.explain import topics
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_is_short():
+    before_changes = README.split("\n## Changes\n")[0]
+    assert len(before_changes.splitlines()) <= 250
+
+
+def test_every_topic_is_explained_and_listed():
+    for topic, title in topics().items():
+        assert ef.explain(topic).startswith(f"# {title}\n")
+        assert f"* `{topic}`: {title}" in ef.explain()
+        assert f"`{topic}`" in README
 
 
 def test_the_table_of_metrics_is_the_registry():
