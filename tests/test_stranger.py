@@ -159,7 +159,7 @@ def test_states_of_shards_are_finished_in_a_process_that_has_imported_their_metr
     assert refused.startswith("unknown metric 'weighted_f'")
     assert refused.endswith("One of your own is known when its module has been imported")
     assert unpickled == "f_2"
-    expected = ef.evaluate(ROWS, metrics, by="model").collect()["estimate"].to_list()
+    expected = ef.evaluate(ROWS, metrics, by="model")["estimate"].to_list()
     assert ast.literal_eval(estimates) == pytest.approx(expected, rel=1e-12)
 
 

@@ -181,8 +181,8 @@ def compare(
         tables.check_columns(lazy, exprs, *inner.exprs, cluster)
         states.append(States.of(lazy, bounds, inner, cluster))
     both = stacked(states).collected()
-    known = None if other is None else ("left", "right")
-    comparison = Comparison(known, baseline, test, correction)
+    sides = None if other is None else ("left", "right")
+    comparison = Comparison(sides, baseline, test, correction)
     if paired:
         result = paired_spread(drawn, both, comparison)
     else:
@@ -191,11 +191,7 @@ def compare(
 
 
 def paired_method(pair_on: IntoExpr | None, resample: Method | None) -> tuple[Bootstrap, pl.Expr]:
-    """The bootstrap and the clusters to pair on, each from what is given of either.
-
-    Raises:
-        ParameterError: No cluster to pair on, or no bootstrap.
-    """
+    """The bootstrap of pairs, and the clusters to pair on."""
     from evalframe.resample.methods import Bootstrap
 
     if pair_on is None and resample is None:
@@ -214,11 +210,7 @@ def paired_method(pair_on: IntoExpr | None, resample: Method | None) -> tuple[Bo
 
 
 def _unpaired_method(pair_on: IntoExpr | None, resample: Method | None, test: Test) -> Method:
-    """What uncertainty to give of sides that are independent.
-
-    Raises:
-        ParameterError: It is not said what is independent, or pairs are asked for.
-    """
+    """The method of independent sides; ParameterError if it does not fit them."""
     if pair_on is not None:
         raise ParameterError(
             "pair_on names what both sides share; with paired=False name the clusters that are "

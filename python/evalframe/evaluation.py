@@ -262,10 +262,10 @@ def states_of(
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
-    if own := [name for name in keys.names if name.startswith(":")]:
+    if reserved := [name for name in keys.names if name.startswith(":")]:
         raise ParameterError(
-            f"names that begin with a colon are those of a state; rename the key {own[0]!r} with "
-            ".alias(...)"
+            "names that begin with a colon are those of a state; rename the key "
+            f"{reserved[0]!r} with .alias(...)"
         )
     bounds, others = tables.split(exprs)
     if others:
@@ -297,12 +297,7 @@ _ROW = ":row"
 def as_exprs(
     metrics: AnyMetric | Sequence[AnyMetric], weight: IntoExpr | None = None
 ) -> list[pl.Expr]:
-    """Metrics as expressions: functions are called with their default columns.
-
-    Raises:
-        ParameterError: There is none, one is no metric, or a weight meets an expression that
-            declares no state and cannot be weighted from outside.
-    """
+    """Metrics as expressions; functions are called with their default columns."""
     is_one = isinstance(metrics, str | pl.Expr) or callable(metrics)
     listed: list[Any] = [metrics] if is_one else list(metrics)  # type: ignore[arg-type]
     if not listed:
@@ -334,11 +329,7 @@ def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
 
 
 def cluster_of(method: Method) -> pl.Expr | None:
-    """What the method takes as independent, with its stratum if it has one; None for single rows.
-
-    Raises:
-        ParameterError: It is no method of uncertainty.
-    """
+    """The cluster of a method, with its stratum if it has one; None for single rows."""
     from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
     from evalframe.resample.strata import within
 
@@ -354,11 +345,7 @@ def cluster_of(method: Method) -> pl.Expr | None:
 
 
 def clustered(frame: pl.LazyFrame, method: Method) -> tuple[pl.LazyFrame, pl.Expr]:
-    """Rows, and what the method takes as independent of them: numbers of rows, unless it says.
-
-    Raises:
-        ParameterError: It is no method of uncertainty.
-    """
+    """Rows and their cluster; by default each row is one."""
     cluster = cluster_of(method)
     if cluster is None:
         return frame.with_row_index(_ROW), pl.col(_ROW)
@@ -366,11 +353,7 @@ def clustered(frame: pl.LazyFrame, method: Method) -> tuple[pl.LazyFrame, pl.Exp
 
 
 def named_cluster(caller: str, method: Method) -> pl.Expr:
-    """What the method takes as independent, where that cannot be single rows.
-
-    Raises:
-        ParameterError: It does not say.
-    """
+    """The cluster of a method; ParameterError if that is single rows."""
     cluster = cluster_of(method)
     if cluster is None:
         raise ParameterError(

@@ -1,9 +1,9 @@
 """Sums of many rows over few cells: groups times levels that are short decimals, in one pass.
 
-A hash table of millions of groups and levels is slow to fill, and the streaming engine holds a part
-of all rows while it does. Where levels are decimals such as 0.8125, group and level say by
-themselves where in a flat array a row is added up. So all tables read the rows together, in memory
-that depends on the number of cells alone.
+A group-by of millions of groups and levels fills a hash table slowly, and the streaming engine
+holds a part of all rows meanwhile. If levels are decimals such as 0.8125, group and level give
+the index of a row's cell in a flat array: one addition for each row and sum. All tables read the
+rows together, in memory that depends on the number of cells alone.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Sums:
     """What is added up of rows.
 
     Attributes:
-        level: Number to add up by, beside the keys; null where a row stands at none.
-        plain: Sums that belong to no level.
+        level: Number to add up by, in addition to the keys; null if a row has none.
+        plain: Sums without a level.
         by_level: Sums per level.
-        others: A further plain sum, and the one whose complement to the number of rows it is.
+        others: Another plain sum, and the one that adds up with it to the number of rows.
     """
 
     level: pl.Expr | None
@@ -61,25 +61,19 @@ class Sums:
 
 
 def added_up(
-    frame: pl.LazyFrame, keys: Mapping[str, pl.Expr], wanted: Sequence[Sums]
+    frame: pl.LazyFrame, keys: Mapping[str, pl.Expr], tables: Sequence[Sums]
 ) -> list[pl.DataFrame] | None:
-    """Additive tables of all sums, by keys and level; None where a group-by does better.
-
-    It does where rows are few, cells few or too many, or levels no short decimals.
-
-    Args:
-        frame: Rows.
-        keys: Group keys by the names they are to have.
-        wanted: The sums of each table.
-    """
+    """Additive tables of all sums, by keys and level; None if a group-by does better."""
+    # It does if rows are few, cells few or too many, or levels no short decimals. The first rows
+    # are tried with a smaller limit of cells, so that a table that does not suit costs little.
     dtypes = frame.select(**keys).collect_schema().dtypes() if keys else []
     if not all(dtype.is_integer() or dtype in _KEYS for dtype in dtypes):
         return None
-    if all(sums.level is None for sums in wanted):
+    if all(sums.level is None for sums in tables):
         return None
     columns = _Columns()
-    first, tried, made = (
-        [_Table(sums, columns, most) for sums in wanted] for most in (_FEW, _PER_ROW * HEAD, _FEW)
+    first, tried, complete = (
+        [_Table(sums, columns, most) for sums in tables] for most in (_FEW, _PER_ROW * HEAD, _FEW)
     )
     rows = frame.select(**keys, **columns.exprs)
     head = rows.head(HEAD).collect()
@@ -93,7 +87,7 @@ def added_up(
         first.clear()
         tried.clear()
         batches = rows.collect_batches(maintain_order=False, engine="streaming")
-        return _added_up(batches, [*keys], made)
+        return _added_up(batches, [*keys], complete)
     except _TooManyError:
         return None
 
@@ -134,11 +128,11 @@ class _Columns:
 
 
 class _Groups:
-    """Groups by number, in the order in which they come up, and their sums.
+    """Groups by number, in the order of their appearance, and their sums.
 
     Attributes:
         rows: The number of rows of each.
-        totals: The sums of columns that belong to no level.
+        totals: The sums of columns without a level.
         numbers: The group of each row of the last batch.
     """
 
@@ -171,21 +165,21 @@ class _Groups:
         if not self._keys:
             return np.zeros(len(rows), dtype=np.int64)
         keys = rows.select(self._keys)
-        if (found := self._among_places(keys)) is not None:
-            return found
+        if (numbers := self._among_places(keys)) is not None:
+            return numbers
         if self._known is None:
             self._known = keys.clear().with_columns(pl.lit(0, pl.Int64).alias(_CODE))
         codes = self._look_up(keys, self._known)
         if codes.null_count():
             new = keys.filter(codes.is_null()).unique()
-            place = pl.int_range(pl.len(), dtype=pl.Int64) + len(self)
-            self._known = pl.concat([self._known, new.with_columns(place.alias(_CODE))])
+            number = pl.int_range(pl.len(), dtype=pl.Int64) + len(self)
+            self._known = pl.concat([self._known, new.with_columns(number.alias(_CODE))])
             self._note_places(self._known)
             codes = self._look_up(keys, self._known)
         return codes.to_numpy()
 
     def _among_places(self, keys: pl.DataFrame) -> Ints | None:
-        """The numbers of integers that are all known, by their place in a short range."""
+        """Numbers of integer keys that are all known, by their place in a short range."""
         import numpy as np
 
         column = keys.to_series()
@@ -194,15 +188,15 @@ class _Groups:
         places = column.to_numpy().astype(np.int64) - self._first
         if places.min() < 0 or places.max() >= len(self._places):
             return None
-        found = self._places[places]
-        return found if found.min() >= 0 else None
+        numbers = self._places[places]
+        return numbers if numbers.min() >= 0 else None
 
-    def _note_places(self, known: pl.DataFrame) -> None:
-        """The places of one key of integers, if these lie near each other."""
+    def _note_places(self, groups: pl.DataFrame) -> None:
+        """Remember the places of one integer key, if its values are near each other."""
         import numpy as np
 
-        key = known.drop_nulls(self._keys).select(*self._keys, _CODE)
-        if len(self._keys) > 1 or known.dtypes[0] not in _SHORT or key.is_empty():
+        key = groups.drop_nulls(self._keys).select(*self._keys, _CODE)
+        if len(self._keys) > 1 or groups.dtypes[0] not in _SHORT or key.is_empty():
             return
         values = key.to_series().to_numpy().astype(np.int64)
         self._first = int(values.min())
@@ -212,8 +206,8 @@ class _Groups:
         else:
             self._places = np.zeros(0, dtype=np.int64)
 
-    def _look_up(self, keys: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
-        return keys.join(known, self._keys, "left", nulls_equal=True, maintain_order="left")[_CODE]
+    def _look_up(self, keys: pl.DataFrame, groups: pl.DataFrame) -> pl.Series:
+        return keys.join(groups, self._keys, "left", nulls_equal=True, maintain_order="left")[_CODE]
 
     def sorted_keys(self) -> pl.DataFrame:
         """The groups in order, each with its number."""
@@ -223,10 +217,10 @@ class _Groups:
 
 
 class _Table:
-    """An additive table in the making.
+    """An additive table that is being filled.
 
     Attributes:
-        plain: Columns whose sums belong to no level, by the names of the sums.
+        plain: Columns of sums without a level, by the names of the sums.
     """
 
     def __init__(self, sums: Sums, columns: _Columns, most: int) -> None:
@@ -269,10 +263,12 @@ class _Table:
 
 
 class _Cells:
-    """Sums over a grid of groups and levels; its first column is that of rows without a level.
+    """Sums over a grid of groups and levels."""
 
-    The other columns are steps, whole numbers of the last decimal.
-    """
+    # Column 0 is for rows without a level. The other columns are steps: whole numbers of the last
+    # decimal that occurs, so that 0.8125 is step 8125 of a grid of 4 decimals. A batch with more
+    # decimals or a wider range makes the grid finer or wider and copies the sums to their new
+    # steps. Memory is groups times steps, whatever the number of rows.
 
     def __init__(self, sums: int, most: int) -> None:
         self._most = most
@@ -286,11 +282,7 @@ class _Cells:
         return int(groups * steps)
 
     def add(self, group: Ints, groups: int, levels: pl.Series, values: Sequence[Floats]) -> None:
-        """Add rows, by number of group and level.
-
-        Raises:
-            _TooManyError: The levels are no short decimals, or lie far apart.
-        """
+        """Add rows, by number of group and level; `_TooManyError` if the levels do not suit."""
         import numpy as np
 
         steps = self._steps(levels, groups)
@@ -333,20 +325,17 @@ class _Cells:
         shape = len(old), groups, last - first + 2
         if shape != old.shape or finer > 1:
             self._sums = _zeros(shape)
-            known = slice(old.shape[1])
-            self._sums[:, known, 0] = old[:, :, 0]
+            old_groups = slice(old.shape[1])
+            self._sums[:, old_groups, 0] = old[:, :, 0]
             start = self._first * finer - first + 1
-            places = slice(start, start + (self._last - self._first) * finer + 1, finer)
+            old_steps = slice(start, start + (self._last - self._first) * finer + 1, finer)
             if self._last >= self._first:
-                self._sums[:, known, places] = old[:, :, 1:]
+                self._sums[:, old_groups, old_steps] = old[:, :, 1:]
         self._first, self._last = first, last
 
     def filled(self, order: Ints) -> tuple[Ints, Floats, list[Floats]]:
-        """The cells with sums that are not all 0, of groups in this order.
-
-        Returns:
-            Place of the group, level and sums of each; of each group first those without a level.
-        """
+        """Group, level and sums of the cells that are not all 0, in this order of groups."""
+        # Of each group those without a level come first.
         import numpy as np
 
         sums = self._sums[:, order]
@@ -374,10 +363,8 @@ def _resized(totals: Floats, length: int) -> Floats:
 
 
 def _add(totals: Floats, places: Ints, values: Floats | None = None) -> None:
-    """Add values to the totals at these places, by default ones.
-
-    Where rows are many to a place they are added up by themselves first, which rounds less.
-    """
+    """Add values, by default ones, to the totals at these indices."""
+    # If rows are many to a cell they are added up by themselves first, which rounds less.
     import numpy as np
 
     if len(totals) <= len(places):

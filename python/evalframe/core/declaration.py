@@ -23,12 +23,7 @@ def check_declaration(
     roles: Collection[str],
     params: Collection[str],
 ) -> None:
-    """Raise where what is said of a metric does not fit its function.
-
-    Raises:
-        ParameterError: The name cannot be one, the direction or range are none, or a label is no
-            role or the format of the output name has no such parameter.
-    """
+    """Raise ParameterError if a declaration does not fit its function."""
     if not name or ":" in name or "<" in name:
         raise ParameterError(f"a metric cannot be named {name!r}; give it another, by name=...")
     if direction not in get_args(Direction) or not _ascends(range):
@@ -53,12 +48,7 @@ def check_declaration(
 def signature(
     name: str, define: Callable[..., Any]
 ) -> tuple[dict[str, str | None], dict[str, Any]]:
-    """The roles of a metric with their default columns, and its parameters with their defaults.
-
-    Raises:
-        ParameterError: A role has no default column, there is no role, or `weight=None` is not
-            among the keyword-only parameters.
-    """
+    """The roles of a metric with default columns, and its parameters with defaults."""
     roles: dict[str, str | None] = {}
     params: dict[str, Any] = {}
     weighted = False
@@ -100,14 +90,14 @@ def shown_name(label: str, params: Mapping[str, Any]) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A parameter as it appears in names: two decimals, more only where they are needed."""
+    """A parameter in names: two decimals, more only if they are needed."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.2f}" if round(value, 2) == value else repr(value)
 
 
 def _ascends(range: Any) -> bool:
-    """Whether it is a pair of numbers, the smaller first."""
+    """True for a pair of numbers, the smaller first."""
     if not isinstance(range, tuple | list) or len(range) != 2:
         return False
     return all(isinstance(end, int | float) for end in range) and range[0] < range[1]

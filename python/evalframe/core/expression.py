@@ -26,27 +26,18 @@ _MANY = 1 << 12
 
 
 def sums(state: State, columns: Mapping[str, pl.Expr] | None) -> pl.Expr:
-    """The expression of a metric without axes: native sums.
-
-    Args:
-        state: The state over the user's columns, or over the fields of a structure of `columns`.
-        columns: Role expressions by canonical name if they take work, so that each sum does it
-            once: polars shares equal parts of expressions in lazy frames only.
-    """
+    """The expression of a metric without axes: native sums."""
+    # `columns` are role expressions that take work. In a structure each sum does it once: Polars
+    # shares equal parts of expressions in lazy frames only.
     rows = state.sums
     if columns is not None:
-        made = pl.struct([expr.alias(name) for name, expr in columns.items()]).struct
-        rows = {n: made.with_fields(expr.alias(n)).struct.field(n) for n, expr in rows.items()}
+        roles = pl.struct([expr.alias(name) for name, expr in columns.items()]).struct
+        rows = {n: roles.with_fields(expr.alias(n)).struct.field(n) for n, expr in rows.items()}
     return state.finish(Totals({name: expr.sum() for name, expr in rows.items()}))
 
 
 def curve(columns: Mapping[str, pl.Expr], state: State) -> pl.Expr:
-    """The expression of a metric with axes, over role expressions by canonical name.
-
-    Args:
-        columns: Role expressions, and the weight if there is one.
-        state: The state over columns of those names.
-    """
+    """The expression of a metric with axes, over role expressions by canonical name."""
 
     def whole_column(lists: Sequence[pl.Series]) -> pl.Series:
         named = zip(columns, lists, strict=True)
@@ -73,7 +64,7 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
 
 
 def _is_tied(groups: pl.DataFrame, starts: Ints, axis: Axis) -> bool:
-    """Whether rows share their levels so much that adding them up beats sorting them."""
+    """True if rows share levels so much that adding them up beats sorting them."""
     if starts[-1] < _MANY * len(groups):
         return False
     head = _flat(groups.head(1).select(pl.all().list.head(_MANY)))

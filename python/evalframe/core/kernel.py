@@ -73,11 +73,9 @@ class Views:
         return frame.lazy().select(**exprs).collect(engine="in-memory")
 
     def centred(self, value: str, mass: str) -> Views:
-        """The views with running sums of `value` taken about the mean of each segment.
-
-        First about the mean in half its digits, times which a count is exact; then about what is
-        left of the mean, so that sums in another order are taken about the same.
-        """
+        """The views with running sums of `value` taken about the mean of each segment."""
+        # First about the mean in half its digits, which times a count is exact; then about the rest
+        # of the mean, so that sums in another order are taken about the same value.
         import numpy as np
 
         shifted = self[value + OWN]
@@ -132,12 +130,11 @@ class Views:
 
 
 def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
-    """Added-up terms, maxima and firsts of several axes that share their sums, per segment.
-
-    Args:
-        views: Sums at the levels.
-        uses: Prefix for the names of the results, and the axis.
-    """
+    """Terms, maxima and firsts of axes that share their sums, per segment, by prefixed name."""
+    # Views (running sums and their like) are computed once for all axes of one shape, and
+    # elementwise expressions over them in one call, so that Polars shares their common parts. Each
+    # term is then one number per segment: a segmented sum, a segmented maximum, or a search for the
+    # first level.
     import numpy as np
 
     result: dict[str, Floats] = {}
@@ -156,10 +153,10 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
             }
             rising = {str(first.rising): first.rising for first in firsts.values()}
             earlier = {n: f.earlier for n, f in firsts.items() if f.earlier is not None}
-            wanted = {**added, **peaks, **rising, **earlier}
-            if not wanted:
+            exprs = {**added, **peaks, **rising, **earlier}
+            if not exprs:
                 continue
-            values = seen.evaluate(wanted)
+            values = seen.evaluate(exprs)
             for name in added:
                 result[name] = segments.totals(_numpy(values[name]), seen.starts)
             for name in peaks:
@@ -171,14 +168,8 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
 
 
 def _first(views: Views, first: First, values: pl.DataFrame, name: str) -> Floats:
-    """The value at the first level that reaches the bound, per segment; see `First`.
-
-    Args:
-        views: Sums at the levels.
-        first: What is asked for.
-        values: Its `rising` by its text, and its term of earlier levels, if any, by `name`.
-        name: What the result is called.
-    """
+    """The value at the first level that reaches the bound, per segment; see `First`."""
+    # `values` has its `rising` by its text, and its term of earlier levels, if any, by `name`.
     import numpy as np
 
     starts = views.starts
@@ -236,10 +227,8 @@ def summary_of_rows(
     plain: Mapping[str, pl.Expr],
     uses: Sequence[tuple[str, Axis]],
 ) -> dict[str, Floats]:
-    """Totals and terms per segment of rows sorted by level, a chunk of segments at a time.
-
-    The axes of `uses` share level, direction and rows; `plain` are the sums without a level.
-    """
+    """Totals and terms per segment of rows sorted by level, a chunk of segments at a time."""
+    # The axes of `uses` share level, direction and rows; `plain` are the sums without a level.
     import numpy as np
 
     parts = []

@@ -71,10 +71,10 @@ def misfit(
         return f"column {name!r} holds Python objects; make numbers or texts of them"
     if "any" in kinds or _family(dtype) in ("null", *chain.from_iterable(families)):
         return None
-    told = f" ({meaning})" if meaning else ""
+    of = f" ({meaning})" if meaning else ""
     remedy = f"frame.with_columns(pl.col({name!r}).cast(pl.{casts[0]}))"
-    found = f"column {name!r}{told} is {dtype}, not {' or '.join(words)}"
-    return f"{found}. Cast it: {remedy}."
+    fault = f"column {name!r}{of} is {dtype}, not {' or '.join(words)}"
+    return f"{fault}. Cast it: {remedy}."
 
 
 def unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:
@@ -83,5 +83,5 @@ def unlike(pair: tuple[str, str], schema: pl.Schema) -> str | None:
     if left == right or "null" in (left, right):
         return None
     a, b = pair
-    found = f"columns {a!r} and {b!r} are compared, but are {schema[a]} and {schema[b]}"
-    return f"{found}. Cast one: frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))."
+    fault = f"columns {a!r} and {b!r} are compared, but are {schema[a]} and {schema[b]}"
+    return f"{fault}. Cast one: frame.with_columns(pl.col({a!r}).cast(pl.{schema[b]}))."

@@ -69,8 +69,14 @@ class Metric:
         name: str | None = None,
     ) -> MetricExpr:
         """The metric of these columns, as an expression that remembers its definition."""
-        given = {**self.roles, **dict(zip(self.roles, roles, strict=False)), **(named_roles or {})}
-        columns = {role: as_expr(column) for role, column in given.items() if column is not None}
+        all_roles = {
+            **self.roles,
+            **dict(zip(self.roles, roles, strict=False)),
+            **(named_roles or {}),
+        }
+        columns = {
+            role: as_expr(column) for role, column in all_roles.items() if column is not None
+        }
         params = dict(self.params) | dict(params or {})
         missing = [key for key, value in params.items() if value is inspect.Parameter.empty]
         if missing:
@@ -86,22 +92,18 @@ class Metric:
         return shown_name(self.label, params) if self.label else self.name
 
     def state(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
-        """The state over these columns (roles, and `weight` if there is one), made sound.
-
-        Raises:
-            ParameterError: What the author of the metric wrote would not add up.
-        """
+        """The sound state over these columns: roles, and `weight` if given."""
         self._check([role for role in columns if role != WEIGHT], params)
-        given = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
-        return complete(self.define(**given, **params), columns, self.labels)
+        arguments = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
+        return complete(self.define(**arguments, **params), columns, self.labels)
 
     def _check(self, roles: Sequence[str], params: Mapping[str, Any]) -> None:
-        """Look at what the author wrote, once for each choice of roles and parameters."""
+        """Check the author's state, once for each choice of roles and parameters."""
         choice = (*roles, *params.items())
         if choice in self.checked:
             return
-        given = {name: pl.col(name) for name in (*roles, WEIGHT)}
-        check(self.name, self.define(**{**dict.fromkeys(self.roles), **given}, **params), roles)
+        columns = {name: pl.col(name) for name in (*roles, WEIGHT)}
+        check(self.name, self.define(**{**dict.fromkeys(self.roles), **columns}, **params), roles)
         self.checked.add(choice)
 
 
@@ -118,10 +120,10 @@ class Bound:
     @functools.cached_property
     def columns(self) -> dict[str, pl.Expr]:
         """The row-level expressions of the roles under their canonical names and dtypes."""
-        given = {**self.roles} if self.weight is None else {**self.roles, WEIGHT: self.weight}
+        columns = {**self.roles} if self.weight is None else {**self.roles, WEIGHT: self.weight}
         return {
             name: (expr if name in self.metric.labels else expr.cast(pl.Float64)).alias(name)
-            for name, expr in spread_literals(given).items()
+            for name, expr in spread_literals(columns).items()
         }
 
     @functools.cached_property
@@ -134,8 +136,8 @@ class Bound:
         """The metric as one expression over the user's columns."""
         if self.state.axes:
             return curve(self.columns, self.state).alias(self.name)
-        given = [expr for expr in (*self.roles.values(), self.weight) if expr is not None]
-        if all(expr.meta.is_column() or expr.meta.is_literal() for expr in given):
+        exprs = [expr for expr in (*self.roles.values(), self.weight) if expr is not None]
+        if all(expr.meta.is_column() or expr.meta.is_literal() for expr in exprs):
             state, columns = self.metric.state(self.columns, self.params), None
         else:
             fields = {name: pl.field(name) for name in self.columns}
@@ -188,12 +190,12 @@ class MetricExpr(pl.Expr):
 
 
 class MetricFunction(Protocol[P_co]):
-    """What a declared metric is to its callers: a function with metadata in `.metric`.
+    """A declared metric: a function with metadata.
 
     Attributes:
         metric: The definition.
         preset: Parameters that a variant sets.
-        output_name: The name that a variant was given.
+        output_name: The name of a variant.
     """
 
     @property
@@ -298,7 +300,7 @@ def metric(
 def function_of(
     metric: Metric, preset: Mapping[str, Any], name: str | None, like: Callable[..., Any]
 ) -> MetricFunction[Any]:
-    """A metric as a function of columns, with some parameters set and perhaps a name of its own."""
+    """A metric as a function of columns, with some parameters set and perhaps renamed."""
 
     @functools.wraps(like)
     def call(
@@ -338,11 +340,7 @@ def registered() -> dict[str, Metric]:
 
 
 def lookup(name: str) -> Metric:
-    """The metric of this name.
-
-    Raises:
-        UnknownNameError: There is none; the message names the nearest.
-    """
+    """The metric of this name; UnknownNameError names the nearest."""
     _load_public(name)
     if name not in _REGISTRY:
         error = UnknownNameError.of("metric", name, registered())

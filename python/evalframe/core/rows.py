@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def as_expr(column: IntoExpr) -> pl.Expr:
-    """A column name becomes an expression; an expression stays what it is.
-
-    Raises:
-        ParameterError: It is neither.
-    """
+    """A column name or an expression as an expression; else ParameterError."""
     if isinstance(column, str):
         return pl.col(column)
     if isinstance(column, pl.Expr):
@@ -30,20 +26,12 @@ def as_expr(column: IntoExpr) -> pl.Expr:
 
 
 def columns_read(exprs: Iterable[pl.Expr]) -> set[str]:
-    """The names of all columns that expressions read.
-
-    >>> sorted(columns_read([pl.col("x") + pl.col("y"), pl.lit(1)]))
-    ['x', 'y']
-    """
+    """The names of all columns that expressions read."""
     return {name for expr in exprs for name in expr.meta.root_names()}
 
 
 def is_row_level(expr: pl.Expr) -> bool:
-    """Whether each value follows from its own row alone.
-
-    >>> is_row_level(pl.col("x").abs() / 3), is_row_level(pl.col("x") / pl.col("x").max())
-    (True, False)
-    """
+    """True if each value follows from its row alone."""
     meta = expr.meta
     if meta.is_column() or meta.is_literal():
         return True
@@ -54,11 +42,7 @@ def is_row_level(expr: pl.Expr) -> bool:
 
 
 def spread_literals(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """The columns, with constants repeated as often as there are rows.
-
-    Raises:
-        ParameterError: All are constants, so that nothing says how many rows there are.
-    """
+    """The columns, with constants repeated in every row."""
     anchor = next((expr for expr in columns.values() if expr.meta.root_names()), None)
     if anchor is None:
         raise ParameterError(f"none of {', '.join(columns)} names a column; at least one must")

@@ -25,17 +25,7 @@ def check_rules(rules: Any) -> None:
 
 
 def check_choice(name: str, value: Any, known: Any, *, optional: bool = False) -> None:
-    """Raise where an argument is none of the texts of a `Literal`.
-
-    Args:
-        name: Of the argument.
-        value: What was given for it.
-        known: The `Literal`.
-        optional: Whether None will do, too.
-
-    Raises:
-        ParameterError: It names those that there are, and the nearest.
-    """
+    """Raise ParameterError unless the value is one of the choices of a `Literal`."""
     if optional and value is None:
         return
     texts = [*get_args(known)]

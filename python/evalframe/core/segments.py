@@ -65,12 +65,10 @@ def totals(values: Floats, starts: Ints) -> Floats:
 
 
 def running(values: Floats, starts: Ints) -> Floats:
-    """The running sum within each segment.
-
-    One running sum serves all segments: between two segments stands minus the sum of the first,
-    so that it leaves only its rounding to the second, which is then subtracted. Long segments are
-    summed in blocks, so that their error grows with a block and not with the segment.
-    """
+    """The running sum within each segment."""
+    # One running sum serves all segments: before each segment stands minus the sum of the one
+    # before, which leaves only a rounding error, subtracted afterwards. Long segments are summed in
+    # blocks, so that the error grows with a block and not with the segment.
     import numpy as np
 
     lengths = np.diff(starts)
@@ -118,16 +116,16 @@ def _reset(values: Floats, starts: Ints, ends: Floats) -> Floats:
 def _blocked(values: Floats) -> Floats:
     import numpy as np
 
-    whole = len(values) // _BLOCK * _BLOCK
-    if whole <= _BLOCK:
+    full = len(values) // _BLOCK * _BLOCK
+    if full <= _BLOCK:
         return np.cumsum(values)
     result = np.empty_like(values)
-    blocks = result[:whole].reshape(-1, _BLOCK)
-    np.cumsum(values[:whole].reshape(-1, _BLOCK), axis=1, out=blocks)
+    blocks = result[:full].reshape(-1, _BLOCK)
+    np.cumsum(values[:full].reshape(-1, _BLOCK), axis=1, out=blocks)
     ends = np.cumsum(blocks[:, -1])
     blocks[1:] += ends[:-1, None]
-    np.cumsum(values[whole:], out=result[whole:])
-    result[whole:] += ends[-1]
+    np.cumsum(values[full:], out=result[full:])
+    result[full:] += ends[-1]
     return result
 
 
@@ -154,10 +152,8 @@ def totals_until(values: Floats, starts: Ints, ends: Ints) -> Floats:
 
 
 def first_reaching(rising: Floats, starts: Ints, bound: Floats) -> Ints:
-    """The first row of each segment that is at least the segment's bound, -1 where none is.
-
-    Within a segment the values never fall; all segments are searched at once, by halves.
-    """
+    """The first row of each segment that reaches the segment's bound, or -1."""
+    # Within a segment the values never fall, so all segments are searched at once by bisection.
     import numpy as np
 
     low, high = starts[:-1].copy(), starts[1:].copy()
@@ -166,9 +162,9 @@ def first_reaching(rising: Floats, starts: Ints, bound: Floats) -> Ints:
         below = rising[np.where(open_, middle, 0)] < bound
         low = np.where(open_ & below, middle + 1, low)
         high = np.where(open_ & ~below, middle, high)
-    found = low < starts[1:]
-    found[found] = rising[low[found]] >= bound[found]  # NaN is not
-    return np.where(found, low, -1)
+    reached = low < starts[1:]
+    reached[reached] = rising[low[reached]] >= bound[reached]  # NaN is not
+    return np.where(reached, low, -1)
 
 
 def boundaries(levels: Floats, starts: Ints) -> Ints:
@@ -183,14 +179,13 @@ def boundaries(levels: Floats, starts: Ints) -> Ints:
 
 
 def lower_hull(x: Floats, y: Floats, starts: Ints) -> Ints:
-    """Rows of the vertices of each segment's lower convex hull; x increases within a segment.
-
-    Every round drops all points on or above the chord of their neighbours. Such a point is no
-    vertex, whatever else is dropped, so the rounds end at the hull, mostly after a dozen. Only a
-    long convex arc that ends in a low point loses one point a round; what is left after many
-    rounds goes through a pool-adjacent-violators pass over the slopes instead: the hull is the
-    curve whose slopes are their isotonic regression.
-    """
+    """Rows of the vertices of each segment's lower convex hull; x increases."""
+    # A stack (Andrew's scan) is sequential: too slow in numpy for millions of points. Instead every
+    # round drops all points on or above the chord of their neighbours. Such a point is no vertex,
+    # whatever else is dropped, so the rounds end at the hull, mostly after a dozen. Only a long
+    # convex arc that ends in a low point loses one point a round; what is left after many rounds
+    # goes through pool-adjacent-violators over the slopes instead: the hull is the curve whose
+    # slopes are their isotonic regression.
     import numpy as np
 
     index = np.arange(len(x))

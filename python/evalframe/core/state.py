@@ -136,9 +136,9 @@ class Axis:
     @property
     def results(self) -> dict[str, tuple[pl.Expr, ...]]:
         """What the levels come to, by name, with the expressions each is made of."""
-        made: dict[str, tuple[pl.Expr, ...]] = {}
-        made |= {name: (expr,) for name, expr in {**self.terms, **self.maxima}.items()}
-        return made | {name: first.exprs for name, first in self.firsts.items()}
+        results: dict[str, tuple[pl.Expr, ...]] = {}
+        results |= {name: (expr,) for name, expr in {**self.terms, **self.maxima}.items()}
+        return results | {name: first.exprs for name, first in self.firsts.items()}
 
     @property
     def shape(self) -> tuple[str, ...]:

@@ -76,11 +76,7 @@ def _one_table(
 
 
 def merged(shards: Sequence[Frame]) -> pl.DataFrame:
-    """The sum of several state tables of the same metrics and keys.
-
-    Raises:
-        ParameterError: There are no states, or they hold different metrics, keys or clusters.
-    """
+    """The sum of state tables of the same metrics, keys and clusters."""
     if not shards:
         raise ParameterError("there are no states to merge")
     total = _Sum()
@@ -124,7 +120,7 @@ class _Sum:
         names = rows.columns
         groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
         count = len(self._header["blocks"])
-        blocks = [rows.lazy().filter(pl.col(BLOCK) == place) for place in range(count)]
+        blocks = [rows.lazy().filter(pl.col(BLOCK) == number) for number in range(count)]
         return _one_table(_added_up(blocks, groups, sums), self._header, groups, sums)
 
 
@@ -175,12 +171,12 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
     blocks = [_block(metrics, uses) for uses in header["blocks"]]
     numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
     parts = []
-    for place, block in enumerate(blocks):
+    for number, block in enumerate(blocks):
         public = {name: inner for inner, name in keys.restore().items()}
         if cluster is not None:
             public[cluster] = CLUSTER
         public |= {f":{name}": name for name in block.all_sums}
-        rows = numbered.filter(pl.col(BLOCK) == place).rename(public)
+        rows = numbered.filter(pl.col(BLOCK) == number).rename(public)
         parts.append(rows.select(*public.values(), LEVEL))
     return States(keys, cluster, metrics, blocks, pl.collect_all(parts))
 
@@ -213,7 +209,7 @@ _PLACE = ', "block": '
 def _type_of(header: dict[str, Any]) -> pl.Enum:
     """The type of `:block`, whose categories say what the table is a state of."""
     common = json.dumps(header)[:-1]
-    return pl.Enum([f"{common}{_PLACE}{place}}}" for place in range(len(header["blocks"]))])
+    return pl.Enum([f"{common}{_PLACE}{number}}}" for number in range(len(header["blocks"]))])
 
 
 def _number(dtype: pl.DataType) -> pl.Expr:

@@ -206,14 +206,14 @@ class States(Generic[FrameT]):
         """The same, computed. All tables are computed together, so that a scan is read once."""
         return self.with_tables(self._collected(range(len(self.blocks))))
 
-    def _collected(self, places: Sequence[int]) -> list[pl.DataFrame]:
+    def _collected(self, numbers: Sequence[int]) -> list[pl.DataFrame]:
         """The tables of some blocks."""
         tables = None
         if self.source is not None and self.cluster is None:
             keys = dict(zip(self.keys.inner, self.keys.exprs, strict=True))
-            sums = [self.blocks[place].over_rows() for place in places]
+            sums = [self.blocks[number].over_rows() for number in numbers]
             tables = cells.added_up(self.source, keys, sums)
-        return tables or pl.collect_all([self.tables[place].lazy() for place in places])
+        return tables or pl.collect_all([self.tables[number].lazy() for number in numbers])
 
     def with_tables(self, tables: Sequence[pl.DataFrame]) -> States[pl.DataFrame]:
         """States of the same metrics with other tables."""
@@ -245,13 +245,13 @@ class States(Generic[FrameT]):
     def finishes(self) -> list[tuple[pl.Expr, pl.Expr, pl.Expr]]:
         """For each metric its value, n and n_missing over the columns `<block>:<name>`."""
         named: list[dict[str, pl.Expr]] = [{} for _ in self.metrics]
-        for place, block in enumerate(self.blocks):
+        for number, block in enumerate(self.blocks):
             for use in block.uses:
-                mine = named[use.number]
+                columns_of_metric = named[use.number]
                 for term in use.axis.results if use.axis else ():
-                    mine[term] = pl.col(f"{place}:{use.number}.{term}")
+                    columns_of_metric[term] = pl.col(f"{number}:{use.number}.{term}")
                 for name in use.sums:
-                    mine.setdefault(name, pl.col(f"{place}:{name}"))
+                    columns_of_metric.setdefault(name, pl.col(f"{number}:{name}"))
         return [
             (metric.state.finish(Totals(columns)), columns[N], columns[N_MISSING])
             for metric, columns in zip(self.metrics, named, strict=True)
@@ -266,14 +266,14 @@ class States(Generic[FrameT]):
         assert self.source is not None
         keys = self.keys.inner
         totals: dict[int, pl.DataFrame] = {}
-        for place, block in enumerate(self.blocks):
+        for number, block in enumerate(self.blocks):
             rows = self.source.select(*self.keys.select(), **block.columns)
             if block.axis is not None and _sorts(rows, block.axis, plan):
-                totals[place] = block.totals_of_rows(rows, keys)
-        rest = [place for place in range(len(self.blocks)) if place not in totals]
-        for place, table in zip(rest, self._collected(rest), strict=True):
-            totals[place] = self.blocks[place].totals_of_levels(table, keys)
-        return [totals[place] for place in range(len(self.blocks))]
+                totals[number] = block.totals_of_rows(rows, keys)
+        rest = [number for number in range(len(self.blocks)) if number not in totals]
+        for number, table in zip(rest, self._collected(rest), strict=True):
+            totals[number] = self.blocks[number].totals_of_levels(table, keys)
+        return [totals[number] for number in range(len(self.blocks))]
 
     def _totals_of_tables(self) -> list[pl.DataFrame]:
         inner = self.keys.inner
@@ -353,7 +353,7 @@ def _per_group(
 def _side_by_side(totals: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
     """Totals of all blocks, whose groups are the same and sorted, as columns `<block>:<name>`."""
     named = [
-        part.rename({name: f"{place}:{name}" for name in part.columns if name not in keys})
-        for place, part in enumerate(totals)
+        part.rename({name: f"{number}:{name}" for name in part.columns if name not in keys})
+        for number, part in enumerate(totals)
     ]
     return pl.concat([named[0], *(part.drop(keys) for part in named[1:])], how="horizontal")

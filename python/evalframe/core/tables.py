@@ -78,12 +78,7 @@ def result_schema(frame: pl.LazyFrame, keys: Keys) -> pl.Schema:
 
 
 def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.Expr) -> None:
-    """Raise where the frame lacks a column that a metric or another expression reads.
-
-    Raises:
-        MissingColumnsError: It names the metric, the column and the nearest column there is.
-        ParameterError: A role of a metric is no row-level expression, or no number.
-    """
+    """Raise if the frame lacks a column that is read, or a role of a metric is no number."""
     present = frame.collect_schema().names()
     for expr in metrics:
         exprs = list(expr.bound.columns.values()) if isinstance(expr, MetricExpr) else [expr]
@@ -105,12 +100,12 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
 
 
 def _check_types(frame: pl.LazyFrame, bound: Bound) -> None:
-    given = {**bound.roles} if bound.weight is None else {**bound.roles, WEIGHT: bound.weight}
-    for role, dtype in frame.select(**given).collect_schema().items():
+    exprs = {**bound.roles} if bound.weight is None else {**bound.roles, WEIGHT: bound.weight}
+    for role, dtype in frame.select(**exprs).collect_schema().items():
         number = dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
         if not number and role not in bound.metric.labels:
             raise ParameterError(
-                f"metric {bound.name!r}: {role} must be a number, but {given[role]} is {dtype}; "
+                f"metric {bound.name!r}: {role} must be a number, but {exprs[role]} is {dtype}; "
                 "cast it, or compute the number first"
             )
 
@@ -151,7 +146,7 @@ def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFra
 def stateless(frame: pl.LazyFrame, keys: Keys, exprs: Sequence[pl.Expr]) -> pl.DataFrame:
     """The long result of expressions that declare no state."""
     names = [f":value{i}" for i in range(len(exprs))]
-    made = [expr.alias(name) for expr, name in zip(exprs, names, strict=True)]
+    values = [expr.alias(name) for expr, name in zip(exprs, names, strict=True)]
     rows = [
         pl.struct(
             pl.lit(expr.meta.output_name()).alias("metric"),
@@ -160,18 +155,14 @@ def stateless(frame: pl.LazyFrame, keys: Keys, exprs: Sequence[pl.Expr]) -> pl.D
         )
         for expr, name in zip(exprs, names, strict=True)
     ]
-    keyed, counted = frame.with_columns(keys.select()), [*made, pl.len().alias(":n")]
+    keyed, counted = frame.with_columns(keys.select()), [*values, pl.len().alias(":n")]
     wide = keyed.group_by(keys.inner).agg(counted) if keys.inner else keyed.select(counted)
     long = wide.select(*keys.inner, pl.concat_list(rows).alias(":rows")).collect()
     return long.explode(":rows", empty_as_null=False).unnest(":rows")
 
 
 def split(metrics: Sequence[pl.Expr]) -> tuple[list[Bound], list[pl.Expr]]:
-    """Metrics that declare a state, and expressions that do not.
-
-    Raises:
-        ParameterError: Two have the same output name.
-    """
+    """Metrics that declare a state, and expressions that do not; their names must differ."""
     names = [expr.meta.output_name() for expr in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -183,11 +174,7 @@ def split(metrics: Sequence[pl.Expr]) -> tuple[list[Bound], list[pl.Expr]]:
 
 
 def lazy(frame: Frame) -> pl.LazyFrame:
-    """The frame as a lazy one.
-
-    Raises:
-        ParameterError: It is no Polars frame.
-    """
+    """The frame as a lazy one; ParameterError if it is no Polars frame."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame.lazy()
     raise ParameterError(

@@ -53,11 +53,10 @@ def variant(
 
 
 class PresetMetric(MetricExpr):
-    """A metric whose parameters are set: an expression, and a function of other columns.
+    """A metric whose parameters are set: an expression, and a function of other columns."""
 
-    `ef.risk_at(0.5)` stands in `agg`, `select` and `evaluate` as it is, over its default columns,
-    and `ef.risk_at(0.5)("loss", "score")` is the same metric of others.
-    """
+    # `ef.risk_at(0.5)` in `agg` is over its default columns; `ef.risk_at(0.5)("loss", "score")` is
+    # the same metric of others.
 
     function: MetricFunction[...]
 
@@ -92,7 +91,7 @@ def preset(
         weight: How often each row counts.
         **params: Parameters to set.
     """
-    made = variant(function, **params)
-    self = cast("PresetMetric", PresetMetric.of(made(*roles, weight=weight).bound))
-    self.function = made
+    renamed = variant(function, **params)
+    self = cast("PresetMetric", PresetMetric.of(renamed(*roles, weight=weight).bound))
+    self.function = renamed
     return self

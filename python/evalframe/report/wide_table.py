@@ -93,11 +93,11 @@ def wide_table(
     columns = {f":{key}": _key(table[key]) for key in keys}
     if not markdown:
         show_once([column.cells for column in columns.values()], None)
-    told = [name for name in shown if table[name].null_count() < table.height]
-    columns |= {name: _figures(table, name, shown[name], digits) for name in told}
+    filled = [name for name in shown if table[name].null_count() < table.height]
+    columns |= {name: _figures(table, name, shown[name], digits) for name in filled}
     draw = as_markdown if markdown else as_text
     lines, hidden = draw(columns), []
-    for name in reversed(told[1:]):
+    for name in reversed(filled[1:]):
         if width is not None and len(lines[1]) > width:
             hidden.append(columns.pop(name).title)
             lines = draw(columns)

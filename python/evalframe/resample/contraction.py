@@ -1,10 +1,17 @@
-"""From cluster states and weights to replicate values.
+"""From states of clusters and weights to values of metrics in replicates.
 
-A replicate is a weighted sum of cluster states. Sums per level of all replicates are one matrix
-product where levels are few; where they are many, most clusters have nothing at most levels, and
-each entry is gathered times its weight instead; where levels hold many entries of the same few
-clusters, the product is a sparse one. After that a replicate is a segment like any
-group, and the same terms and finishes serve.
+A replicate is a weighted sum of the states of clusters, so rows are never drawn or sorted again.
+For B replicates, C clusters, G groups and S sums the totals are one product, (B x C) @ (C x G S).
+
+Sums per level take one of three ways, since a (C x levels) matrix can be huge and nearly empty:
+
+* dense: few levels; the same product, with one column for each level and sum.
+* sparse: levels with many entries of the same few clusters; one sparse product for each sum.
+* gather: nearly unique levels, so that most have one entry (cluster, level): its weight times its
+  value. It is a copy of B x entries numbers, without multiplying by zeros.
+
+Then each (replicate, group) is a segment of levels, and the kernel and finishes of plain groups
+give all values at once, B x G x levels numbers at a time: chunks of replicates bound the memory.
 """
 
 from __future__ import annotations
@@ -34,14 +41,23 @@ GROUP = ":group"
 _DENSE = 24
 """A matrix product does this many multiplications in the time of gathering one entry."""
 
-
 _CROWDED = 4
-"""With more entries than this to a level, a sparse product is faster than gathering them."""
+"""With more entries per level than this, a sparse product is faster than gathering them."""
 
 
 @dataclass
 class Levels:
-    """A block's sums per level of the groups of a pool."""
+    """A block's sums per level of the groups of a pool.
+
+    Attributes:
+        owner: The cluster of each entry; entries are sorted by group and level.
+        entries: The sums of each entry.
+        first: The first entry of each level.
+        starts: The first level of each group, and the end.
+        levels: The values of the levels.
+        dense: Sums as clusters by levels, or None.
+        sparse: Sums as levels by clusters, or None.
+    """
 
     owner: Ints
     entries: dict[str, Floats]
@@ -52,15 +68,13 @@ class Levels:
     sparse: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        """Entries beyond the first of their level, where their runs begin, and of which levels.
-
-        Also which sum, if any, is 1 at every first entry, so that its weights need no product.
-        """
+        """Entries beyond the first of their level, where their runs begin, and their levels."""
+        # `counted` is a sum that is 1 at every first entry, whose weights need no product.
         beyond = np.ones(len(self.owner), dtype=np.bool_)
         beyond[self.first] = False
         self.further = np.flatnonzero(beyond)
-        place = np.searchsorted(self.first, self.further, side="right") - 1
-        self.shared, self.runs = np.unique(place, return_index=True)
+        level = np.searchsorted(self.first, self.further, side="right") - 1
+        self.shared, self.runs = np.unique(level, return_index=True)
         ones = (name for name, values in self.entries.items() if (values[self.first] == 1.0).all())
         self.counted = next(ones, None)
 
@@ -77,23 +91,23 @@ class Levels:
         by_group = np.searchsorted(group, np.arange(groups + 1))
         first = segments.boundaries(level, by_group)
         starts = np.searchsorted(first, by_group)
-        made = cls(owner, entries, first, starts, level[first], None)
-        place = made.place
+        result = cls(owner, entries, first, starts, level[first], None)
+        place = result.place
         shape = (len(first), clusters)
         if clusters * len(first) <= _DENSE * len(owner):
-            made.dense = {}
+            result.dense = {}
             for name, values in entries.items():
                 matrix = np.zeros((clusters, len(first)))
                 matrix[owner, place] = values
-                made.dense[name] = matrix
+                result.dense[name] = matrix
         elif len(owner) > _CROWDED * len(first):
             from scipy import sparse
 
-            made.sparse = {
+            result.sparse = {
                 name: sparse.csc_array((values, (place, owner)), shape=shape)
                 for name, values in entries.items()
             }
-        return made
+        return result
 
     @functools.cached_property
     def place(self) -> Ints:
@@ -106,10 +120,10 @@ class Levels:
         some = np.any([values != 0.0 for values in self.entries.values()], axis=0)
         if some.all():
             return self
-        kept, first = np.unique(self.place[some], return_index=True)
+        filled, first = np.unique(self.place[some], return_index=True)
         entries = {name: values[some] for name, values in self.entries.items()}
-        starts = np.searchsorted(kept, self.starts)
-        return Levels(self.owner[some], entries, first, starts, self.levels[kept], None)
+        starts = np.searchsorted(filled, self.starts)
+        return Levels(self.owner[some], entries, first, starts, self.levels[filled], None)
 
     @functools.cached_property
     def group(self) -> Ints:
@@ -131,12 +145,8 @@ class Levels:
         return len(self.owner if gathers else self.first)
 
     def sums(self, weights: Chunk, product: Floats) -> dict[str, Floats]:
-        """Sums per level, replicates by levels of all groups, flattened.
-
-        Args:
-            weights: The weights of the clusters.
-            product: Their product with the dense matrices side by side; empty if there are none.
-        """
+        """Sums per level, replicates by levels of all groups, flattened."""
+        # `product` is that of the weights and the dense matrices side by side, if there are any.
         if self.dense is not None:
             parts = np.split(product, len(self.dense), axis=1)
             return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
@@ -175,15 +185,10 @@ def _product(weights: Chunk, matrix: Any) -> Floats:
 class Contraction:
     """Values of metrics for any weights of the clusters of a pool.
 
-    Args:
-        states: States of clusters; groups and clusters are numbers from 0.
-        groups: Number of groups.
-        clusters: Number of clusters.
-
     Attributes:
         sums: For each block the names of its sums.
         terms: For each block the axes of its metrics, with the prefix of their terms.
-        levels: For each block its sums per level, if it has any.
+        levels: For each block its sums per level, if it has levels.
         finishes: The metrics over `columns`.
     """
 
@@ -192,11 +197,11 @@ class Contraction:
         blocks, tables = states.blocks, states.tables
         self.sums = [list(block.all_sums) for block in blocks]
         self.terms: list[list[tuple[str, Axis]]] = [block.terms for block in blocks]
-        made = states.finishes()
-        self.finishes = [value for value, _, _ in made]
-        self._rows = [n + missing for _, n, missing in made]
-        self._counted = {N: [n for _, n, _ in made], N_MISSING: [m for _, _, m in made]}
-        self._names = [f":{i}" for i in range(len(made))]
+        each = states.finishes()
+        self.finishes = [value for value, _, _ in each]
+        self._rows = [n + missing for _, n, missing in each]
+        self._counted = {N: [n for _, n, _ in each], N_MISSING: [m for _, _, m in each]}
+        self._names = [f":{i}" for i in range(len(each))]
         self._totals = [
             self._total_matrix(names, table) for names, table in zip(self.sums, tables, strict=True)
         ]
@@ -206,7 +211,7 @@ class Contraction:
         ]
 
         # One product serves all: reading the weights is what it costs.
-        dense = [list(made.dense.values()) if made and made.dense else [] for made in self.levels]
+        dense = [list(each.dense.values()) if each and each.dense else [] for each in self.levels]
         matrices = [
             np.hstack([totals, *more]) for totals, more in zip(self._totals, dense, strict=True)
         ]
@@ -216,7 +221,7 @@ class Contraction:
     @property
     def width(self) -> int:
         """Numbers held per replicate, for sizing chunks."""
-        levels = [made.width for made in self.levels if made is not None]
+        levels = [each.width for each in self.levels if each is not None]
         return max([self.groups * len(self.finishes), *levels])
 
     def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats:
@@ -236,9 +241,9 @@ class Contraction:
     def counts(self) -> dict[str, Ints]:
         """How many rows each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
-        for place, (names, matrix) in enumerate(zip(self.sums, self._totals, strict=True)):
+        for number, (names, matrix) in enumerate(zip(self.sums, self._totals, strict=True)):
             summed = matrix.sum(axis=0).reshape(self.groups, len(names))
-            columns |= {f"{place}:{name}": summed[:, i] for i, name in enumerate(names)}
+            columns |= {f"{number}:{name}": summed[:, i] for i, name in enumerate(names)}
         frame = pl.DataFrame(columns)
         return {
             name: np.stack([frame.select(expr).to_series().to_numpy() for expr in exprs])
@@ -250,7 +255,7 @@ class Contraction:
     @property
     def totals(self) -> list[Floats]:
         """For each block the sums of clusters: clusters by groups by sums."""
-        return [made.reshape(self.clusters, self.groups, -1) for made in self._totals]
+        return [matrix.reshape(self.clusters, self.groups, -1) for matrix in self._totals]
 
     def points(self) -> Floats:
         """Metrics by groups with every cluster once; NaN where a metric is undefined."""
@@ -276,27 +281,27 @@ class Contraction:
         """What the finishes read, a row for each replicate and group."""
         columns: dict[str, Floats] = {}
         products = np.split(weights @ self._states, self._cuts, axis=1)
-        for place, (names, product) in enumerate(zip(self.sums, products, strict=True)):
-            summed, rest = np.split(product, [self._totals[place].shape[1]], axis=1)
+        for number, (names, product) in enumerate(zip(self.sums, products, strict=True)):
+            summed, rest = np.split(product, [self._totals[number].shape[1]], axis=1)
             summed = summed.reshape(-1, len(names))
             totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
-            made = self.levels[place]
-            if made is not None:
-                sums = made.sums(weights, rest)
-                totals |= self._terms(made, self.terms[place], sums, totals)
-            columns |= {f"{place}:{name}": values for name, values in totals.items()}
+            levels = self.levels[number]
+            if levels is not None:
+                sums = levels.sums(weights, rest)
+                totals |= self._terms(levels, self.terms[number], sums, totals)
+            columns |= {f"{number}:{name}": values for name, values in totals.items()}
         return columns
 
     def _terms(
         self,
-        made: Levels,
+        levels: Levels,
         uses: Sequence[tuple[str, Axis]],
         sums: dict[str, Floats],
         totals: dict[str, Floats],
     ) -> dict[str, Floats]:
-        count = len(made.first)
+        count = len(levels.first)
         rows = len(next(iter(totals.values()))) // max(self.groups, 1)
-        offsets = np.arange(rows)[:, None] * count + made.starts[:-1]
+        offsets = np.arange(rows)[:, None] * count + levels.starts[:-1]
         starts = np.append(offsets.ravel(), rows * count)
-        views = kernel.Views(sums, starts, totals, np.tile(made.levels, rows))
+        views = kernel.Views(sums, starts, totals, np.tile(levels.levels, rows))
         return kernel.terms(views, uses)

@@ -104,10 +104,9 @@ def times_drawn(drawn: Ints, clusters: int) -> Floats:
 
 @dataclass(frozen=True)
 class Bumped:
-    """Weights of 1 except for one cluster in each replicate, as an array of replicates by clusters.
+    """Weights of 1 except for one cluster in each replicate, replicates by clusters."""
 
-    Never written out, so that leaving out each of a million clusters costs their sums only.
-    """
+    # Never written out: leaving out each of a million clusters costs their sums only.
 
     first: int
     rows: int
@@ -139,10 +138,8 @@ def nudged(clusters: int, by: float) -> Weights:
 
 
 def left_out(method: Bootstrap, clusters: int) -> Weights:
-    """The clusters that an interval leaves out: each, or of many each of some groups.
-
-    Sums of influences over arbitrary groups are as skewed as the influences, as far as BCa needs.
-    """
+    """The clusters that an interval leaves out: each, or of many each of some groups."""
+    # Sums of influences over arbitrary groups are as skewed as the influences, as far as BCa needs.
     if INTERVALS[method.interval].needs == "groups" and clusters > GROUPS:
         return groups_left_out(clusters)
     return nudged(clusters, -1.0)
@@ -268,17 +265,10 @@ def pools(
     boards: Boards | None = None,
     counted: pl.Expr | None = None,
 ) -> Iterator[Pool]:
-    """Groups in batches that share their draws and fit in memory; boards are not split.
-
-    Args:
-        method: What the pools are for.
-        states: States of clusters, with `:group` for the keys.
-        boards: Groups that see the same draws.
-        counted: Rows of the first table that make a cluster one of their group; by default all.
-
-    Raises:
-        ParameterError: No board has two clusters, or one of them is null.
-    """
+    """Groups in batches that share their draws and fit in memory; boards are not split."""
+    # `counted` selects the rows of the first table that make a cluster one of its group, by default
+    # all. Draws are shared by boards with the same number of clusters; with Poisson draws and
+    # strata boards have different subsets of all clusters, and get the weights of theirs.
     tables, on = cluster_columns(states.tables)
     states = states.with_tables(tables)
     cells = pl.concat([table.select(GROUP, *on) for table in tables]).unique()
@@ -291,9 +281,9 @@ def pools(
     if counted is None:
         cells = cells.with_columns(pl.lit(value=True).alias(_KNOWN))
     else:
-        known = tables[0].filter(counted).select(GROUP, *on).unique()
-        known = known.with_columns(pl.lit(value=True).alias(_KNOWN))
-        cells = cells.join(known, on=[GROUP, *on], how="left")
+        rows = tables[0].filter(counted).select(GROUP, *on).unique()
+        rows = rows.with_columns(pl.lit(value=True).alias(_KNOWN))
+        cells = cells.join(rows, on=[GROUP, *on], how="left")
     drawn = cells.select(BOARD, *on).unique()
     if boards is not None and boards.clusters is not None:
         drawn = boards.clusters.unique()
@@ -301,12 +291,12 @@ def pools(
     if boards is None or not boards.enough:
         check_enough(drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
     for run in _runs(method, drawn, on):
-        mine = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
+        run_sizes = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
-        if run.mixed and len(mine) > 1:
+        if run.mixed and len(run_sizes) > 1:
             limit = min(limit, MIXED)
         batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
-        for _, part in mine.group_by(batch.alias(":batch"), maintain_order=True):
+        for _, part in run_sizes.group_by(batch.alias(":batch"), maintain_order=True):
             yield _pool(run, states, cells.join(part.select(BOARD), on=BOARD), on)
 
 

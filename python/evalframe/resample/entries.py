@@ -27,11 +27,11 @@ SPREAD = intervals.Spread._fields
 
 
 class Ranking(NamedTuple):
-    """By what entries are ranked.
+    """The score that entries are ranked by.
 
     Attributes:
         name: The metric.
-        among: For each entry the number of those that it is ranked among, who share a board.
+        among: For each entry the number of the set that it is ranked in, within its board.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Ranking(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """What a bootstrap says of entries, one number for each.
+    """Results of a bootstrap, one number for each entry.
 
     Attributes:
         spread: For each metric the uncertainty of its scores.
-        counts: How many clusters each entry has.
-        ranks: The limits of ranks, where they are asked for.
+        counts: Number of clusters.
+        ranks: Limits of ranks, if requested.
     """
 
     spread: dict[str, intervals.Spread]
@@ -52,7 +52,7 @@ class Entries(NamedTuple):
     ranks: dict[str, Floats]
 
     def join(self, other: Entries, chosen: Ints) -> None:
-        """Take over what another says of some of the entries."""
+        """Copy the results of another bootstrap for some of the entries."""
         for name, spread in other.spread.items():
             for mine, theirs in zip(self.spread[name], spread, strict=True):
                 mine[chosen] = theirs
@@ -61,17 +61,17 @@ class Entries(NamedTuple):
             self.ranks[name][chosen] = limits
 
     def of(self, chosen: Ints) -> Entries:
-        """What is said of some of the entries."""
+        """The results of some of the entries."""
         spread = {
-            name: intervals.Spread(*(values[chosen] for values in told))
-            for name, told in self.spread.items()
+            name: intervals.Spread(*(values[chosen] for values in values_by_metric))
+            for name, values_by_metric in self.spread.items()
         }
         ranks = {name: limits[chosen] for name, limits in self.ranks.items()}
         return Entries(spread, self.counts[chosen], ranks)
 
 
 def unknown(names: Sequence[str], entries: int, *, ranked: bool) -> Entries:
-    """Entries of which nothing is known."""
+    """Entries without results."""
 
     def nothing() -> Floats:
         return np.full(entries, np.nan)
@@ -93,48 +93,45 @@ def entry_spreads(
     ranking: Ranking | None = None,
     counted: pl.Expr | None = None,
 ) -> Entries:
-    """The uncertainty of scores of entries; those of one board see the same draws.
+    """Uncertainty of scores of entries; entries of one board see the same draws.
 
     Args:
         method: The bootstrap.
-        rows: What the scores are of.
+        rows: Rows of the entries.
         metrics: The scores.
         table: One row for each entry, with the estimates by name.
         entry: The column of the rows with the number of the entry.
-        cluster: What is drawn; within strata what `pools.within` gives.
-        boards: The board of each entry, some of which has two clusters; by default all are of one.
-        ranking: By what entries are ranked.
-        counted: Which sums of a cluster say that it counts as one of its entry; by default all.
-
-    Raises:
-        ParameterError: There are no two clusters, or one of them is null.
+        cluster: What is drawn; within strata the result of `strata.within`.
+        boards: The board of each entry, one of which has two clusters; by default one for all.
+        ranking: The score to rank entries by.
+        counted: Rows of the first block that make a cluster one of its entry; by default all.
     """
     bounds = [metric.bound for metric in metrics]
     names = [bound.name for bound in bounds]
     keys = Keys((entry,), (pl.col(entry).cast(pl.UInt32),))
     states = States.of(rows, bounds, keys, cluster).collected()
     states = states.with_tables([t.rename({keys.inner[0]: GROUP}) for t in states.tables])
-    made = unknown(names, len(table), ranked=ranking is not None)
-    known = table.select(pl.col(names).cast(pl.Float64).fill_null(float("nan"))).to_numpy().T
+    result = unknown(names, len(table), ranked=ranking is not None)
+    points = table.select(pl.col(names).cast(pl.Float64).fill_null(float("nan"))).to_numpy().T
     board = np.zeros(len(table), dtype=np.int64) if boards is None else boards
     shared = Boards(pl.Series(BOARD, board), enough=boards is not None)
     for pool in pools(method, states, shared, counted):
         here = pool.groups.to_numpy()
-        found = estimated(method, pool, known[:, here])
+        estimates = estimated(method, pool, points[:, here])
         spread = {
-            name: intervals.Spread(*(values[place] for values in found.spread))
-            for place, name in enumerate(names)
+            name: intervals.Spread(*(values[number] for values in estimates.spread))
+            for number, name in enumerate(names)
         }
         ranks: dict[str, Floats] = {}
         if ranking is not None:
-            assert found.drawn is not None
-            place = names.index(ranking.name)
+            assert estimates.drawn is not None
+            number = names.index(ranking.name)
             ranks = rank_limits(
-                known[place, here],
-                found.drawn[place],
+                points[number, here],
+                estimates.drawn[number],
                 ranking.among[here],
                 method.level,
                 pool.varying,
             )
-        made.join(Entries(spread, pool.counts, ranks), here)
-    return made
+        result.join(Entries(spread, pool.counts, ranks), here)
+    return result

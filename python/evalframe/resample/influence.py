@@ -1,12 +1,13 @@
-"""How a metric moves with the weight of each cluster: its derivatives, all clusters at once.
+"""Derivatives of metrics by the weight of each cluster, for all clusters at once.
 
-A metric follows from sums by elementwise expressions, so that its derivative is a chain: of the
-finish by totals and results, of the terms by the views of the sums at their level, of the views by
-the rows below that level. What a cluster's rows at a level do to all running sums is then a sum of
-derivatives from that level on, which one pass backwards over the levels gives for all of them.
+Leaving out each of C clusters costs C times the levels. Here one pass serves all clusters: a metric
+follows from sums by elementwise expressions, so its derivative is a chain: of the finish by totals
+and terms, of the terms by the views of the sums at their level, of the views by the rows up to that
+level. A row moves all running sums from its level on, so its influence is the sum of derivatives
+from there to the last level, which one running sum backwards over the levels gives for all rows.
 
-The elementwise derivatives are differences of fourth order, about as exact as the values. Where a
-metric has a kink or a jump they are undefined.
+Expressions are Polars', so elementwise derivatives are differences of fourth order, about as exact
+as the values. At a kink or a jump they are undefined.
 """
 
 from __future__ import annotations
@@ -44,32 +45,28 @@ def is_carried(axis: Axis) -> bool:
 
 
 def influences(contraction: Contraction) -> Floats:
-    """Derivatives of metrics by the weights of clusters: metrics by clusters by groups.
-
-    NaN where a metric has none: it is undefined, or has a kink or a jump there.
-
-    Args:
-        contraction: Of metrics whose axes are all carried.
-    """
+    """Derivatives by the weights of clusters, metrics by clusters by groups; NaN if undefined."""
     columns = contraction.columns(np.ones((1, contraction.clusters)))
     moves: dict[str, _Moves] = {}
-    for place, (names, totals) in enumerate(zip(contraction.sums, contraction.totals, strict=True)):
+    for block, (names, totals) in enumerate(zip(contraction.sums, contraction.totals, strict=True)):
         by_name = dict(zip(names, np.moveaxis(totals, -1, 0), strict=True))
         nowhere = np.zeros(contraction.groups, dtype=np.bool_)
-        moves |= {f"{place}:{name}": _Moves(by.T, nowhere) for name, by in by_name.items()}
-        levels = contraction.levels[place]
+        moves |= {f"{block}:{name}": _Moves(by.T, nowhere) for name, by in by_name.items()}
+        levels = contraction.levels[block]
         if levels is not None:
-            uses = contraction.terms[place]
+            uses = contraction.terms[block]
             for shape in {axis.shape for _, axis in uses}:
                 alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
                 curve = _Curve.of(levels.filled, by_name, alike[0][1])
-                moves |= {f"{place}:{name}": each for name, each in curve.moves(alike)}
+                moves |= {f"{block}:{name}": each for name, each in curve.moves(alike)}
     frame = pl.DataFrame(columns)
     # What jumps and does not move otherwise, such as a threshold, must still reach the finish.
     scales = {n: np.abs(m.by).sum(axis=1) for n, m in moves.items()}
     scales = {n: np.where(moves[n].rough & (s == 0.0), 1.0, s) for n, s in scales.items()}
     named = {str(number): finish for number, finish in enumerate(contraction.finishes)}
-    return np.stack([_chained(made, moves) for made in _partials(frame, scales, named).values()])
+    return np.stack(
+        [_chained(partials, moves) for partials in _partials(frame, scales, named).values()]
+    )
 
 
 class _Moves(NamedTuple):
@@ -96,11 +93,11 @@ class _Partials:
     most: Floats
 
 
-def _chained(made: _Partials, moves: Mapping[str, _Moves]) -> Floats:
+def _chained(partials: _Partials, moves: Mapping[str, _Moves]) -> Floats:
     """The derivatives of a metric, clusters by groups, from those of its finish."""
     shape = next(iter(moves.values())).by.shape
-    total, rough = np.zeros(shape), made.rough | np.isnan(made.values)
-    for name, slope in made.by.items():
+    total, rough = np.zeros(shape), partials.rough | np.isnan(partials.values)
+    for name, slope in partials.by.items():
         total += slope[:, None] * moves[name].by
         rough = rough | (moves[name].rough & (slope != 0.0))
     total[rough] = np.nan
@@ -110,25 +107,21 @@ def _chained(made: _Partials, moves: Mapping[str, _Moves]) -> Floats:
 def _partials(
     frame: pl.DataFrame, scales: Mapping[str, Floats], exprs: Mapping[str, pl.Expr]
 ) -> dict[str, _Partials]:
-    """Derivatives of elementwise expressions by the columns that have a scale.
-
-    Args:
-        frame: The columns.
-        scales: How large what a column is the sum of is; where that is 0 it never moves.
-        exprs: Expressions by name.
-    """
-    made = {
+    """Derivatives of elementwise expressions by the columns that have a scale."""
+    # The scale is the size of the sum in a column: the unit of its steps. With scale 0 it never
+    # moves.
+    result = {
         name: _Partials(values, {}, np.zeros(len(values), dtype=np.bool_), values.copy())
         for name, values in _values(frame, exprs).items()
     }
     for column, scale in scales.items():
         reading = {n: e for n, e in exprs.items() if column in e.meta.root_names()}
-        centre = {name: made[name].values for name in reading}
+        centre = {name: result[name].values for name in reading}
         for name, (slope, rough, most) in _slopes(frame, column, scale, reading, centre).items():
-            made[name].by[column] = slope
-            made[name].rough |= rough
-            made[name].most = np.fmax(made[name].most, most)
-    return made
+            result[name].by[column] = slope
+            result[name].rough |= rough
+            result[name].most = np.fmax(result[name].most, most)
+    return result
 
 
 def _slopes(
@@ -148,7 +141,7 @@ def _slopes(
         _values(frame.with_columns(pl.Series(column, here + k * step)), exprs)
         for k in (-2, -1, 1, 2)
     ]
-    made = {}
+    result = {}
     for name in exprs:
         values = np.stack([each[name] for each in near])
         far_below, below, above, far_above = values
@@ -160,15 +153,15 @@ def _slopes(
         rough = (step > 0.0) & ~smooth & ~nowhere
         slope = np.where((step > 0.0) & ~nowhere, slope, 0.0)
         most = np.where(rough, np.fmax.reduce(values), -np.inf)
-        made[name] = np.where(rough, 0.0, slope), rough, most
-    again = np.flatnonzero(np.any([rough for _, rough, _ in made.values()], axis=0))
+        result[name] = np.where(rough, 0.0, slope), rough, most
+    again = np.flatnonzero(np.any([rough for _, rough, _ in result.values()], axis=0))
     if len(again) and len(steps) > 1:
-        known = {name: values[again] for name, values in centre.items()}
-        closer = _slopes(frame[again], column, scale[again], exprs, known, steps[1:])
+        values_there = {name: values[again] for name, values in centre.items()}
+        closer = _slopes(frame[again], column, scale[again], exprs, values_there, steps[1:])
         for name, parts in closer.items():
-            for whole, part in zip(made[name], parts, strict=True):
-                whole[again] = part
-    return made
+            for total, part in zip(result[name], parts, strict=True):
+                total[again] = part
+    return result
 
 
 def _values(frame: pl.DataFrame, exprs: Mapping[str, pl.Expr]) -> dict[str, Floats]:
@@ -176,8 +169,8 @@ def _values(frame: pl.DataFrame, exprs: Mapping[str, pl.Expr]) -> dict[str, Floa
     lazy = frame.lazy().select(
         expr.cast(pl.Float64).fill_null(float("nan")).alias(name) for name, expr in exprs.items()
     )
-    made = lazy.collect(engine="in-memory")
-    return {name: made[name].to_numpy() for name in exprs}
+    values = lazy.collect(engine="in-memory")
+    return {name: values[name].to_numpy() for name in exprs}
 
 
 @dataclass
@@ -202,16 +195,18 @@ class _Curve:
     def of(cls, levels: Levels, totals: Mapping[str, Floats], axis: Axis) -> _Curve:
         """The curve of one axis, and of those of the same shape."""
         lengths = np.diff(levels.starts)
-        own = {name: _by_level(values, levels.first) for name, values in levels.entries.items()}
-        whole = {name: values.sum(axis=0) for name, values in totals.items()}
-        views = Views(own, levels.starts, whole, levels.levels)
+        own_sums = {
+            name: _by_level(values, levels.first) for name, values in levels.entries.items()
+        }
+        sums = {name: values.sum(axis=0) for name, values in totals.items()}
+        views = Views(own_sums, levels.starts, sums, levels.levels)
         sizes = {n: _by_level(np.abs(v), levels.first) for n, v in levels.entries.items()}
         means = None
         if axis.centre is not None:
             value, mass = axis.centre
             views = views.centred(value, mass)
             with np.errstate(invalid="ignore", divide="ignore"):
-                mean = np.nan_to_num(whole[value] / whole[mass], posinf=0.0, neginf=0.0)
+                mean = np.nan_to_num(sums[value] / sums[mass], posinf=0.0, neginf=0.0)
             sizes[value] = sizes[value] + np.repeat(np.abs(mean), lengths) * sizes[mass]
             means = value, mass, mean
         return cls(levels, totals, views, sizes, means)
@@ -220,8 +215,8 @@ class _Curve:
         """How large what a view is the sum of is, at each level."""
         starts = self.levels.starts
         if view.endswith(TOTAL):
-            whole = np.abs(self.totals[view.removesuffix(TOTAL)]).sum(axis=0)
-            return np.repeat(whole, np.diff(starts))
+            total = np.abs(self.totals[view.removesuffix(TOTAL)]).sum(axis=0)
+            return np.repeat(total, np.diff(starts))
         if view.endswith(OWN):
             return self.sizes[view.removesuffix(OWN)]
         running = segments.running(self.sizes[view.removesuffix(BEFORE)], starts)
@@ -240,16 +235,20 @@ class _Curve:
         # A column of its own, since there may be no view.
         frame = pl.DataFrame({"": self.levels.levels, **{n: self.views[n] for n in sorted(roots)}})
         scales = {name: self._scale(name) for name in sorted(roots - {LEVEL})}
-        made = _partials(frame, scales, exprs)
+        partials = _partials(frame, scales, exprs)
         everywhere = np.ones(len(frame), dtype=np.bool_)
         for prefix, axis in uses:
             for name in axis.terms:
-                yield prefix + name, self._moved((made[prefix + name], everywhere))
+                yield prefix + name, self._moved((partials[prefix + name], everywhere))
             for name in axis.maxima:
-                yield prefix + name, self._maximum(made[prefix + name])
+                yield prefix + name, self._maximum(partials[prefix + name])
             for name in axis.firsts:
                 key = f"{prefix}{name}:"
-                of = made[key + "value"], made[key + "margin"], made.get(key + "earlier")
+                of = (
+                    partials[key + "value"],
+                    partials[key + "margin"],
+                    partials.get(key + "earlier"),
+                )
                 yield prefix + name, self._first(*of)
 
     def _moved(self, *chosen: tuple[_Partials, Bools]) -> _Moves:
@@ -257,9 +256,9 @@ class _Curve:
         starts = self.levels.starts
         by_view: dict[str, Floats] = {}
         rough = np.zeros(len(starts) - 1, dtype=np.bool_)
-        for made, mask in chosen:
-            rough |= _any(made.rough & mask, starts)
-            for view, slope in made.by.items():
+        for partials, mask in chosen:
+            rough |= _any(partials.rough & mask, starts)
+            for view, slope in partials.by.items():
                 by_view[view] = by_view.get(view, 0.0) + np.where(mask, slope, 0.0)
         by_sum: dict[str, Floats] = {}
         moved = np.zeros((len(rough), len(next(iter(self.totals.values())))))
@@ -284,11 +283,9 @@ class _Curve:
         return slope[:, None] * self.totals[name].T
 
     def _by_mean(self, by_sum: dict[str, Floats]) -> Floats:
-        """How centred sums move with their mean, which every cluster moves.
-
-        A centred sum is value - mean * mass. Its part of the mass joins the shares of `mass` in
-        `by_sum`; the rest, by which the mean itself moves, is a derivative by totals.
-        """
+        """Derivatives of centred sums by their mean, which every cluster moves."""
+        # A centred sum is value - mean * mass. Its part of the mass joins the shares of `mass` in
+        # `by_sum`; the rest, by which the mean itself moves, is a derivative by totals.
         assert self.means is not None
         value, mass, mean = self.means
         starts = self.levels.starts
@@ -300,22 +297,22 @@ class _Curve:
             slope = np.where(total != 0.0, by_mean / total, 0.0)
         return self._by_total(value, slope) - self._by_total(mass, slope * mean)
 
-    def _maximum(self, made: _Partials) -> _Moves:
+    def _maximum(self, partials: _Partials) -> _Moves:
         """The largest value; no level but the largest may come near it."""
         starts = self.levels.starts
-        peak = np.repeat(segments.reduce(np.fmax, made.values, starts, np.nan), np.diff(starts))
-        near = np.where(made.rough, made.most, made.values) >= peak - _TIED * np.abs(peak)
+        peak = np.repeat(segments.reduce(np.fmax, partials.values, starts, np.nan), np.diff(starts))
+        near = np.where(partials.rough, partials.most, partials.values) >= peak - _TIED * np.abs(
+            peak
+        )
         first, last = _first_of(near, starts), _last_of(near, starts)
-        moves, others = (self._moved((made, self._only(rows))) for rows in (first, last))
-        rough = _any(near & made.rough, starts) | _apart(moves.by, others.by)
+        moves, others = (self._moved((partials, self._only(rows))) for rows in (first, last))
+        rough = _any(near & partials.rough, starts) | _apart(moves.by, others.by)
         return _Moves(moves.by, rough)
 
     def _first(self, value: _Partials, margin: _Partials, earlier: _Partials | None) -> _Moves:
-        """The value at the first level that reaches a bound.
-
-        Where the level that does, or the one before, just reaches it, a small change makes it
-        another one: then that one's value must be the same, and move alike.
-        """
+        """Derivative of the value at the first level that reaches a bound."""
+        # If that level, or the one before, just reaches the bound, a small change makes it another
+        # one: then the value and the derivative there must be the same.
         starts = self.levels.starts
         rows = _first_of(margin.values >= 0.0, starts)
         ends = np.where(rows >= 0, rows, starts[1:])
@@ -339,20 +336,18 @@ class _Curve:
         worth = np.where(rows >= 0, value.values[rows], np.nan if earlier is None else 0.0)
         if earlier is not None:
             ends = np.where(rows >= 0, rows, starts[1:])
-            place = np.arange(len(value.values))
-            chosen.append((earlier, place < np.repeat(ends, np.diff(starts))))
+            index = np.arange(len(value.values))
+            chosen.append((earlier, index < np.repeat(ends, np.diff(starts))))
             worth = worth + segments.totals_until(earlier.values, starts, ends)
         return self._moved(*chosen), worth
 
     def _just(self, margin: _Partials, rows: Ints) -> Bools:
-        """Whether a small change of weights could take a level over its bound.
-
-        That is if its margin is 0 but for rounding, and if any cluster moves it.
-        """
+        """True if a small change of weights could take a level over its bound."""
+        # That is, its margin is 0 but for rounding, and some cluster moves it.
         moves = np.abs(self._moved((margin, self._only(rows))).by)
-        whole = sum(np.abs(slope) * self._scale(view) for view, slope in margin.by.items())
+        size = sum(np.abs(slope) * self._scale(view) for view, slope in margin.by.items())
         most = moves.max(axis=1)
-        movable = most * moves.shape[1] > _TIED * np.broadcast_to(whole, margin.values.shape)[rows]
+        movable = most * moves.shape[1] > _TIED * np.broadcast_to(size, margin.values.shape)[rows]
         just: Bools = movable & (np.abs(margin.values[rows]) < _EQUAL * most)
         return just & (rows >= 0)
 
@@ -364,8 +359,8 @@ class _Curve:
 
 def _by_level(values: Floats, first: Ints) -> Floats:
     """Entries added up by level."""
-    made: Floats = np.add.reduceat(values, first) if len(first) else values
-    return made
+    sums: Floats = np.add.reduceat(values, first) if len(first) else values
+    return sums
 
 
 def _running_back(values: Floats, starts: Ints) -> Floats:
@@ -381,15 +376,15 @@ def _any(flags: Bools, starts: Ints) -> Bools:
 def _first_of(flags: Bools, starts: Ints) -> Ints:
     """The first flagged row of each segment, -1 where there is none."""
     rows = np.append(np.flatnonzero(flags), len(flags))
-    found = rows[np.searchsorted(rows, starts[:-1])]
-    return np.where(found < starts[1:], found, -1)
+    result = rows[np.searchsorted(rows, starts[:-1])]
+    return np.where(result < starts[1:], result, -1)
 
 
 def _last_of(flags: Bools, starts: Ints) -> Ints:
     """The last flagged row of each segment, -1 where there is none."""
     rows = np.append(-1, np.flatnonzero(flags))
-    found = rows[np.searchsorted(rows, starts[1:]) - 1]
-    return np.where(found >= starts[:-1], found, -1)
+    result = rows[np.searchsorted(rows, starts[1:]) - 1]
+    return np.where(result >= starts[:-1], result, -1)
 
 
 def _apart(some: Floats, others: Floats) -> Bools:

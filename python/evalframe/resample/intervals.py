@@ -256,10 +256,8 @@ def bootstrap_spread(method: Bootstrap, sample: Sample) -> Spread:
 
 
 def p_values(interval: Interval, sample: Sample) -> Floats:
-    """Two-sided p-values that estimates, such as differences, are 0, by inverting the interval.
-
-    One more replicate is counted on both sides, so that no p-value is 0. NaN if undefined.
-    """
+    """Two-sided p-values that estimates are 0, by inverting the interval; NaN if undefined."""
+    # One more replicate is counted on both sides, so that no p-value is 0.
     p = INTERVALS[interval].p_value(sample)
     least = 2 / (sample.count + 1)
     undefined = (sample.count < 2) | np.isnan(sample.points)
@@ -339,14 +337,14 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     if correction == "bonferroni":
         return np.minimum(p_values * tests, 1.0)
     order = np.argsort(p_values, kind="stable")  # NaN stands last
-    place = np.arange(len(p_values))
+    rank = np.arange(len(p_values))
     adjusted = np.empty_like(p_values)
     if correction == "benjamini_hochberg":
-        scaled = p_values[order] * tests / (place + 1)
+        scaled = p_values[order] * tests / (rank + 1)
         scaled[:tests] = np.minimum.accumulate(scaled[:tests][::-1])[::-1]
         adjusted[order] = scaled
         return adjusted
-    stepped = np.minimum(p_values[order] * (tests - place), 1.0)
+    stepped = np.minimum(p_values[order] * (tests - rank), 1.0)
     adjusted[order] = stepped if correction == "holm_unordered" else np.maximum.accumulate(stepped)
     return adjusted
 
@@ -362,12 +360,12 @@ def _std(values: Floats, count: Ints) -> Floats:
 
 def _quantile(ordered: Floats, count: Ints, p: Floats) -> Floats:
     """Linear interpolation (type 7) in sorted columns whose NaNs stand last."""
-    place = np.maximum(count - 1, 0) * p
-    below = np.floor(place).astype(np.int64)
+    position = np.maximum(count - 1, 0) * p
+    below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, np.maximum(count - 1, 0))
     column = np.arange(ordered.shape[1])
     low, high = ordered[below, column], ordered[above, column]
-    part = place - below
+    part = position - below
     # The same two-sided interpolation as numpy's, so that intervals agree to the last digit.
     with np.errstate(invalid="ignore"):
         up, down = low + (high - low) * part, high - (high - low) * (1 - part)

@@ -35,11 +35,7 @@ def spread_of_rows(
     cluster: pl.Expr,
     exprs: Sequence[pl.Expr],
 ) -> pl.DataFrame:
-    """The long result of expressions that declare no state, with uncertainty.
-
-    Raises:
-        ParameterError: The method leaves out each cluster; or clusters are unknown or too few.
-    """
+    """The long result with uncertainty of expressions that declare no state."""
     rows = frame.with_columns(*keys.select(), cluster.alias(CLUSTER)).collect()
     check_known(rows[CLUSTER])
     points = tables.stateless(rows.lazy(), keys, exprs)
@@ -74,13 +70,13 @@ def spread_of_rows(
         left_out = replicates(method, rows, exprs, count, jackknife=True)
     parts = []
     for number, expr in enumerate(exprs):
-        mine = points.filter(pl.col("metric") == expr.meta.output_name())
-        flat = mine["estimate"].fill_null(float("nan")).to_numpy()
+        result = points.filter(pl.col("metric") == expr.meta.output_name())
+        flat = result["estimate"].fill_null(float("nan")).to_numpy()
         without = None if left_out is None else left_out[number]
         sample = intervals.Sample(flat, values[number], without, clusters)
-        made = intervals.without_lone(intervals.bootstrap_spread(method, sample), clusters)
-        spread = [pl.Series(name, v).fill_nan(None) for name, v in made._asdict().items()]
-        parts.append(mine.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
+        spreads = intervals.without_lone(intervals.bootstrap_spread(method, sample), clusters)
+        spread = [pl.Series(name, v).fill_nan(None) for name, v in spreads._asdict().items()]
+        parts.append(result.with_columns(*spread, owned[CLUSTER].alias("n_clusters")))
     return pl.concat(parts)
 
 
@@ -92,17 +88,12 @@ def replicates(
     *,
     jackknife: bool = False,
 ) -> Floats:
-    """Values of expressions, NaN if null: expressions by replicates by groups.
-
-    Args:
-        method: The bootstrap.
-        rows: The user's columns, with group numbers from 0 and cluster ids.
-        exprs: Aggregating expressions.
-        groups: Number of groups.
-        jackknife: Leave out groups of clusters instead of drawing them.
-    """
+    """Values of expressions, NaN if null: expressions by replicates by groups."""
+    # With `jackknife`, groups of clusters are left out in place of draws.
     names = [f":value{i}" for i in range(len(exprs))]
-    made = [expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)]
+    aggregates = [
+        expr.cast(pl.Float64).alias(name) for expr, name in zip(exprs, names, strict=True)
+    ]
     each = draws.GROUPS if jackknife else method.n
     values = np.full((len(exprs), each, groups), np.nan)
     progress = method.progress or reporter("bootstrap")
@@ -114,7 +105,7 @@ def replicates(
         sizes = sizes.with_columns(pl.lit(0).alias("size"))
     done, total = 0, each * len(sizes)
     for (_,), pool in sizes.group_by("size", maintain_order=True):
-        own = rows.join(pool.select(GROUP), on=GROUP)
+        pool_rows = rows.join(pool.select(GROUP), on=GROUP)
         numbered = pool.select(GROUP, CLUSTER).explode(CLUSTER)
         if mixed:
             ids = numbered[CLUSTER].unique().sort()
@@ -125,17 +116,17 @@ def replicates(
             ids = pool[CLUSTER][0]
             numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(":place"))
         first = 0
-        chunk = max(1, _ROWS // max(len(own), 1))
+        chunk = max(1, _ROWS // max(len(pool_rows), 1))
         drawing = draws.bootstrap_weights(method, ids)
         if jackknife:
             drawing = draws.groups_left_out(len(ids))
         for weights in drawing.chunks(chunk):
             drawn = _repeated(np.asarray(weights), first)
-            sample = drawn.join(numbered, on=":place").join(own, on=[GROUP, CLUSTER])
-            result = sample.group_by(":replicate", GROUP).agg(made)
-            place = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
+            sample = drawn.join(numbered, on=":place").join(pool_rows, on=[GROUP, CLUSTER])
+            result = sample.group_by(":replicate", GROUP).agg(aggregates)
+            index = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
             for number, name in enumerate(names):
-                values[(number, *place)] = result[name].fill_null(float("nan")).to_numpy()
+                values[(number, *index)] = result[name].fill_null(float("nan")).to_numpy()
             first += len(weights)
             done += len(weights) * len(pool)
             progress(done, total)
@@ -144,8 +135,8 @@ def replicates(
 
 def _repeated(weights: Floats, first: int) -> pl.DataFrame:
     """One row per drawn copy of a cluster: its replicate and the cluster's number."""
-    replicate, place = np.nonzero(weights)
-    copies = weights[replicate, place].astype(np.int64)
+    replicate, cluster = np.nonzero(weights)
+    copies = weights[replicate, cluster].astype(np.int64)
     return pl.DataFrame(
-        {":replicate": np.repeat(replicate + first, copies), ":place": np.repeat(place, copies)}
+        {":replicate": np.repeat(replicate + first, copies), ":place": np.repeat(cluster, copies)}
     )

@@ -227,14 +227,14 @@ def _some_unknown(clusters: pl.Series) -> bool:
 def reporter(what: str) -> Progress:
     """A callback that shows the progress of long work, after two seconds, on a terminal."""
     started = time.monotonic()
-    shown = False
+    is_shown = False
 
     def report(done: int, total: int) -> None:
-        nonlocal shown
+        nonlocal is_shown
         elapsed = time.monotonic() - started
-        if not sys.stderr.isatty() or (elapsed < _PATIENCE and not shown):
+        if not sys.stderr.isatty() or (elapsed < _PATIENCE and not is_shown):
             return
-        shown = True
+        is_shown = True
         left = elapsed * (total - done) / max(done, 1)
         end = "\n" if done >= total else ""
         sys.stderr.write(f"\r{what}: {done:,} of {total:,}, {left:.0f} s left   {end}")

@@ -77,17 +77,11 @@ class Comparison(NamedTuple):
 def paired_spread(
     method: Bootstrap, states: States[pl.DataFrame], comparison: Comparison
 ) -> pl.DataFrame:
-    """Differences of all metrics between all pairs of sides within each group.
-
-    Args:
-        method: The bootstrap.
-        states: States by cluster; the last key is the side.
-        comparison: What is compared, and how.
-
-    Raises:
-        ParameterError: There are fewer than two sides, the baseline is none of them, or no pair
-            shares a cluster, unless they are matched otherwise.
-    """
+    """Differences of all metrics between all pairs of sides (the last key) within each group."""
+    # Both sides of a pair are groups 2i and 2i + 1 of one board, and the groups of a board see the
+    # same draws: what the sides have in common cancels in every replicate. A side is reduced to the
+    # clusters that it shares with the other one, so that it can differ between pairs; sides with
+    # the same content are contracted once, see `_contents`.
     method = method.of_differences
     matching, metrics = comparison.matching, states.metrics
     keys = states.keys.inner
@@ -115,12 +109,12 @@ def paired_spread(
     for pool in pools(method, numbered, boards, counted) if len(shared) else []:
         content = contents[pool.groups.to_numpy()]
         chosen = pool.groups.gather_every(2) // 2
-        for number, made in enumerate(_of_pool(method, pool, content, comparison.test)):
-            columns = [pl.Series(name, values) for name, values in made.items()]
+        for number, differences in enumerate(_of_pool(method, pool, content, comparison.test)):
+            columns = [pl.Series(name, values) for name, values in differences.items()]
             named = pl.lit(metrics[number].name).alias("metric")
             parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
-    whole = pl.concat(parts, how="diagonal_relaxed")
-    return one_family(whole, metrics, by, comparison.correction).select(*by, *PAIRED_RESULT)
+    result = pl.concat(parts, how="diagonal_relaxed")
+    return one_family(result, metrics, by, comparison.correction).select(*by, *PAIRED_RESULT)
 
 
 def one_family(
@@ -148,11 +142,7 @@ def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, togeth
 def pairs_of(
     groups: pl.DataFrame, by: list[str], side: str, comparison: Comparison
 ) -> pl.DataFrame:
-    """Which sides are compared: the keys, `left` and `right`.
-
-    Raises:
-        ParameterError: There are fewer than two sides, or the baseline is none of them.
-    """
+    """The pairs of sides to compare: the keys, `left` and `right`."""
     if comparison.sides is not None:
         named = [
             pl.lit(name).alias(column)
@@ -163,38 +153,34 @@ def pairs_of(
     right = groups.rename({side: "right"}).with_row_index(":right")
     crossed = left.join(right, on=by, nulls_equal=True) if by else left.join(right, how="cross")
     if comparison.baseline is None:
-        wanted = pl.col(":left") < pl.col(":right")
+        selected = pl.col(":left") < pl.col(":right")
     else:
-        wanted = _is(comparison.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
-    pairs = crossed.filter(wanted).sort(":left", ":right").drop(":left", ":right")
+        selected = _is(comparison.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
+    pairs = crossed.filter(selected).sort(":left", ":right").drop(":left", ":right")
     if not len(pairs):
-        found = groups[side].unique().sort().to_list()
+        values = groups[side].unique().sort().to_list()
         where = " in each group, of whose keys they may not be one" if by else ""
-        raise ParameterError(f"a comparison needs two systems{where}, found {found}")
+        raise ParameterError(f"a comparison needs two systems{where}, found {values}")
     if by and len(alone := groups.join(pairs, on=by, how="anti", nulls_equal=True)):
-        told = ", ".join(map(str, alone.select(by).row(0)))
-        alone_why = "hold a single system", "lack the baseline or all else"
-        why = alone_why[comparison.baseline is not None]
+        example = ", ".join(map(str, alone.select(by).row(0)))
+        reasons = "hold a single system", "lack the baseline or all else"
+        reason = reasons[comparison.baseline is not None]
         warnings.warn(
-            f"groups that {why} are not compared: {len(alone):,}, such as {told}",
+            f"groups that {reason} are not compared: {len(alone):,}, such as {example}",
             stacklevel=5,
         )
     return pairs
 
 
 def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
-    """Whether the left side is the baseline.
-
-    Raises:
-        ParameterError: No system is.
-    """
+    """True if the left side is the baseline; ParameterError if no side is."""
     try:
         named = pl.Series([baseline], dtype=systems.dtype)
     except (TypeError, pl.exceptions.PolarsError):
         named = None
     if named is None or not systems.is_in(named.implode()).any():
-        found = systems.unique().sort().to_list()
-        raise ParameterError(f"baseline {baseline!r} is none of the systems {found}; name one")
+        values = systems.unique().sort().to_list()
+        raise ParameterError(f"baseline {baseline!r} is none of the systems {values}; name one")
     return pl.col("left") == pl.lit(named).first()
 
 
@@ -215,35 +201,33 @@ def _number(
     """The states of shared clusters, each pair's left and right as groups 2i and 2i + 1."""
     parts = []
     for offset, name in enumerate(("left", "right")):
-        wanted = shared.select(*by, pl.col(name).alias(side), *names, ":pair")
-        mine = table.join(wanted, on=[*by, side, *names], nulls_equal=True)
-        parts.append(mine.with_columns((pl.col(":pair") * 2 + offset).alias(GROUP)))
+        clusters = shared.select(*by, pl.col(name).alias(side), *names, ":pair")
+        rows = table.join(clusters, on=[*by, side, *names], nulls_equal=True)
+        parts.append(rows.with_columns((pl.col(":pair") * 2 + offset).alias(GROUP)))
     return pl.concat(parts).drop(*by, side, ":pair")
 
 
 def _contents(
     present: pl.DataFrame, pairs: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str
 ) -> Ints:
-    """What each pair's left and right hold: the same number where they hold the same.
-
-    A side that shares all its clusters is the same in every pair, and is computed once.
-    """
-    whole = present.group_by(*by, side).len(":all").with_row_index(":content")
+    """A number for the content of each pair's left and right; equal content, equal number."""
+    # A side that shares all its clusters is the same in every pair, and is computed once.
+    contents_by_side = present.group_by(*by, side).len(":all").with_row_index(":content")
     sizes = shared.group_by(":pair").len(":shared")
     numbered = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left")
     contents = np.empty(2 * len(pairs), dtype=np.int64)
     for offset, name in enumerate(("left", "right")):
-        known = numbered.join(
-            whole.rename({side: name}), on=[*by, name], how="left", nulls_equal=True
+        sides = numbered.join(
+            contents_by_side.rename({side: name}), on=[*by, name], how="left", nulls_equal=True
         ).sort(":pair")
-        own = -1 - offset - 2 * pl.col(":pair").cast(pl.Int64)
-        same = pl.when(pl.col(":shared") == pl.col(":all")).then(":content").otherwise(own)
-        contents[offset::2] = known.select(same.cast(pl.Int64)).to_series().to_numpy()
+        separate = -1 - offset - 2 * pl.col(":pair").cast(pl.Int64)
+        same = pl.when(pl.col(":shared") == pl.col(":all")).then(":content").otherwise(separate)
+        contents[offset::2] = sides.select(same.cast(pl.Int64)).to_series().to_numpy()
     return contents
 
 
 def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
-    """The states of a pool's distinct groups, and which of them each group is."""
+    """The states of a pool's distinct groups, and the distinct group of each group."""
     _, first, which = np.unique(content, return_index=True, return_inverse=True)
     renumber = pl.DataFrame({GROUP: first, ":new": np.arange(len(first))})
     renumber = renumber.with_columns(pl.col(GROUP).cast(pl.UInt32))
@@ -344,10 +328,7 @@ def delta_of(left: Floats, right: Floats, least: float) -> Floats:
 
 
 def swaps(method: Bootstrap, clusters: int, side: int) -> draws.Weights:
-    """Weights of the left and right selves of clusters whose sides are swapped at random.
-
-    `side` is 0 for the rows that are left after the swaps, 1 for those that are right.
-    """
+    """Weights of left and right selves of clusters; `side` is 0 for the left, 1 for the right."""
     slots = np.arange(clusters, dtype=np.uint64)
 
     def rows(chunk: int) -> Iterator[draws.Chunk]:
@@ -362,11 +343,9 @@ def swaps(method: Bootstrap, clusters: int, side: int) -> draws.Weights:
 
 
 def _permuted(method: Bootstrap, pool: Pool) -> Floats:
-    """Differences after swapping the sides of random clusters.
-
-    Each pair is one group in which every cluster stands twice, as its left and as its right self;
-    a swap moves the weight from one to the other.
-    """
+    """Differences after swapping the sides of random clusters."""
+    # Each pair is one group with every cluster twice, as its left and as its right self. A swap
+    # moves the weight from one self to the other.
     clusters = pool.clusters
     doubled = [
         table.with_columns(

@@ -23,23 +23,9 @@ _HELD = 1 << 23
 def rank_limits(
     points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints
 ) -> dict[str, Floats]:
-    """The `RANKS` of each entry, NaN where undefined.
-
-    Of an entry with one cluster nothing is certain, nor of its difference from others: it has no
-    central ranks, and any rank may be its own.
-
-    Args:
-        points: Scores; NaN for an entry without.
-        drawn: Replicates by entries.
-        group: The leaderboard of each entry.
-        level: Coverage.
-        clusters: How many clusters each entry has.
-
-    >>> drawn = np.array([[0.9, 0.5], [0.8, 0.6], [0.9, 0.5], [0.8, 0.6]])
-    >>> limits = rank_limits(np.array([0.85, 0.55]), drawn, np.zeros(2, int), 0.9, np.array([4, 4]))
-    >>> limits["rank_set_lower"].tolist(), limits["rank_set_upper"].tolist()
-    ([1.0, 2.0], [1.0, 2.0])
-    """
+    """The `RANKS` of each entry, NaN if undefined; `group` is the board of an entry."""
+    # With one cluster nothing varies, so nothing is certain: such an entry has no central ranks,
+    # and any rank can be its own.
     points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     blank = np.where(clusters < 2, np.nan, 0.0)
     central = [ends + blank for ends in rank_intervals(drawn, group, level)]
@@ -54,51 +40,31 @@ def rank_columns(limits: Mapping[str, Floats]) -> list[pl.Series]:
 
 
 def rank_intervals(drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:
-    """The central ranks of each entry over the replicates, the best rank is 1.
-
-    Args:
-        drawn: Replicates by entries; NaN where a replicate is undefined, which has no rank.
-        group: The leaderboard of each entry.
-        level: Share of the replicates that they cover at least.
-
-    >>> drawn = np.array([[0.9, 0.5], [0.8, 0.6], [0.4, 0.5], [0.7, 0.7]])
-    >>> [ends.tolist() for ends in rank_intervals(drawn, np.zeros(2, dtype=int), 0.9)]
-    [[1.0, 1.0], [2.0, 2.0]]
-    """
+    """Central ranks of each entry over the replicates, 1 is best; NaN has no rank."""
     lower, upper = (np.full(len(group), np.nan) for _ in range(2))
     tail = (1.0 - level) / 2.0
     for grid in _grids(group, len(drawn)):
         ranks = ranked(drawn[:, grid]).reshape(len(drawn), -1)
         entries = grid.ravel()
-        known = ~np.isnan(ranks).all(axis=0)
-        ordered = np.sort(ranks, axis=0)[:, known]
+        valid = ~np.isnan(ranks).all(axis=0)
+        ordered = np.sort(ranks, axis=0)[:, valid]
         count = (~np.isnan(ordered)).sum(axis=0)
         # The outer ranks, so that at least the level is covered.
         first = np.floor(tail * (count - 1)).astype(np.int64)
         last = np.ceil((1.0 - tail) * (count - 1)).astype(np.int64)
         column = np.arange(ordered.shape[1])
-        places = entries[known]
-        lower[places], upper[places] = ordered[first, column], ordered[last, column]
+        indices = entries[valid]
+        lower[indices], upper[indices] = ordered[first, column], ordered[last, column]
     return lower, upper
 
 
 def rank_sets(points: Floats, drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:
-    """The ranks that each entry may have, given what is certain about all pairs at once.
-
-    A difference of two entries is certain if it is more than `c` of its standard errors, where `c`
-    is the quantile of the largest such deviation of a replicate over all pairs of a leaderboard.
-    Then with the chance of `level` every entry's true rank lies in its set.
-
-    Args:
-        points: Scores; NaN for an entry without.
-        drawn: Replicates by entries.
-        group: The leaderboard of each entry.
-        level: Simultaneous coverage.
-
-    References:
-        Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks with applications to
-        mobility across neighbourhoods and academic achievement across countries.
-    """
+    """The ranks that each entry can have, at a simultaneous level."""
+    # A difference of two entries is certain if it exceeds c of its standard errors, where c is the
+    # quantile of the largest such deviation of a replicate over all pairs of a board. Then with the
+    # chance of `level` every entry's true rank lies in its set. Mogstad, Romano, Shaikh and Wilhelm
+    # (2024), Inference for ranks with applications to mobility across neighbourhoods and academic
+    # achievement across countries.
     lower, upper = (np.full(len(group), np.nan) for _ in range(2))
     for grid in _grids(group, 1):
         score = points[grid]
@@ -108,27 +74,23 @@ def rank_sets(points: Floats, drawn: Floats, group: Ints, level: float) -> tuple
         bound = _quantile(worst, level)[:, None, None] * error
         with np.errstate(invalid="ignore"):
             better = delta > bound + 1e-12
-        known = ~np.isnan(score)
+        valid = ~np.isnan(score)
         above = 1.0 + better.sum(axis=1)
-        below = known.sum(axis=1)[:, None] - better.sum(axis=2)
-        lower[grid] = np.where(known, above, np.nan)
-        upper[grid] = np.where(known, below, np.nan)
+        below = valid.sum(axis=1)[:, None] - better.sum(axis=2)
+        lower[grid] = np.where(valid, above, np.nan)
+        upper[grid] = np.where(valid, below, np.nan)
     return lower, upper
 
 
 def ranked(scores: Floats) -> Floats:
-    """Ranks along the last axis, the largest first; ties share the better, NaN has none.
-
-    >>> ranked(np.array([[0.5, 0.9, np.nan, 0.5]])).tolist()
-    [[2.0, 1.0, nan, 2.0]]
-    """
+    """Ranks along the last axis, the largest first; ties share the better, NaN has none."""
     order = np.argsort(-scores, axis=-1, kind="stable")
     ordered = np.take_along_axis(scores, order, axis=-1)
     new = np.ones(scores.shape, dtype=np.bool_)
     new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    place = np.maximum.accumulate(np.where(new, np.arange(scores.shape[-1]), 0), axis=-1)
+    position = np.maximum.accumulate(np.where(new, np.arange(scores.shape[-1]), 0), axis=-1)
     ranks = np.empty(scores.shape)
-    np.put_along_axis(ranks, order, place + 1.0, axis=-1)
+    np.put_along_axis(ranks, order, position + 1.0, axis=-1)
     return np.where(np.isnan(scores), np.nan, ranks)
 
 
@@ -160,9 +122,9 @@ def _errors(drawn: Floats, grid: Ints) -> Floats:
     shift = np.nan_to_num(first[..., :, None] - first[..., None, :])
     count, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for pairs in _chunks(drawn, grid):
-        known = ~np.isnan(pairs)
-        away = np.where(known, pairs - shift, 0.0)
-        count += known.sum(axis=0)
+        valid = ~np.isnan(pairs)
+        away = np.where(valid, pairs - shift, 0.0)
+        count += valid.sum(axis=0)
         total += away.sum(axis=0)
         squares += (away**2).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -182,6 +144,6 @@ def _largest_deviations(drawn: Floats, grid: Ints, delta: Floats, error: Floats)
 
 
 def _quantile(worst: Floats, level: float) -> Floats:
-    place = int(np.ceil(level * len(worst))) - 1
-    quantile: Floats = np.sort(worst, axis=0)[place]
+    position = int(np.ceil(level * len(worst))) - 1
+    quantile: Floats = np.sort(worst, axis=0)[position]
     return quantile

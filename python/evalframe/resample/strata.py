@@ -36,14 +36,14 @@ def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
 
 
 class Strata(NamedTuple):
-    """Clusters to draw, one stratum after the other.
+    """Clusters to draw, stratum by stratum.
 
     Attributes:
-        members: Groups, stratum and cluster, with the slot of their weight, and how many clusters
-            the stratum has in the group.
-        names: Of each slot the stratum, and with Poisson draws the cluster.
-        sizes: Of each slot the number of clusters of its stratum.
-        firsts: Of each slot the first one of its stratum.
+        members: Groups, stratum and cluster, with the slot of their weight, and the number of
+            clusters of the stratum in the group.
+        names: The stratum of each slot, and with Poisson draws the cluster.
+        sizes: The number of clusters in the stratum of each slot.
+        firsts: The first slot of the stratum of each slot.
     """
 
     members: pl.DataFrame
@@ -55,39 +55,27 @@ class Strata(NamedTuple):
 def strata_of(
     method: Bootstrap, clusters: pl.DataFrame, groups: Sequence[str], stratum: str, cluster: str
 ) -> Strata:
-    """Number the clusters of all groups.
-
-    Groups that have as many clusters in a stratum share its draws; with Poisson draws they share
-    those of the clusters that they have in common.
-
-    Args:
-        method: The bootstrap.
-        clusters: Groups, stratum and cluster; repeats count once.
-        groups: Columns of what is drawn for apart.
-        stratum: The column within which clusters are drawn.
-        cluster: The column of the cluster.
-
-    Raises:
-        ParameterError: A cluster is null, or no stratum has two.
-    """
+    """Number the clusters of all groups; ParameterError if no stratum has two."""
+    # Groups with as many clusters in a stratum share its draws. With Poisson draws they share those
+    # of the clusters that they have in common.
     check_known(clusters[cluster])
-    known = clusters.select(*groups, stratum, cluster).unique()
+    members = clusters.select(*groups, stratum, cluster).unique()
     size = pl.len().cast(pl.Int64).over([*groups, stratum])
     rank = (pl.col(cluster).rank("dense").cast(pl.Int64) - 1).over([*groups, stratum])
     text = pl.col(stratum).cast(pl.String)
-    known = known.with_columns(
+    members = members.with_columns(
         size.alias(":size"), size.alias(STRATUM_SIZE), rank.alias(":rank"), text.alias(":name")
     )
-    check_enough(known[":size"], known[cluster])
+    check_enough(members[":size"], members[cluster])
     if method.draws == "poisson":
         name = pl.concat_str(pl.col(":name"), pl.col(cluster).cast(pl.String), separator=_GAP)
-        known = known.with_columns(name)
+        members = members.with_columns(name)
         by = [":name"]
-        known = known.with_columns(pl.lit(0).alias(":rank"), pl.lit(1).alias(":size"))
+        members = members.with_columns(pl.lit(0).alias(":rank"), pl.lit(1).alias(":size"))
     else:
         by = [":name", ":size", ":rank"]
-    slots = known.select(":name", ":size", ":rank").unique().sort(by).with_row_index(SLOT)
-    numbered = known.join(slots, on=[":name", ":size", ":rank"])
+    slots = members.select(":name", ":size", ":rank").unique().sort(by).with_row_index(SLOT)
+    numbered = members.join(slots, on=[":name", ":size", ":rank"])
     first = slots[SLOT].cast(pl.Int64) - slots[":rank"]
     return Strata(
         numbered.select(*groups, stratum, cluster, pl.col(SLOT).cast(pl.Int64), STRATUM_SIZE),
@@ -98,16 +86,9 @@ def strata_of(
 
 
 def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = None) -> Weights:
-    """How often each cluster is drawn in each replicate.
-
-    As many clusters are drawn in a stratum as it has, independently of other strata. Counter and
-    Poisson draws of a stratum do not hang on which other strata there are.
-
-    Args:
-        method: The bootstrap.
-        strata: What is drawn.
-        stream: The name of a second stream of draws, independent of the first.
-    """
+    """How often each cluster is drawn in each replicate."""
+    # In a stratum as many clusters are drawn as it has, independently of other strata. Counter and
+    # Poisson draws of a stratum do not depend on the other strata. `stream` names a second stream.
     count = len(strata.names)
     names = strata.names if stream is None else strata.names + (_GAP + stream)
 

@@ -88,25 +88,22 @@ def _without_rows(groups: pl.DataFrame, states: States[pl.DataFrame]) -> pl.Data
 
 
 def replicates(contraction: Contraction, weights: Weights, progress: Progress) -> Floats:
-    """Values of all metrics for all weights: metrics by replicates by groups.
-
-    Raises:
-        ParameterError: It would take hours, such as every row a cluster and a level of its own.
-    """
+    """Values of all metrics for all weights: metrics by replicates by groups."""
+    # Kernels release the interpreter's lock, so chunks run in threads; results keep their order.
     if weights.held == 1 and weights.total * contraction.width > HOPELESS:
         raise ParameterError(
             f"leaving out each of {weights.total:,} clusters at {contraction.width:,} levels is "
             "hours of work; name a coarser cluster, or use ef.Bootstrap with another interval"
         )
     chunk = max(1, min(CELLS // contraction.width, WEIGHTS // weights.held, weights.total))
-    made: list[Floats] = []
+    parts: list[Floats] = []
     done = 0
     with ThreadPoolExecutor(THREADS) as pool:
         for values in _in_order(pool, contraction, weights.chunks(chunk)):
-            made.append(values)
+            parts.append(values)
             done += values.shape[1]
             progress(done, weights.total)
-    return np.concatenate(made, axis=1)
+    return np.concatenate(parts, axis=1)
 
 
 def _in_order(
@@ -133,9 +130,9 @@ class Estimated(NamedTuple):
     Attributes:
         points: The estimates, metrics by groups.
         spread: Their uncertainty, likewise.
-        drawn: Of a bootstrap the replicates, metrics by replicates by groups.
-        left_out: Of one that needs them the estimates without some clusters, likewise.
-        counts: How many rows are used and left out, metrics by groups.
+        drawn: Replicates of a bootstrap, metrics by replicates by groups.
+        left_out: Estimates without some clusters, if the interval needs them, likewise.
+        counts: Numbers of rows used and left out, metrics by groups.
     """
 
     points: Floats
@@ -166,28 +163,27 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
             without = flattened(left_out)
         drawn = all_of(pool.drawn)
         sample = intervals.Sample(flat, flattened(drawn), without, sizes)
-        made = intervals.bootstrap_spread(method, sample)
+        result = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
         without = flattened(all_of(draws.nudged(pool.clusters, -1.0)))
-        made = intervals.jackknife_spread(flat, without, method.level)
+        result = intervals.jackknife_spread(flat, without, method.level)
     else:
         influence = _influence(contraction, pool, points, progress)
-        made = intervals.linear_spread(flat, flattened(influence), method.level)
-    made = intervals.without_lone(made, varying)
+        result = intervals.linear_spread(flat, flattened(influence), method.level)
+    result = intervals.without_lone(result, varying)
     ends = np.repeat([metric.metric.range for metric in metrics], groups, axis=0).T
-    made = intervals.within_range(method, made, flat, *ends)
-    spread = intervals.Spread(*(values.reshape(points.shape) for values in made))
+    result = intervals.within_range(method, result, flat, *ends)
+    spread = intervals.Spread(*(values.reshape(points.shape) for values in result))
     return Estimated(points, spread, drawn, left_out, contraction.counts())
 
 
 def _influence(contraction: Contraction, pool: Pool, points: Floats, progress: Progress) -> Floats:
-    """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups.
-
-    Metrics of levels that form new ones, as those of a hull do, are computed anew for each cluster.
-    """
+    """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups."""
+    # If levels form new ones, as those of a hull do, there is no derivative by the chain rule:
+    # these metrics are computed anew for each cluster, with its weight nudged up and down.
     metrics, groups = pool.states.metrics, len(pool.groups)
     has_derivative = [all(map(is_carried, metric.state.axes)) for metric in metrics]
-    made = np.full((len(metrics), pool.clusters, groups), np.nan)
+    influence = np.full((len(metrics), pool.clusters, groups), np.nan)
     for carried in (True, False):
         chosen = [number for number, each in enumerate(has_derivative) if each == carried]
         if not chosen:
@@ -196,22 +192,20 @@ def _influence(contraction: Contraction, pool: Pool, points: Floats, progress: P
         if len(chosen) < len(metrics):
             part = Contraction(pool.states.of_metrics(chosen), groups, pool.clusters)
         if carried:
-            made[chosen] = influences(part)
+            influence[chosen] = influences(part)
         else:
             up, down = (
                 replicates(part, draws.nudged(pool.clusters, by), progress)
                 for by in (_NUDGE, -_NUDGE)
             )
             here = points[chosen][:, None]
-            made[chosen] = _slopes(here, up, down)
-    return made
+            influence[chosen] = _slopes(here, up, down)
+    return influence
 
 
 def _slopes(points: Floats, up: Floats, down: Floats) -> Floats:
-    """Derivatives by each cluster's weight, from metrics with the weight nudged up and down.
-
-    If the slopes up and down differ, the metric jumps there: NaN.
-    """
+    """Derivatives by each cluster's weight, from metrics with the weight nudged up and down."""
+    # If the slopes up and down differ, the metric jumps there: NaN.
     jumps = np.abs(up + down - 2 * points) > 0.1 * np.abs(up - down) + 1e-9 * np.abs(points)
     return np.where(jumps, np.nan, (up - down) / (2 * _NUDGE))
 

@@ -40,17 +40,9 @@ UNPAIRED_RESULT = [*DIFFERENCE, "n_clusters_left", "n_clusters_right", "drop_rat
 def unpaired_spread(
     method: Method, states: States[pl.DataFrame], comparison: Comparison
 ) -> pl.DataFrame:
-    """Differences of all metrics between all pairs of sides within each group.
-
-    Args:
-        method: What uncertainty to give.
-        states: States by cluster; the last key is the side.
-        comparison: What is compared, and how.
-
-    Raises:
-        ParameterError: There are fewer than two sides, the baseline is none of them, a cluster is
-            on both sides of a pair, or no pair has two clusters on each.
-    """
+    """Differences of all metrics between all pairs of sides (the last key) within each group."""
+    # The sides of a pair share no cluster, so each is drawn by a stream of its own: replicates of
+    # the difference are differences of independent replicates, and nothing cancels.
     if isinstance(method, Bootstrap):
         method = method.of_differences
     keys, metrics = states.keys.inner, states.metrics
@@ -64,29 +56,29 @@ def unpaired_spread(
         _check_apart(present, pairs, by, side, on)
     numbers = groups.with_row_index(GROUP).with_columns(pl.col(GROUP).cast(pl.Int64))
     for name in ("left", "right"):
-        mine = numbers.rename({side: name, GROUP: f":{name}"})
-        pairs = pairs.join(mine, on=[*by, name], how="left", nulls_equal=True)
+        side_numbers = numbers.rename({side: name, GROUP: f":{name}"})
+        pairs = pairs.join(side_numbers, on=[*by, name], how="left", nulls_equal=True)
     sizes = present.group_by(keys).len().sort(keys)["len"].to_numpy()
-    whole = pairs.drop_nulls([":left", ":right"])
-    if len(whole):
-        least = np.minimum(sizes[whole[":left"]], sizes[whole[":right"]])
+    complete = pairs.drop_nulls([":left", ":right"])
+    if len(complete):
+        least = np.minimum(sizes[complete[":left"]], sizes[complete[":right"]])
         check_enough(pl.Series(least), present[on[-1]])
     numbered = number_groups(states, groups)
     parts = [_one_sided(pairs, metrics)]
     replicates = method.n if isinstance(method, Bootstrap) else 1
-    for some in whole.iter_slices(max(1, BATCH // replicates // len(metrics))):
+    for some in complete.iter_slices(max(1, BATCH // replicates // len(metrics))):
         left, right = (
-            _side(_of_side(method, place), numbered, some[f":{name}"])
-            for place, name in enumerate(("left", "right"))
+            _side(_of_side(method, number), numbered, some[f":{name}"])
+            for number, name in enumerate(("left", "right"))
         )
         for bound, columns in zip(metrics, _differences(method, left, right, metrics), strict=True):
             metric = pl.lit(bound.name).alias("metric")
-            made = [pl.Series(name, values) for name, values in columns.items()]
+            series = [pl.Series(name, values) for name, values in columns.items()]
             counts = [
-                pl.Series(f"n_clusters_{name}", found.counts, dtype=pl.Int64)
-                for name, found in (("left", left), ("right", right))
+                pl.Series(f"n_clusters_{name}", of_side.counts, dtype=pl.Int64)
+                for name, of_side in (("left", left), ("right", right))
             ]
-            parts.append(some.with_columns(metric, *made, *counts))
+            parts.append(some.with_columns(metric, *series, *counts))
     result = pl.concat(parts, how="diagonal_relaxed")
     return one_family(result, metrics, by, comparison.correction).select(*by, *UNPAIRED_RESULT)
 
@@ -97,11 +89,10 @@ class _Side(NamedTuple):
     Attributes:
         points: The estimates, metrics by pairs.
         errors: Their standard errors, likewise.
-        counts: How many clusters each has.
-        varying: How many of them could have been others.
-        drawn: Of a bootstrap the replicates, metrics by replicates by pairs.
-        left_out: Of one that needs them the estimates without some clusters, likewise; NaN beyond
-            those that a side has.
+        counts: Number of clusters.
+        varying: Number of clusters that could have been others.
+        drawn: Replicates of a bootstrap, metrics by replicates by pairs.
+        left_out: Estimates without some clusters, if needed, likewise; NaN beyond those of a side.
     """
 
     points: Floats
@@ -128,35 +119,35 @@ def _check_apart(
         )
 
 
-def _of_side(method: Method, place: int) -> Method:
+def _of_side(method: Method, number: int) -> Method:
     """The method with a stream of draws of its own: the left side's are those of the seed."""
-    if not isinstance(method, Bootstrap) or place == 0:
+    if not isinstance(method, Bootstrap) or number == 0:
         return method
-    seed = np.random.SeedSequence([method.seed, place]).generate_state(1)
+    seed = np.random.SeedSequence([method.seed, number]).generate_state(1)
     return replace(method, seed=int(seed[0]))
 
 
 def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _Side:
     """One side of pairs, by the number of its group in each."""
-    own = groups.unique().sort()
-    renumber = pl.DataFrame({GROUP: own.cast(pl.UInt32)}).with_row_index(":own")
-    mine = states.with_tables(
+    numbers = groups.unique().sort()
+    renumber = pl.DataFrame({GROUP: numbers.cast(pl.UInt32)}).with_row_index(":own")
+    own_states = states.with_tables(
         [t.join(renumber, on=GROUP).drop(GROUP).rename({":own": GROUP}) for t in states.tables]
     )
-    boards = Boards(pl.int_range(len(own), dtype=pl.Int64, eager=True), enough=True)
-    shape = len(states.metrics), len(own)
+    boards = Boards(pl.int_range(len(numbers), dtype=pl.Int64, eager=True), enough=True)
+    shape = len(states.metrics), len(numbers)
     points, errors = np.full(shape, np.nan), np.full(shape, np.nan)
-    counts, varying = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
+    counts, varying = np.zeros(len(numbers), dtype=np.int64), np.zeros(len(numbers), dtype=np.int64)
     drawn: list[tuple[Ints, Floats | None]] = []
     left_out: list[tuple[Ints, Floats | None]] = []
-    for pool in pools(method, mine, boards):
+    for pool in pools(method, own_states, boards):
         here = pool.groups.to_numpy()
-        made = estimated(method, pool)
-        points[:, here], errors[:, here] = made.points, made.spread.std_error
+        result = estimated(method, pool)
+        points[:, here], errors[:, here] = result.points, result.spread.std_error
         counts[here], varying[here] = pool.counts, pool.varying
-        drawn.append((here, made.drawn))
-        left_out.append((here, made.left_out))
-    which = np.searchsorted(own.to_numpy(), groups.to_numpy())
+        drawn.append((here, result.drawn))
+        left_out.append((here, result.left_out))
+    which = np.searchsorted(numbers.to_numpy(), groups.to_numpy())
     return _Side(
         points[:, which],
         errors[:, which],
@@ -169,15 +160,15 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _S
 
 def _side_by_side(parts: Sequence[tuple[Ints, Floats | None]], which: Ints) -> Floats | None:
     """Values of groups of several pools, NaN where one has fewer, of chosen groups."""
-    known = [(here, values) for here, values in parts if values is not None]
-    if not known:
+    filled = [(here, values) for here, values in parts if values is not None]
+    if not filled:
         return None
-    most = max(values.shape[1] for _, values in known)
-    groups = sum(len(here) for here, _ in known)
-    made = np.full((len(known[0][1]), most, groups), np.nan)
-    for here, values in known:
-        made[:, : values.shape[1], here] = values
-    return made[:, :, which]
+    most = max(values.shape[1] for _, values in filled)
+    groups = sum(len(here) for here, _ in filled)
+    result = np.full((len(filled[0][1]), most, groups), np.nan)
+    for here, values in filled:
+        result[:, : values.shape[1], here] = values
+    return result[:, :, which]
 
 
 def _differences(
@@ -207,18 +198,16 @@ def _differences(
 def _drawn(
     method: Bootstrap, left: _Side, right: _Side, number: int, point: Floats, least: float
 ) -> tuple[Spread, Floats]:
-    """From replicates of the right side minus those of the left one.
-
-    Of a jackknife each cluster of either side is left out in turn.
-    """
+    """Spread and p-values from replicates of the right side minus those of the left one."""
+    # For BCa each cluster of either side is left out in turn.
     assert left.drawn is not None
     assert right.drawn is not None
     deltas = delta_of(left.drawn[number], right.drawn[number], least)
     without = None
     if left.left_out is not None and right.left_out is not None:
-        mine = delta_of(left.left_out[number], right.points[number], least)
-        others = delta_of(left.points[number], right.left_out[number], least)
-        without = np.concatenate([mine, others])
+        without_left = delta_of(left.left_out[number], right.points[number], least)
+        without_right = delta_of(left.points[number], right.left_out[number], least)
+        without = np.concatenate([without_left, without_right])
     clusters = np.minimum(left.counts, right.counts)
     sample = intervals.Sample(point, deltas, without, clusters)
     p_value = intervals.p_values(method.interval, sample)

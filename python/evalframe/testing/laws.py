@@ -298,11 +298,11 @@ def _weighted(law: str, modulus: int, metrics: Metrics, frame: Frame, by: By, rt
     repeated = rows.select(pl.all().repeat_by(_TIMES).explode(empty_as_null=False))
     routes: dict[str, Frame] = {"repeated rows": evaluate(repeated, exprs, by=by)}
     for plan in ("sorted", "levels"):
-        made = evaluate(rows, exprs, by=by, weight=_TIMES, plan=plan)
+        weighted = evaluate(rows, exprs, by=by, weight=_TIMES, plan=plan)
         if by:  # A group whose weights are all 0 has no repeated rows.
             left = repeated.select(keys.exprs)
-            made = made.join(left, on=keys.names, how="semi", nulls_equal=True)
-        routes[f"weights, {plan}"] = made
+            weighted = weighted.join(left, on=keys.names, how="semi", nulls_equal=True)
+        routes[f"weights, {plan}"] = weighted
     _agree(law, routes, keys, rtol)
 
 
@@ -314,22 +314,22 @@ def _agree(
     columns: Sequence[str] = ("estimate",),
 ) -> None:
     index = [*keys.names, "metric"]
-    made = {route: table.lazy().collect().sort(index) for route, table in routes.items()}
-    first, expected = next(iter(made.items()))
-    for route, found in made.items():
-        if not found.select(index).equals(expected.select(index)):
+    tables = {route: table.lazy().collect().sort(index) for route, table in routes.items()}
+    first, expected = next(iter(tables.items()))
+    for route, table in tables.items():
+        if not table.select(index).equals(expected.select(index)):
             raise AssertionError(
                 f"{law}: {route} has other groups than {first}:\n"
-                f"{found.select(index)}\n{expected.select(index)}"
+                f"{table.select(index)}\n{expected.select(index)}"
             )
-        for column in set(columns) & set(found.columns):
-            mine, theirs = found[column].cast(pl.Float64), expected[column].cast(pl.Float64)
-            undefined = mine.is_null() & theirs.is_null()
-            wrong = ~mine.is_close(theirs, rel_tol=rtol, abs_tol=rtol).fill_null(undefined)
+        for column in set(columns) & set(table.columns):
+            left, right = (each[column].cast(pl.Float64) for each in (table, expected))
+            undefined = left.is_null() & right.is_null()
+            wrong = ~left.is_close(right, rel_tol=rtol, abs_tol=rtol).fill_null(undefined)
             for row in wrong.arg_true().head(1):
                 raise AssertionError(
-                    f"{law}: {_at(found, index, row, column)} is {theirs[row]!r} by {first}, "
-                    f"but {mine[row]!r} by {route}"
+                    f"{law}: {_at(table, index, row, column)} is {right[row]!r} by {first}, "
+                    f"but {left[row]!r} by {route}"
                 )
 
 
