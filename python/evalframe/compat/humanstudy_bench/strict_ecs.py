@@ -15,12 +15,12 @@ import polars as pl
 from evalframe.compat.humanstudy_bench.p_values import chi2_p_value, normal_p_value
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
-from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.rows import columns_read
 from evalframe.core.rules import check_choice
+from evalframe.replication import tails
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number, over_numbers
 from evalframe.replication.rates import FindingKey
-from evalframe.replication.tails import TWO_SIDED
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -35,6 +35,9 @@ _MADE = ("ecs_strict", "n_findings", "n_tests", "n_missing")
 
 _CERTAIN = 10.0
 """Normal quantile of 0 and of 1."""
+
+_BEYOND_FLOATS = 40.0
+"""A normal quantile above those of all floats above 0."""
 
 
 def z_difference(
@@ -90,7 +93,7 @@ def consistency(z: IntoExpr = "z_difference") -> pl.Expr:
         >>> z.select(consistency().round(6)).to_series().to_list()
         [1.0, 0.05]
     """
-    return normal_p_value(number(z), pl.lit(TWO_SIDED)).fill_null(0.0).alias("consistency")
+    return normal_p_value(number(z), pl.lit(tails.TWO_SIDED)).fill_null(0.0).alias("consistency")
 
 
 def finding_consistency(
@@ -124,8 +127,8 @@ def finding_consistency(
     if rule == "joint":
         several = chi2_p_value(total, count)
     else:
-        several = normal_p_value((total / count).sqrt(), pl.lit(TWO_SIDED))
-    alone = normal_p_value(total.sqrt(), pl.lit(TWO_SIDED))
+        several = normal_p_value((total / count).sqrt(), pl.lit(tails.TWO_SIDED))
+    alone = normal_p_value(total.sqrt(), pl.lit(tails.TWO_SIDED))
     p: pl.Expr = pl.when(count > 1).then(several).when(count == 1).then(alone)
     return p.fill_null(0.0).alias("finding_consistency")
 
@@ -222,28 +225,55 @@ def strict_ecs(
     """
     check_choice("level", level, StrictLevel)
     check_choice("finding_key", finding_key, FindingKey)
+    of_finding = finding_consistency(z, rule=finding_rule)
+    of_study = study_consistency("ecs_strict", rule=study_rule)
+    return pooled_consistency(tests, level, by, finite(z), finding_key, of_finding, of_study)
+
+
+def sound_strict_ecs(tests: Frame, level: StrictLevel, finding_key: FindingKey) -> pl.LazyFrame:
+    """Strict ECS without invented values: what is unknown is null, and infinite z give 0."""
+    z, p = number("z_difference"), finite("ecs_strict")
+    total, count = (z**2).sum(), z.count()
+    several = tails.chi2_p_value(total, count)
+    alone = tails.normal_p_value(total.sqrt(), pl.lit(tails.TWO_SIDED))
+    of_finding = pl.when(count > 1).then(several).when(count == 1).then(alone)
+    mean = over_numbers(_sound_quantile, [p]).sum() / p.count().sqrt()
+    tail = tails.normal_p_value(mean, pl.lit(tails.GREATER))
+    of_study = pl.when(p.count() == 1).then(p.max()).when(p.count() > 1).then(tail)
+    return pooled_consistency(tests, level, None, z, finding_key, of_finding, of_study)
+
+
+def pooled_consistency(
+    tests: Frame,
+    level: StrictLevel,
+    by: By,
+    z: pl.Expr,
+    finding_key: FindingKey,
+    of_finding: pl.Expr,
+    of_study: pl.Expr,
+) -> pl.LazyFrame:
+    """Aggregate z-differences by finding, and these consistencies by study or over all."""
     sub_study = ["sub_study_id"] if finding_key == "composite" else []
     finding = ["study_id", *sub_study, "finding_id"]
     lazy = tests.lazy()
-    schema, value = lazy.collect_schema(), as_expr(z)
+    schema = lazy.collect_schema()
     keys = keys_of(by, schema, [*finding, *_MADE])
-    if missing := {*finding, *columns_read([*keys.exprs, value])} - {*schema}:
+    if missing := {*finding, *columns_read([*keys.exprs, z])} - {*schema}:
         raise MissingColumnsError.of("strict_ecs", missing, schema)
-    known = finite(value)
     findings = (
         lazy.with_columns(keys.select())
         .group_by([*keys.inner, *finding])
         .agg(
-            finding_consistency(value, rule=finding_rule).alias("ecs_strict"),
-            n_tests=known.count().cast(pl.Int64),
-            n_missing=known.null_count().cast(pl.Int64),
+            of_finding.alias("ecs_strict"),
+            n_tests=z.count().cast(pl.Int64),
+            n_missing=z.null_count().cast(pl.Int64),
         )
     )
     if level == "finding":
         return findings.sort([*keys.inner, *finding], nulls_last=True).rename(keys.restore())
     group = [*keys.inner, *(["study_id"] if level == "study" else [])]
     pooled = [
-        study_consistency("ecs_strict", rule=study_rule).alias("ecs_strict"),
+        of_study.alias("ecs_strict"),
         (pl.col("n_tests") > 0).sum().cast(pl.Int64).alias("n_findings"),
         pl.col("n_tests", "n_missing").sum(),
     ]
@@ -264,3 +294,10 @@ def _upper(z: Floats) -> Floats:
     from scipy.special import ndtr
 
     return 1.0 - ndtr(z)  # type: ignore[no-any-return]
+
+
+def _sound_quantile(p: Floats) -> Floats:
+    import numpy as np
+    from scipy.special import ndtri
+
+    return np.clip(-ndtri(p), -_CERTAIN, _BEYOND_FLOATS)  # type: ignore[no-any-return]

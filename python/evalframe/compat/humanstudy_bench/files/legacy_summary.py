@@ -19,7 +19,7 @@ from evalframe.compat.humanstudy_bench.files.results import (
     tests_and_pooling,
 )
 from evalframe.compat.humanstudy_bench.files.writing import by_run, finite, nested
-from evalframe.compat.humanstudy_bench.strict_ecs import strict_ecs
+from evalframe.compat.humanstudy_bench.strict_ecs import sound_strict_ecs, strict_ecs
 
 if TYPE_CHECKING:
     from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
@@ -94,11 +94,11 @@ def _rates(pooling: Pooling) -> Any:
 
 
 def _strict_ecs(tests: pl.DataFrame, level: StrictLevel, pooling: Pooling) -> pl.LazyFrame:
-    """Strict ECS; in sound results null if no z-difference is known."""
-    strict = strict_ecs(tests.lazy(), level, finding_key=pooling.finding_key)
+    """Strict ECS of the tests of results."""
+    key = pooling.finding_key
     if pooling.is_original:
-        return strict
-    return strict.with_columns(pl.when(pl.col("n_tests") > 0).then("ecs_strict"))
+        return strict_ecs(tests.lazy(), level, finding_key=key)
+    return sound_strict_ecs(tests, level, key)
 
 
 def total_usage(row: Row) -> Row:
