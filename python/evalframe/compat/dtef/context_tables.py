@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.compat.dtef.original_runs import FIRST, ROW, select_runs
+from evalframe.compat.dtef.original_runs import FIRST, ROW, category, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.context import ContextLevel, mean_slopes, segment_slopes
+from evalframe.survey.leaderboards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
 from evalframe.survey.leaderboards.rows import CONTEXT
+from evalframe.survey.leaderboards.segments import run_scores
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.original_runs import Runs
@@ -31,8 +33,8 @@ def context_responsiveness(
     There are no rows if the table (or group) has a single amount of context.
     """
     check_choice("level", level, ContextLevel)
-    runs = select_runs("context_responsiveness", scored, by, needs=["context_count"])
-    return slopes(runs, level)
+    runs = select_runs("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
+    return runs.named(slopes(runs, level))
 
 
 def slopes(runs: Runs, level: ContextLevel = "overall") -> pl.LazyFrame:
@@ -45,12 +47,12 @@ def slopes(runs: Runs, level: ContextLevel = "overall") -> pl.LazyFrame:
         return lines.select(*runs.segment, "slope", "std_error", "n_points")
     slope = pl.col("slope").fill_null(0.0)
     if level == "category":
-        entry = [*runs.by, "model", "category"]
+        entry = [*runs.entry, "category"]
         return mean_slopes(segments.drop_nulls("category"), entry).with_columns(slope).sort(entry)
-    entry = [*runs.by, "model"]
-    seen = points.group_by(entry).agg(pl.col(FIRST).min())
-    table = mean_slopes(segments, entry).with_columns(slope).join(seen, on=entry, nulls_equal=True)
-    return table.sort(*runs.by, -settled(pl.col("slope")), FIRST).drop(FIRST)
+    seen = points.group_by(runs.entry).agg(pl.col(FIRST).min())
+    table = mean_slopes(segments, runs.entry).with_columns(slope)
+    table = table.join(seen, on=runs.entry, nulls_equal=True)
+    return table.sort(*runs.rows.keys.inner, -settled(pl.col("slope")), FIRST).drop(FIRST)
 
 
 @like_input
@@ -60,7 +62,7 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     All runs at the least against all at the most context of the table, of segments with two runs.
     """
     runs = select_runs("stereotype_score", scored, by, needs=["context_count"])
-    return stereotypes(runs)
+    return runs.named(stereotypes(runs))
 
 
 def stereotypes(runs: Runs) -> pl.LazyFrame:
@@ -72,7 +74,7 @@ def stereotypes(runs: Runs) -> pl.LazyFrame:
     table = (
         _points(runs)
         .filter(pl.len().over(runs.segment) > 1)
-        .group_by([*runs.by, "model"])
+        .group_by(runs.entry)
         .agg(
             pl.col(FIRST).min(),
             lowest_context=low.min(),
@@ -87,8 +89,8 @@ def stereotypes(runs: Runs) -> pl.LazyFrame:
         )
     )
     ends = ("lowest_context", "highest_context", "lowest_score", "highest_score")
-    ordered = table.sort(*runs.by, settled(pl.col("improvement")), FIRST)
-    return ordered.select(*runs.by, "model", *ends, "improvement", "n_segments")
+    ordered = table.sort(*runs.rows.keys.inner, settled(pl.col("improvement")), FIRST)
+    return ordered.select(*runs.entry, *ends, "improvement", "n_segments")
 
 
 def _points(runs: Runs) -> pl.LazyFrame:
@@ -96,21 +98,13 @@ def _points(runs: Runs) -> pl.LazyFrame:
 
     Runs without a score still count among the amounts.
     """
-    context, score = pl.col(CONTEXT), pl.col("score")
-    low, high = context.min(), context.max()
-    known = runs.every.filter(pl.col(":context_count").is_not_null())
-    ends = known.with_columns(
-        (low.over(runs.by) if runs.by else low).alias(_LOWEST),
-        (high.over(runs.by) if runs.by else high).alias(_HIGHEST),
+    row = pl.col(ROW).filter(pl.col("score").is_not_null()).min()
+    known = runs.rows.frame.filter(pl.col("context_count").is_not_null())
+    points = run_scores(replace(runs.rows, frame=known), runs.run, **{FIRST: row})
+    low, high, group = pl.col(CONTEXT).min(), pl.col(CONTEXT).max(), runs.rows.keys.inner
+    ends = points.with_columns(
+        (low.over(group) if group else low).alias(_LOWEST),
+        (high.over(group) if group else high).alias(_HIGHEST),
+        category(),
     )
-    return (
-        ends.filter(pl.col(_LOWEST) < pl.col(_HIGHEST))
-        .drop_nulls("score")
-        .group_by([*runs.segment, *runs.run])
-        .agg(
-            score.mean(),
-            pl.col(ROW).min().alias(FIRST),
-            pl.col("segment_attribute").first().alias("category"),
-            pl.col(_LOWEST, _HIGHEST).first(),
-        )
-    )
+    return ends.filter(pl.col(_LOWEST) < pl.col(_HIGHEST)).drop_nulls(FIRST)

@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe import survey
-from evalframe.compat.dtef.original_runs import (
-    FIRST,
-    ROW,
-    best_and_worst,
-    select_runs,
-    with_categories,
-    without_contexts,
-)
+from evalframe.compat.dtef.original_runs import FIRST, ROW, best_and_worst, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.disparity import CONCERN, largest_gaps
+from evalframe.survey.leaderboards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
+from evalframe.survey.leaderboards.leaderboard import with_category
 from evalframe.survey.leaderboards.rows import is_baseline
 
 if TYPE_CHECKING:
@@ -25,42 +18,38 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
 
+_MEAN = ":mean"
+
 
 @like_input
 def disparity(scored: Frame, *, by: By = None, attributes: Frame | None = None) -> pl.LazyFrame:
     """The gap between the segments of each category, see `ef.survey.disparity`.
 
-    Rounds are not told apart, and a gap of exactly 0.10 is a concern if rounding puts it above.
+    Rounds are not distinguished, and a gap of exactly 0.10 is a concern if rounding puts it above.
+    Equal gaps are sorted by the mean score of their model, then by first appearance and by name.
     """
-    runs = select_runs("disparity", scored, by).with_category(attributes)
-    gaps = survey.disparity(runs.rows, by=runs.by, attributes=attributes)
-    return ordered_gaps(runs, gaps, attributes)
+    runs = select_runs("disparity", scored, by, taken=GAPS)
+    return runs.named(ordered_gaps(runs, attributes))
 
 
-def ordered_gaps(runs: Runs, gaps: pl.LazyFrame, attributes: Frame | None) -> pl.LazyFrame:
-    """Documented gaps with the order, the ends and the concerns of dtef-app.
-
-    Equal gaps are sorted by the mean score of their model, then by first appearance, then by name.
-    """
-    entry = [*runs.by, "model", "category"]
-    score = pl.col("score")
-    segments = runs.scores().with_columns(score.mean().over(entry[:-1]).alias(_MEAN))
-    ends = (
-        with_categories(segments, attributes)
+def ordered_gaps(runs: Runs, attributes: Frame | None) -> pl.LazyFrame:
+    """The table of `disparity`: documented gaps with other ends, concerns and order."""
+    entry, score = [*runs.entry, "category"], pl.col("score")
+    gaps = category_gaps(runs.rows, runs.segments, attributes)
+    segments = runs.segments.with_columns(score.mean().over(runs.entry).alias(_MEAN))
+    seen = (
+        with_category(runs.rows, segments, attributes)
         .group_by(entry)
         .agg(*best_and_worst(settled(score)), pl.col(FIRST).min(), pl.col(_MEAN).first())
     )
-    columns = without_contexts(gaps).collect_schema().names()
+    order = [-settled(pl.col("gap")), -settled(pl.col(_MEAN)), pl.col(FIRST), pl.col("category")]
     return (
         gaps.drop("best_segment", "worst_segment")
-        .join(ends, on=entry, how="left", nulls_equal=True)
+        .join(seen, on=entry, how="left", nulls_equal=True)
         .with_columns(concern=(pl.col("gap") > CONCERN) & ~is_baseline())
-        .sort(*runs.by, -settled(pl.col("gap")), -settled(pl.col(_MEAN)), FIRST, "category")
-        .select(columns)
+        .sort(*runs.rows.keys.inner, *order)
+        .select(gaps.collect_schema().names())
     )
-
-
-_MEAN = ":mean"
 
 
 @like_input
@@ -68,27 +57,25 @@ def model_disparity(
     scored: Frame, *, by: By = None, attributes: Frame | None = None
 ) -> pl.LazyFrame:
     """The largest category gap of each model, see `ef.survey.model_disparity`."""
-    runs = select_runs("model_disparity", scored, by).with_category(attributes)
-    gaps = survey.disparity(runs.rows, by=runs.by, attributes=attributes)
-    return largest_gaps(ordered_gaps(runs, gaps, attributes), runs.by)
+    runs = select_runs("model_disparity", scored, by, taken=("overall_gap",))
+    return runs.named(largest_gaps(ordered_gaps(runs, attributes), runs.rows.keys.inner))
 
 
 @like_input
 def question_disparity(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """The gap between the scores of each question, see `ef.survey.question_disparity`.
 
-    All runs and amounts of context take part, each item by itself, and scores are not rounded.
+    All runs and amounts of context are compared, each item by itself, and scores are not rounded.
     """
-    runs = select_runs("question_disparity", scored, by, needs=["question_id"])
-    return question_gaps(runs)
+    runs = select_runs("question_disparity", scored, by, needs=["question_id"], taken=GAPS)
+    return runs.named(question_gaps(runs))
 
 
 def question_gaps(runs: Runs) -> pl.LazyFrame:
     """The table of `question_disparity`."""
-    entry = [*runs.by, "model", "question_id"]
-    score = pl.col("score")
+    entry, score = [*runs.entry, "question_id"], pl.col("score")
     gaps = (
-        runs.every.drop_nulls(["question_id", "score"])
+        runs.rows.frame.drop_nulls(["question_id", "score"])
         .with_columns(pl.col(ROW).alias(FIRST))
         .group_by(entry)
         .agg(
@@ -100,6 +87,8 @@ def question_gaps(runs: Runs) -> pl.LazyFrame:
         )
         .filter(pl.col("n_segments") > 1)
         .with_columns(gap=pl.col("best_score") - pl.col("worst_score"))
+        .sort(*runs.rows.keys.inner, -pl.col("gap"), FIRST)
     )
-    ends = ("best_segment", "best_score", "worst_segment", "worst_score")
-    return gaps.sort(*runs.by, -pl.col("gap"), FIRST).select(*entry, "gap", *ends, "n_segments")
+    ends = pl.col("best_segment", "worst_segment").cast(pl.String)
+    columns = [*entry, "gap", "best_segment", "best_score", "worst_segment", "worst_score"]
+    return runs.rows.decoded(gaps).with_columns(ends).select(*columns, "n_segments")

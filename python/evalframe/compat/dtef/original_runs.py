@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe import survey
-from evalframe.survey.leaderboards.leaderboard import named_attributes
 from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
+from evalframe.survey.leaderboards.segments import run_scores
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
@@ -17,69 +16,88 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.leaderboards.rows import Rows
 
 ROW, FIRST = ":row", ":first"
 """Number of a row, and the first row with a score of a run, a segment or a model."""
 
-# The documented functions tell rounds apart and choose among amounts of context by themselves, so
-# that these columns have other names.
-_HIDDEN = ("context_count", "round", "run_id")
-_RUN = {"context_count": CONTEXT, "round": ":round", "run_id": ":run_id"}
+_RUN = {"context_count": CONTEXT, "round": "round", "run_id": "run_id"}
+"""Columns of a table and of its rows that identify a run of a segment."""
+
+# Rounds are not distinguished, and categories come from ids of segments.
+_UNUSED = {"context_count", "round", "segment_attribute"}
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Scored rows with their group keys, numbered, and the runs that dtef-app selects.
+    """All rows of a table of scores, numbered, and its segments.
 
     Attributes:
-        every: All rows; the category replaces `segment_attribute`, and there are no rounds.
-        rows: Those of the selected runs.
-        selected: One row per model and segment with `FIRST` and the names of its run.
-        by: Names of the group keys.
-        run: Columns that name a run of a segment: its context, its round and its id.
-        columns: Columns of the table of scores that leaderboards use.
+        rows: The rows, without the columns that dtef-app does not use.
+        segments: One row per model and segment: the score of its selected run and its `FIRST`.
+        run: Columns that identify a run of a segment.
     """
 
-    every: pl.LazyFrame
-    rows: pl.LazyFrame
-    selected: pl.LazyFrame
-    by: list[str]
+    rows: Rows
+    segments: pl.LazyFrame
     run: list[str]
-    columns: frozenset[str]
+
+    @property
+    def entry(self) -> list[str]:
+        """Columns that identify a model."""
+        return [*self.rows.keys.inner, "model"]
 
     @property
     def segment(self) -> list[str]:
-        """Columns that name a segment of a model."""
-        return [*self.by, "model", "segment_id"]
+        """Columns that identify a segment of a model."""
+        return [*self.entry, "segment_id"]
 
-    def scores(self) -> pl.LazyFrame:
-        """Segment scores of the documented function, with the run and `FIRST`."""
-        table = without_contexts(survey.segment_scores(self.rows, by=self.by))
-        return table.join(self.selected, on=self.segment, nulls_equal=True)
+    def selected(self) -> Rows:
+        """The rows of the selected runs."""
+        key = [*self.segment, *self.run]
+        coded = pl.col([name for name in key if name in self.rows.coded]).cast(pl.Categorical)
+        selected = self.segments.select(key).with_columns(coded)
+        frame = self.rows.frame.join(selected, on=key, how="semi", nulls_equal=True)
+        return replace(self.rows, frame=frame)
 
-    def with_category(self, attributes: Frame | None) -> Runs:
-        """Leave out segments without a category, which are no error in dtef-app."""
-        if attributes is None:
-            return replace(self, rows=self.rows.drop_nulls("segment_attribute"))
-        named = categories_of(attributes)
-        return replace(self, rows=self.rows.join(named, on="segment_id", how="semi"))
-
-
-def without_contexts(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Drop the count of rows of other contexts, which a table grouped by context has."""
-    return table.drop("n_other_context", strict=False)
+    def named(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """A table under the public names of the keys."""
+        return table.rename(self.rows.keys.restore())
 
 
-def categories_of(attributes: Frame) -> pl.LazyFrame:
-    """Categories of segments from a table of attributes."""
-    return named_attributes(attributes, ["segment_id"])[0].drop_nulls("category")
+def select_runs(
+    caller: str,
+    scored: Frame,
+    by: By,
+    *,
+    needs: Sequence[str] = (),
+    taken: Sequence[str] = (),
+    baselines: bool = True,
+    extra: Mapping[str, pl.Expr] | None = None,
+) -> Runs:
+    """Select the runs of a table of scores; the arguments are those of `scored_rows`."""
+    return runs_of(
+        scored_rows(caller, scored, by, needs=needs, taken=taken, baselines=baselines, extra=extra)
+    )
 
 
-def with_categories(scores: pl.LazyFrame, attributes: Frame | None) -> pl.LazyFrame:
-    """Segment scores once for each category of the segment."""
-    if attributes is None:
-        return scores.drop_nulls("category")
-    return scores.drop("category").join(categories_of(attributes), on="segment_id")
+def runs_of(table: Rows) -> Runs:
+    """Select the runs of checked rows."""
+    run = [inner for name, inner in _RUN.items() if name in table.columns]
+    frame = table.frame.with_row_index(ROW)
+    # Without a caller segments without a category are no error.
+    rows = replace(table, frame=frame, columns=table.columns - _UNUSED, caller=None)
+    first = pl.col(ROW).filter(pl.col("score").is_not_null()).min()
+    key = [*rows.keys.inner, "model", "segment_id"]
+    most = [-pl.col(CONTEXT)] if CONTEXT in run else []
+    segments = (
+        run_scores(rows, run, **{FIRST: first})
+        .drop_nulls(FIRST)
+        .sort(*most, FIRST)
+        .with_columns(pl.col(FIRST).min().over(key), category())
+        .unique(subset=key, keep="first", maintain_order=True)
+    )
+    return Runs(rows, segments, run)
 
 
 def best_and_worst(score: pl.Expr) -> list[pl.Expr]:
@@ -91,41 +109,7 @@ def best_and_worst(score: pl.Expr) -> list[pl.Expr]:
     ]
 
 
-def select_runs(
-    caller: str,
-    scored: Frame,
-    by: By,
-    *,
-    needs: Sequence[str] = (),
-    baselines: bool = True,
-    extra: Mapping[str, pl.Expr] | None = None,
-) -> Runs:
-    """Select the runs of a table of scores; the arguments are those of `scored_rows`."""
-    table = scored_rows(caller, scored, by, needs=needs, baselines=baselines, extra=extra)
-    every = (
-        table.frame.with_row_index(ROW)
-        .with_columns(segment_attribute=_category())
-        .rename({name: f":{name}" for name in _HIDDEN if name in table.columns})
-        .rename(table.keys.restore())
-    )
-    by_names = list(table.keys.names)
-    segment = [*by_names, "model", "segment_id"]
-    run = [inner for name, inner in _RUN.items() if name in table.columns]
-    first = pl.col(ROW).filter(pl.col("score").is_not_null()).min()
-    runs = every.group_by([*segment, *run]).agg(first.alias(FIRST)).drop_nulls(FIRST)
-    most = [-pl.col(CONTEXT)] if CONTEXT in run else []
-    selected = (
-        runs.sort(*most, FIRST)
-        .with_columns(pl.col(FIRST).min().over(segment))
-        .unique(subset=segment, keep="first", maintain_order=True)
-    )
-    rows = every.join(selected, on=[*segment, *run], how="semi", nulls_equal=True)
-    if isinstance(scored, pl.DataFrame):
-        rows = rows.collect().lazy()
-    return Runs(every, rows, selected, by_names, run, table.columns)
-
-
-def _category() -> pl.Expr:
-    """The prefix of the id of a segment if the program knows it; an id without `:` is a prefix."""
+def category() -> pl.Expr:
+    """The prefix of the id of a segment if dtef-app knows it; an id without `:` is a prefix."""
     prefix = pl.col("segment_id").cast(pl.String).str.split(":").list.first()
-    return pl.when(prefix.is_in([*LABELS])).then(prefix)
+    return pl.when(prefix.is_in([*LABELS])).then(prefix).alias("category")

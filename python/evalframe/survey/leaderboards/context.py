@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 
-_TAKEN = ("slope", "std_error", "n_points", "n_levels")
+TAKEN = ("slope", "std_error", "n_points", "n_levels")
 _X, _Y = ":x", ":y"
 
 
@@ -75,7 +75,7 @@ def context_responsiveness(
         [('a', 0.025, 0.025, 2)]
     """
     check_choice("level", level, ContextLevel)
-    rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=_TAKEN)
+    rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
     return slopes(rows, run_points(rows), level).rename(rows.keys.restore())
 
 

@@ -25,7 +25,7 @@ CONCERN = 0.10
 """Larger gaps are a concern."""
 
 _ROUNDING = 1e-12
-_GAPS = ("gap", "best_segment", "best_score", "worst_segment", "worst_score", "concern")
+GAPS = ("gap", "best_segment", "best_score", "worst_segment", "worst_score", "concern")
 
 
 @like_input
@@ -77,7 +77,7 @@ def disparity(
         >>> gaps.select("category", "gap", "worst_segment", "concern").rows()
         [('gender', 0.25, 'gender:male', True)]
     """
-    rows = scored_rows("disparity", scored, by, taken=_GAPS).at(context)
+    rows = scored_rows("disparity", scored, by, taken=GAPS).at(context)
     table = category_gaps(rows, segments_of(rows), attributes)
     return table.rename(rows.keys.restore())
 
@@ -94,7 +94,7 @@ def category_gaps(
     ordered = gaps.with_columns(label, concern).sort(
         *rows.keys.inner, -settled(pl.col("gap")), *order
     )
-    columns = [*entry, "category_label", *_GAPS[:-1], "n_segments", "concern"]
+    columns = [*entry, "category_label", *GAPS[:-1], "n_segments", "concern"]
     return ordered.select(*columns, **rows.context_columns)
 
 
@@ -206,7 +206,7 @@ def question_disparity(
         >>> question_disparity(scored).select("question_id", "gap").rows()
         [('q1', 0.25)]
     """
-    rows = scored_rows("question_disparity", scored, by, needs=["question_id"], taken=_GAPS)
+    rows = scored_rows("question_disparity", scored, by, needs=["question_id"], taken=GAPS)
     return question_gaps(rows.at(context).checked(scored)).rename(rows.keys.restore())
 
 
@@ -218,7 +218,7 @@ def question_gaps(rows: Rows) -> pl.LazyFrame:
         items = items.group_by(rows.item).agg(pl.col("score").mean(), **rows.context_sums)
     gaps = _gaps(rows, items, entry)
     ordered = gaps.sort(*rows.keys.inner, -settled(pl.col("gap")), "model", *rows.question)
-    return ordered.select(*entry, *_GAPS[:-1], "n_segments", **rows.context_columns)
+    return ordered.select(*entry, *GAPS[:-1], "n_segments", **rows.context_columns)
 
 
 def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:

@@ -148,16 +148,28 @@ def leaderboard(
     ).at(context)
     if level == "question" or weighting == "question":
         rows = rows.checked(scored)
-    segments = segments_of(rows)
+    table = resampled_board(rows, segments_of(rows), level, weighting, attributes, resample)
+    return table.rename(rows.keys.restore())
+
+
+def resampled_board(
+    rows: Rows,
+    segments: pl.LazyFrame,
+    level: Level,
+    weighting: Weighting,
+    attributes: Frame | None,
+    resample: Bootstrap | None,
+) -> pl.LazyFrame:
+    """The leaderboard, with intervals if it is resampled, under internal names of the keys."""
     table = board(rows, segments, level, weighting, attributes)
     if resample is None:
-        return table.rename(rows.keys.restore())
+        return table
     from evalframe.survey.leaderboards.replicates import with_spread
 
     detail = details(rows, segments, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
-    spread = with_spread(resample, table.collect(), detail, group, unit_of(rows, level, weighting))
-    return spread.lazy().rename(rows.keys.restore())
+    unit = unit_of(rows, level, weighting)
+    return with_spread(resample, table.collect(), detail, group, unit).lazy()
 
 
 def required_columns(level: Level, weighting: Weighting) -> list[str]:

@@ -94,10 +94,11 @@ def segment_scores(
     return selected.rename(rows.keys.restore())
 
 
-def run_scores(rows: Rows, run: Sequence[str]) -> pl.LazyFrame:
-    """The mean item score of each run of each model in each segment."""
+def run_scores(rows: Rows, run: Sequence[str], **others: pl.Expr) -> pl.LazyFrame:
+    """The mean item score of each run of each model in each segment, with other aggregates."""
     score = pl.col("score")
     aggregates = {
+        **others,
         "score": score.mean(),
         "n_items": score.count().cast(pl.Int64),
         _N_ROWS: pl.len().cast(pl.Int64),

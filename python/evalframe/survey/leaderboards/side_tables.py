@@ -245,9 +245,14 @@ def attribute_breakdown(
         [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
     """
     rows = scored_rows("attribute_breakdown", scored, by, taken=(*_TAKEN, "deviation")).at(context)
+    return breakdown(rows, segments_of(rows), attributes).rename(rows.keys.restore())
+
+
+def breakdown(rows: Rows, segments: pl.LazyFrame, attributes: Frame) -> pl.LazyFrame:
+    """The table of `attribute_breakdown`, under internal names of the keys."""
     named, on = named_attributes(attributes, rows.segment, "value")
     _check_rounds(rows, attributes)
-    segments = segments_of(rows).drop("category").drop_nulls("score")
+    segments = segments.drop("category").drop_nulls("score")
     group = [*rows.keys.inner, "model", "attribute"]
     table = segments.join(named.rename({"category": "attribute"}), on=on)
     table = table.group_by([*group, "value"]).agg(
@@ -258,10 +263,8 @@ def attribute_breakdown(
     )
     difference = pl.col("score") - pl.col("score").mean().over(group)
     columns = [*group, "value", "score", "n_segments", "n_items"]
-    selected = table.sort(*group, "value").select(
-        *columns, **rows.context_columns, deviation=difference
-    )
-    return selected.rename(rows.keys.restore())
+    ordered = table.sort(*group, "value")
+    return ordered.select(*columns, **rows.context_columns, deviation=difference)
 
 
 def _check_rounds(rows: Rows, attributes: Frame) -> None:
