@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.rag.rates import COUNTERS, RATES
+from evalframe.rag.counting import COUNTERS, RATES
 
 SCHEMA = {
     "label": pl.List(pl.Int8),

@@ -9,10 +9,10 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.rag.counting import rates
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
 from evalframe.rag.outcomes import Dropped, narrowed, with_outcomes
-from evalframe.rag.rates import rates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

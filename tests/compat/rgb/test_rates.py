@@ -13,8 +13,8 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.compat.rgb.rates import COUNTERS
-from evalframe.rag.rates import COUNTERS as SOUND
-from evalframe.rag.rates import RATES
+from evalframe.rag.counting import COUNTERS as SOUND
+from evalframe.rag.counting import RATES
 
 SCHEMA = {
     "label": pl.List(pl.Int8),

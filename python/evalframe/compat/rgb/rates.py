@@ -17,9 +17,9 @@ from evalframe.core.frames import like_input
 from evalframe.core.metric import metric
 from evalframe.core.state import State, ratio
 from evalframe.rag import outcomes
-from evalframe.rag.rates import COUNTERS as SOUND_COUNTERS
-from evalframe.rag.rates import RATES as SOUND_RATES
-from evalframe.rag.rates import table_of
+from evalframe.rag.counting import COUNTERS as SOUND_COUNTERS
+from evalframe.rag.counting import RATES as SOUND_RATES
+from evalframe.rag.counting import table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from evalframe.core.state import Totals
     from evalframe.core.typing import Frame, IntoExpr, Role
     from evalframe.evaluation import By
+    from evalframe.rag.counting import Intervals
     from evalframe.rag.outcomes import Dropped
-    from evalframe.rag.rates import Intervals
     from evalframe.resample.methods import Method
 
 _Value = TypeVar("_Value")
