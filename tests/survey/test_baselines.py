@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.baselines import MODELS, baseline
+from evalframe.survey.baselines.baseline import BASELINES, Kind
 from evalframe.survey.prompting import population_marginals
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score
@@ -262,3 +264,8 @@ def test_a_survey_that_was_read(shared, golden):
         made = dtef.baseline(survey, kind)
         assert made["score"].mean() == pytest.approx(expected[stored], abs=1e-12)
     assert baseline(survey, "prior_round")["score"].null_count() == 2_254
+
+
+def test_each_kind_is_one_baseline() -> None:
+    assert get_args(Kind) == tuple(BASELINES)
+    assert len({*MODELS.values()}) == len(BASELINES)

@@ -6,13 +6,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe import survey
+from evalframe.compat.dtef import similarity as dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.similarity import (
     earth_mover_similarity,
     similarity_table,
     total_variation_distance,
 )
-from evalframe.survey.similarity.registry import OTHERS, SIMILARITIES
+from evalframe.survey.similarity.registry import OTHERS, REGISTRY, SIMILARITIES
 
 NAME = "jensen_shannon_similarity"
 KEYS = ["round", "segment_id", "question_id"]
@@ -28,7 +30,7 @@ def options(**changes):
     return pl.DataFrame(made | changes)
 
 
-def survey(shared):
+def round_of_survey(shared):
     """A round's long table, with the shares of another segment as the prediction."""
     long = pl.read_parquet(shared / "data/survey/survey.parquet").filter(pl.col("round") == "GD2")
     other = pl.col("share").shift(7, fill_value=0.25)
@@ -37,7 +39,7 @@ def survey(shared):
 
 @pytest.mark.parametrize("metric", sorted(SIMILARITIES | OTHERS))
 def test_the_numbers_of_the_expressions_over_lists(metric, shared):
-    long = survey(shared)
+    long = round_of_survey(shared)
     lists = long.sort([*KEYS, "option_index"]).group_by(KEYS).agg("predicted", "actual")
     expected = lists.select(*KEYS, (SIMILARITIES | OTHERS)[metric]()).sort(KEYS)
     shuffled = long.sample(fraction=1, shuffle=True, seed=4)
@@ -91,3 +93,9 @@ def test_refusals():
         similarity_table(options(), metric="jensen", by="question_id")
     with pytest.raises(ParameterError, match="by must name the columns"):
         similarity_table(options(), by=[])
+
+
+def test_each_similarity_of_the_registry_is_public():
+    assert {each.name for each in REGISTRY} <= {*survey.__all__}
+    assert {*SIMILARITIES}.isdisjoint(OTHERS)
+    assert {*dtef.SIMILARITIES} < {*SIMILARITIES}

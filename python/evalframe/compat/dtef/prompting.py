@@ -25,7 +25,7 @@ import polars as pl
 
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS
 from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
-from evalframe.survey.prompting.prompts import Plan, finished, read
+from evalframe.survey.prompting.prompts import Plan, finished, with_participants
 from evalframe.survey.prompting.settings import Settings
 from evalframe.survey.prompting.texts import system_tokens
 from evalframe.survey.prompting.tokens import BUDGET, RESERVES, available_tokens, utf16_units
@@ -86,7 +86,9 @@ def prompts(
         n_participants=n_participants,
         of_participants=participants is not None,
     )
-    plan = Plan.of(*read(survey, participants), settings, segments, questions, context, seed)
+    plan = Plan.of(
+        *with_participants(survey, participants), settings, segments, questions, context, seed
+    )
     plan = replace(plan, batches=_batches(plan, settings), items=_items(plan, settings))
     has_budget = settings.context_format == "distribution-context"
     return finished(plan, _room(plan, settings) if has_budget else None, settings).lazy()

@@ -158,14 +158,16 @@ def prompts(
         n_participants=n_participants,
         of_participants=participants is not None,
     )
-    survey, people = read(survey, participants)
+    survey, people = with_participants(survey, participants)
     if people is not None:
         people.check_answers()
     plan = Plan.of(survey, people, settings, segments, questions, context, seed)
     return finished(plan, room_of(plan.batches, settings), settings).lazy()
 
 
-def read(survey: AnySurvey, participants: Frame | None) -> tuple[Survey, Participants | None]:
+def with_participants(
+    survey: AnySurvey, participants: Frame | None
+) -> tuple[Survey, Participants | None]:
     """The survey and its participants."""
     survey = as_survey(survey)
     return survey, None if participants is None else Participants.of(survey, participants)
