@@ -76,9 +76,6 @@ def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Ex
             that the variant cannot use.
         InputError: The artifact cannot be read.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(

@@ -55,9 +55,6 @@ def loss(
         UnknownNameError: No loss has this name.
         ParameterError: The scale is not above 0.
 
-    References:
-        `abs` and `abs_norm` are those of ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"prediction": [3, None, 1], "label": [1, 2, 1]})

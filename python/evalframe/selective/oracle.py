@@ -78,9 +78,6 @@ def augrc_optimal(
     Returns:
         0.0 or null in the same cases as `aurc`.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0, 1, 0, 1, None]})
@@ -109,7 +106,7 @@ def eaurc(
 
     References:
         Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
-        classifiers; ai-psychiatrist 36e9fba.
+        classifiers.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -134,9 +131,6 @@ def eaugrc(
     Returns:
         0.0 or null in the same cases as `aurc`.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.9, 0.8]})
@@ -160,9 +154,6 @@ def aurc_gap_pct(
     Returns:
         Percent, 0.0 if the oracle's area is 0, null if it is null.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.9, 0.8]})
@@ -185,9 +176,6 @@ def augrc_gap_pct(
 
     Returns:
         Percent, 0.0 if the oracle's area is 0, null if it is null.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -249,9 +237,6 @@ def achievable_gain_pct(
 
     Returns:
         Percent, 0.0 if AURC is 0, null if it is null.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -57,9 +57,6 @@ def rc_curve(
         MissingColumnsError: A column is missing.
         ParameterError: A key has the name of a column of the result.
 
-    References:
-        Values match ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(

@@ -29,9 +29,6 @@ def mean_absolute_error(
     Returns:
         Null if nothing is predicted.
 
-    References:
-        ai-psychiatrist 36e9fba, `mae` of total scores and `item_mae_weighted`.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [12, None, 8], "label": [13, 15, 10]})
@@ -57,9 +54,6 @@ def root_mean_squared_error(
 
     Returns:
         Null if nothing is predicted.
-
-    References:
-        ai-psychiatrist 36e9fba, `rmse`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -97,9 +91,6 @@ def macro_mean_absolute_error(
 
     Returns:
         Null if nothing is predicted.
-
-    References:
-        ai-psychiatrist 36e9fba, `item_mae_by_item`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -143,9 +134,6 @@ def pearson_correlation(
     Returns:
         Null where fewer than two rows are predicted, or where all predictions or all labels are the
         same, compared exactly.
-
-    References:
-        ai-psychiatrist 36e9fba, `pearson_r`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -34,9 +34,6 @@ def accuracy(
     Returns:
         Null if nothing is predicted.
 
-    References:
-        ai-psychiatrist 36e9fba, `accuracy`.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": ["a", "b", None], "label": ["a", "c", "a"]})
@@ -67,9 +64,6 @@ def precision(
     Returns:
         Null if nothing is predicted positive.
 
-    References:
-        ai-psychiatrist 36e9fba, `precision`.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": ["ill", "ill"], "label": ["ill", "well"]})
@@ -95,9 +89,6 @@ def recall(
     Returns:
         Null if no predicted row is positive.
 
-    References:
-        ai-psychiatrist 36e9fba, `recall`.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": [True, False, None], "label": [True, True, True]})
@@ -120,9 +111,6 @@ def f1_score(
     Returns:
         0.0 if no positive row is predicted positive; null if no predicted row is positive or
         predicted positive.
-
-    References:
-        ai-psychiatrist 36e9fba, `f1`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -252,8 +240,7 @@ def auroc(
 
     References:
         Hanley & McNeil (1982), The meaning and use of the area under a receiver operating
-        characteristic (ROC) curve; ai-psychiatrist 36e9fba, `auroc`, on the rows that have a
-        prediction and a score.
+        characteristic (ROC) curve.
 
     Examples:
         >>> import polars as pl, evalframe as ef

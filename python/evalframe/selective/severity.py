@@ -50,7 +50,7 @@ def severity_tier(total: IntoExpr = "total") -> pl.Expr:
 
     References:
         Kroenke et al. (2009), The PHQ-8 as a measure of current depression in the general
-        population; ai-psychiatrist 36e9fba.
+        population.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -93,9 +93,6 @@ def severity_tier_accuracy(
 
     Returns:
         Null if nothing is predicted.
-
-    References:
-        ai-psychiatrist 36e9fba, `severity_tier_accuracy`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

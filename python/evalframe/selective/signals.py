@@ -1,7 +1,6 @@
-"""Signals of confidence: their names in item tables, and how samples and tokens yield them.
+"""Signals of confidence from samples and tokens, as expressions over list columns.
 
-All are expressions over list columns that work on every row at once; a row from which a signal
-does not follow is null.
+A row without enough data for a signal is null.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ SIGNALS = (
     "consistency_modal_confidence",
     "consistency_score_std",
 )
-"""Names of the signals, as ai-psychiatrist writes them."""
+"""Names of the signals in item tables."""
 
 
 def consistency(samples: IntoExpr) -> pl.Expr:
     """Agreement of repeated answers to one question.
 
-    No score is a category of its own: it can be the most frequent answer, and wins a tie; among
-    scores the smallest wins. A null, NaN or infinite sample is no score.
+    A null, NaN or infinite sample is an answer without score, a separate category: it can be the
+    most frequent answer and wins a tie. Among scores the smallest wins a tie.
 
     Args:
         samples: Lists of numeric scores, one list for each item.
@@ -45,9 +44,6 @@ def consistency(samples: IntoExpr) -> pl.Expr:
         score is the most frequent answer), `modal_count` (Int64), `modal_confidence` (Float64,
         share of samples that give the modal answer), `score_std` (Float64, population standard
         deviation of the scores, 0.0 for fewer than two), `na_rate` (Float64, share without score).
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -88,13 +84,10 @@ def consistency_modal_confidence(samples: IntoExpr) -> pl.Expr:
     The field `modal_confidence` of `consistency`, at less cost.
 
     Args:
-        samples: Lists of numeric scores; a null, NaN or infinite one is no score.
+        samples: Lists of numeric scores; null, NaN and infinity are answers without score.
 
     Returns:
         Float64 in (0, 1], named `consistency_modal_confidence`; null for a null or empty list.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -111,14 +104,11 @@ def consistency_score_std(samples: IntoExpr) -> pl.Expr:
     """Population standard deviation of the scores among repeated answers.
 
     Args:
-        samples: Lists of numeric scores; a null, NaN or infinite one is no score.
+        samples: Lists of numeric scores; null, NaN and infinity are answers without score.
 
     Returns:
         Float64, named `consistency_score_std`; 0.0 for fewer than two scores, null for a null or
         empty list.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -142,9 +132,6 @@ def token_msp(logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
         Float64, named `token_msp`; null for a null or empty list, or one in which a token has no
         log-probability.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import math, polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"logprobs": [[math.log(0.5), 0.0], []]})
@@ -166,9 +153,6 @@ def token_energy(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
     Returns:
         Float64, named `token_energy`; null for a null or empty list, or one in which a token has no
         candidates or a candidate no log-probability.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import math, polars as pl, evalframe as ef
@@ -197,9 +181,6 @@ def token_pe(top_logprobs: IntoExpr, *, plain: bool = False) -> pl.Expr:
     Returns:
         Float64, named `token_pe`; null where `token_energy` is, and where all candidates of a token
         have probabilities too small for a float.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import math, polars as pl, evalframe as ef

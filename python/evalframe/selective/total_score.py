@@ -89,9 +89,6 @@ def total_scores(
         ParameterError: There is no key, a key has the name of a column of the result, a column is
             not a number, or an argument is outside its domain.
 
-    References:
-        ai-psychiatrist 36e9fba, whose questionnaire is the PHQ-8.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"participant_id": [1, 1, 2, 2], "prediction": [3, None, 0, 1]})

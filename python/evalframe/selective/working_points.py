@@ -44,9 +44,6 @@ def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
     Returns:
         0.0 without items; null if all weights are missing.
 
-    References:
-        ai-psychiatrist 36e9fba, `cmax`.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> pl.DataFrame({"prediction": [2, None, 0, 1]}).select(ef.coverage()).item()

@@ -1,4 +1,8 @@
-"""ai-psychiatrist (36e9fba): run documents, their evaluation, artifacts, calibrators."""
+"""ai-psychiatrist (36e9fba): run documents, their evaluation, artifacts, calibrators.
+
+The metrics, losses, signals, confidences and fits of `evalframe.selective` give the program's
+values, except where this package has a function of the same name.
+"""
 
 from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
 from evalframe.compat.ai_psychiatrist.calibration import (

@@ -32,9 +32,6 @@ def feature(name: str) -> pl.Expr:
         Float64, named as the column, with 3.0 for null and NaN in a confidence that is not a
         similarity, otherwise 0.0. Polars raises if the column is not a number.
 
-    References:
-        ai-psychiatrist 36e9fba.
-
     Examples:
         >>> import polars as pl
         >>> items = pl.DataFrame({"verbalized_confidence": [5.0, None]})
@@ -96,9 +93,6 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
 
     Raises:
         ParameterError: The target is unknown.
-
-    References:
-        ai-psychiatrist 36e9fba.
 
     Examples:
         >>> import polars as pl

@@ -64,7 +64,7 @@ def fit_isotonic(
 
     References:
         Zadrozny & Elkan (2002), Transforming classifier scores into accurate multiclass
-        probability estimates; ai-psychiatrist 36e9fba.
+        probability estimates.
 
     Examples:
         >>> import polars as pl

@@ -76,7 +76,7 @@ def fit_logistic(
             features.
 
     References:
-        Platt (1999), Probabilistic outputs for support vector machines; ai-psychiatrist 36e9fba.
+        Platt (1999), Probabilistic outputs for support vector machines.
 
     Examples:
         >>> import polars as pl

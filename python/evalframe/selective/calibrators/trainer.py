@@ -65,9 +65,6 @@ def train_verbalized(
             from 1 to 5.
         ContractError: A predicted item with a stated confidence has no label.
 
-    References:
-        ai-psychiatrist 36e9fba, its script for verbalized confidence.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame(
@@ -158,9 +155,6 @@ def train(
         ParameterError: The method or target is unknown, the method cannot take the features, or
             there are no items or only one class.
         ContractError: Items without a label or without a signal.
-
-    References:
-        ai-psychiatrist 36e9fba, its script for supervised calibrators.
 
     Examples:
         >>> import polars as pl, evalframe as ef
