@@ -1,4 +1,4 @@
-"""JSON documents of the original: where they are found, and that they are sound."""
+"""JSON documents: found in files, globs and folders, and checked."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Document(NamedTuple):
     """A decoded document."""
 
     name: str
-    """What messages call it."""
+    """Its name in messages."""
     content: Mapping[str, Any]
     path: Path | None = None
 
 
 def documents(sources: Sources, file_name: str) -> Iterator[Document]:
-    """All documents of files, globs, folders and decoded documents, one at a time, each once."""
+    """All documents of the sources, one at a time, each file once."""
     each: Sequence[Any] = [sources]
     if isinstance(sources, Sequence) and not isinstance(sources, str | bytes):
         each = sources
@@ -53,8 +53,8 @@ def documents(sources: Sources, file_name: str) -> Iterator[Document]:
 
 
 def _files(source: str | Path, file_name: str) -> list[Path]:
-    """The files that a path stands for."""
-    # os.path says of a name that is too long that it is none; Path raises.
+    """The files of a path, folder or glob."""
+    # os.path returns False for a name that is too long; Path raises.
     if os.path.isdir(source):  # noqa: PTH112
         if paths := sorted(Path(source).rglob(file_name)):
             return paths
@@ -91,7 +91,7 @@ def _read(path: Path) -> Document:
 
 
 def _repeated_key(text: str) -> str | None:
-    """A key that stands twice in one object, of which a decoder keeps the last only."""
+    """A key that is repeated in an object, where a decoder keeps the last only."""
     repeated: list[str] = []
 
     def keep(pairs: list[tuple[str, Any]]) -> None:
@@ -104,7 +104,7 @@ def _repeated_key(text: str) -> str | None:
 
 
 def _acyclic(document: Document) -> Document:
-    """The document, if it does not hold itself."""
+    """The document; InputError if it contains itself or is nested too deeply."""
     try:
         json.dumps(document.content, default=str, skipkeys=True)
     except (ValueError, RecursionError):
@@ -115,7 +115,7 @@ def _acyclic(document: Document) -> Document:
 
 
 def _sound(document: Document) -> Document:
-    """The document, if all of its texts can be written."""
+    """The document; InputError if a text has half of a character."""
     if _is_half(document.content):
         place = "".join(_place_of_half(document.content)).removeprefix(".")
         raise InputError(
@@ -133,7 +133,7 @@ def _is_half(value: Any) -> bool:
 
 
 def _place_of_half(value: Any) -> Iterator[str]:
-    """What leads to the first text with half of a character."""
+    """The path to the first text with half of a character."""
     is_object = isinstance(value, Mapping)
     for key, entry in value.items() if is_object else enumerate(value):
         if _is_half(key) or _is_half(entry):

@@ -72,7 +72,7 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
 
 
 def with_ecs_corr(results: Results) -> pl.DataFrame:
-    """The studies with `ecs_corr`, the ECS that their documents state. Sorted."""
+    """The studies with `ecs_corr`, the ECS in their documents. Sorted."""
     stated = _ecs_of_runs(*tests_and_pooling(results)).select("model", "study_id", ecs_corr="ecs")
     return results.studies.join(stated, on=["model", "study_id"], how="left").sort(
         "model", "study_id"
@@ -89,14 +89,14 @@ def _ecs_of_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
 
 
 def _within_runs(tests: pl.DataFrame, pooling: Pooling) -> pl.DataFrame:
-    """The tests with their study in `_RUN`, and in `study_id` what documents take for studies."""
+    """The tests with their study in `_RUN`, and in `study_id` the studies within a document."""
     inner = "study_label" if pooling.is_original else "study_id"
     run = pl.col("study_id").alias(_RUN)
     return tests.with_columns(run, pl.coalesce(inner, "study_id").alias("study_id"))
 
 
 def _effects(tests: pl.DataFrame, pooling: Pooling) -> dict[Run, Row]:
-    """What documents say of the concordance of effects."""
+    """The fields of documents on the concordance of effects."""
     rows = _within_runs(tests, pooling)
     key = pooling.finding_key
     every: Row = {}

@@ -34,7 +34,7 @@ FILE_NAME = "evaluation_results.json"
 
 _RUN, _DOMAIN = ":run", ":domain"
 _ELSEWHERE = ("study_id", "model", "test_results", "finding_results", "ecs_corr_details", "pooling")
-"""Keys of a document that are read, or that the tests tell."""
+"""Keys of a document that are read elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,21 +44,21 @@ class Evaluations:
     Attributes:
         tests: One row per model, study, finding and test; see `read_evaluation`.
         findings: `model`, `study_id`, `sub_study_id`, `finding_id`, `finding_score`,
-            `finding_weight`, `n_tests`, as the files have them.
+            `finding_weight`, `n_tests`, unchanged.
         runs: One row per file: `model`, `study_id`, `title`, `error` (why there is no evaluation),
             `score`, `ecs_corr`, `ecs_corr_study`, `ecs_missing_rate`, `n_participants`, `n_runs`,
             usage (`total_tokens`, `total_cost`, ...), failure rates in percent with their counts
-            (`raw_failure_rate`, `raw_failed`, ...), what older versions add (`score_se`,
+            (`raw_failure_rate`, `raw_failed`, ...), columns of older versions (`score_se`,
             `bootstrap_iterations`, ...), `n_tests`, `unread` (List(String): keys of the file that
             are not read) and `file`.
 
     Examples:
         >>> from evalframe.compat.humanstudy_bench import read_evaluation
         >>> document = {"score": 0.75, "test_results": [{"finding_id": "F1", "pas": 0.8}]}
-        >>> found = read_evaluation(document, model="m", study_id="two-maps")
-        >>> found.runs.select("model", "study_id", "score", "n_tests").row(0)
+        >>> results = read_evaluation(document, model="m", study_id="two-maps")
+        >>> results.runs.select("model", "study_id", "score", "n_tests").row(0)
         ('m', 'two-maps', 0.75, 1)
-        >>> found.tests.select("finding_id", "test_id", "pas").row(0)
+        >>> results.tests.select("finding_id", "test_id", "pas").row(0)
         ('F1', '0', 0.8)
     """
 
@@ -68,7 +68,7 @@ class Evaluations:
 
 
 class _Run(NamedTuple):
-    """A document, and whose it is."""
+    """A document with its model and study."""
 
     document: Document
     model: str
@@ -82,54 +82,49 @@ def read_evaluation(
     study_id: str | None = None,
     duplicates: Duplicates = "raise",
 ) -> Evaluations:
-    """The tests, findings and runs of evaluation results (`evaluation_results.json`).
+    """Read tests, findings and runs of evaluation results (`evaluation_results.json`).
 
-    A file is that of one model and study. Where the caller does not name them, they are the names
-    of the file's folder and of the folder above it, `.../STUDY/MODEL/evaluation_results.json`, as
-    the original lays out its results; a decoded document can say them in `model` and `study_id`.
-    The `study_id` of a test is a label ("Study 1") and is read into `study_label`. Further names,
-    of older versions and of the hub's studies (`t_stat`, `p_value`, `replication`, ...), are read,
-    too. `score` is the older name of PAS, but may also be the 0.5 of a test without one. So it has
-    a column of its own: scores by the original's rules take it where there is no `pas`, and those
-    by the documented rules do not; if it is sound, `pl.coalesce("pas", "score").alias("pas")` makes
-    them.
+    A file has the results of one model and study. By default they are the names of its folder and
+    of the folder above, `.../STUDY/MODEL/evaluation_results.json`, as the program lays them out; a
+    decoded document can have them in `model` and `study_id`. The `study_id` of a test is a label
+    ("Study 1") and becomes `study_label`. Names of older versions and of the hub's studies
+    (`t_stat`, `p_value`, `replication`, ...) are read, too. `score` is the older name of PAS, but
+    can also be the 0.5 of a test without one, so it has a column of its own. Scores of this program
+    use it if `pas` is missing, sound ones do not: if it is a PAS, pass
+    `pl.coalesce("pas", "score").alias("pas")`.
 
     Args:
         path: Files, globs (`**` descends), folders with such files at any depth, or decoded
             documents.
-        model: Holds for all files instead of what their folders say.
-        study_id: Likewise.
-        duplicates: What becomes of files of the same model and study: `raise`, or `keep`, told
-            apart by `file`.
+        model: The model of all files, instead of the names of folders.
+        study_id: The study of all files, instead of the names of folders.
+        duplicates: For several files of one model and study: `raise`, or `keep` all, distinguished
+            by `file`.
 
     Returns:
-        The tables. Tests have `model`, `study_id`, `sub_study_id` (null without one), `finding_id`,
-        `test_id` (the name of the test; where a finding repeats it with ` #2`, ...; its place where
-        it has none), `domain` (the one of the file's ECS, else of the original's studies),
-        `test_type`, `test_weight`, `finding_weight`, `study_label`, `test_name`, `scenario`; of
-        each side `report_human` (the statistic as text), `pi_human`, `pi_plus_human`,
-        `pi_minus_human`, `pi_zero_human`, `p_value_human`, `is_significant_human`,
-        `direction_human`, `effect_size_human`, `effect_d_human`, `effect_r_human`, `n1_human`,
-        `n2_human`, and the same of `agent`; `pas`, `score`, `direction_match`,
-        `significance_level`, `z_difference`, `replication_consistency`, `n_eff`, `stat_agent`,
-        `replicated`, `pi_human_source`, `agent_reason` and `file`. Every column is there, null
-        where a file does not say; empty text is null, NaN stays NaN. Rows in the order of the
-        files, those of a folder or glob by name, and of their tests.
+        The tables. Tests have `model`, `study_id`, `sub_study_id` (or null), `finding_id`,
+        `test_id` (the name of the test, repeated ones with ` #2`, ...; without a name its index),
+        `domain` (of the ECS in the file, else by the studies of the program), `test_type`,
+        `test_weight`, `finding_weight`, `study_label`, `test_name`, `scenario`; of each side
+        `report_human` (the statistic as text), `pi_human`, `pi_plus_human`, `pi_minus_human`,
+        `pi_zero_human`, `p_value_human`, `is_significant_human`, `direction_human`,
+        `effect_size_human`, `effect_d_human`, `effect_r_human`, `n1_human`, `n2_human`, and the
+        same of `agent`; `pas`, `score`, `direction_match`, `significance_level`, `z_difference`,
+        `replication_consistency`, `n_eff`, `stat_agent`, `replicated`, `pi_human_source`,
+        `agent_reason` and `file`. All columns exist, null if a file lacks the value; empty text is
+        null, NaN stays NaN. Rows in the order of files (by name in a folder or glob) and tests.
 
     Raises:
-        InputError: Nothing is there, it is no JSON, an object repeats a key, a text has half of a
-            character, a value is of another kind or a count negative or above 2**53 (the message
-            says in which file and where), or two files are of the same model and study.
-        ParameterError: An argument lies outside its domain.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), evaluation results.
+        InputError: The file is missing or no JSON, an object repeats a key, a text has a lone
+            surrogate, a value has the wrong kind, a count is negative or above 2**53 (the message
+            names file and place), or two files are of the same model and study.
+        ParameterError: An argument is outside its domain.
 
     Examples:
         >>> from evalframe.compat.humanstudy_bench import read_evaluation
         >>> test = {"study_id": "Study 1", "finding_id": "F1", "test_name": "t", "pas": 0.8}
-        >>> found = read_evaluation({"test_results": [test]}, model="m", study_id="two-maps")
-        >>> found.tests.select("model", "study_id", "test_id", "study_label", "pas").row(0)
+        >>> results = read_evaluation({"test_results": [test]}, model="m", study_id="two-maps")
+        >>> results.tests.select("model", "study_id", "test_id", "study_label", "pas").row(0)
         ('m', 'two-maps', 't', 'Study 1', 0.8)
     """
     check_choice("duplicates", duplicates, Duplicates)
@@ -138,7 +133,7 @@ def read_evaluation(
             raise ParameterError(f"{name} must be a text that is not empty, but is {value!r}")
         if value is not None:
             check_text(name, value)
-    runs = [_whose(document, model, study_id) for document in documents(path, FILE_NAME)]
+    runs = [_run_of(document, model, study_id) for document in documents(path, FILE_NAME)]
     if duplicates == "raise":
         _refuse_duplicates(runs)
     tests, entries = _entries(runs, "test_results", (*TESTS, *LOOSE_TESTS))
@@ -154,7 +149,7 @@ def read_evaluation(
     )
 
 
-def _whose(document: Document, model: str | None, study_id: str | None) -> _Run:
+def _run_of(document: Document, model: str | None, study_id: str | None) -> _Run:
     """The document with its model and study."""
     name, content, path = document
     if "test_results" not in content and "error" not in content:
@@ -187,7 +182,7 @@ def _refuse_duplicates(runs: Sequence[_Run]) -> None:
 def _entries(
     runs: Sequence[_Run], key: str, fields: Sequence[Field]
 ) -> tuple[pl.DataFrame, list[list[Mapping[str, Any]]]]:
-    """A list of objects of all documents: as a table, with the number of the run, and as it was."""
+    """A list of objects of all documents: as a table with the index of the run, and as decoded."""
     each = [objects_at(run.document.content, key, run.document.name) for run in runs]
     counts = [len(entries) for entries in each]
     numbers = [number for number, n in enumerate(counts) for _ in repeat(None, n)]
@@ -202,7 +197,7 @@ def _entries(
 
 
 def _heads(runs: Sequence[_Run], entries: Sequence[Sequence[Mapping[str, Any]]]) -> pl.DataFrame:
-    """What documents say beside their tests and findings."""
+    """The values of documents outside their tests and findings."""
     contents = [run.document.content for run in runs]
 
     def where(place: int) -> str:
@@ -236,7 +231,7 @@ def _domain(document: Document) -> str | None:
 
 
 def _unread(content: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Keys of a document that are not read; an empty list of sub-studies says nothing."""
+    """Keys of a document that are not read."""
     read = {*_ELSEWHERE, *([] if content.get("substudy_results") else ["substudy_results"])}
     rest = {key: value for key, value in content.items() if key not in read}
     findings = content.get("finding_results") or []
@@ -276,7 +271,7 @@ def _finished(tests: pl.DataFrame, findings: pl.DataFrame, keys: pl.DataFrame) -
 
 
 def _test_id() -> pl.Expr:
-    """What tells a test from the others of its finding."""
+    """The name or index of a test, unique in its finding."""
     finding = [_RUN, "sub_study_id", "finding_id"]
     name, place = pl.col("test_name"), pl.int_range(pl.len()).over(finding)
     turn = pl.int_range(1, pl.len() + 1).over([*finding, "test_name"])

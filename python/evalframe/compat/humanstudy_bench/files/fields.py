@@ -1,4 +1,4 @@
-"""What the original's documents hold, in its order, and the columns that it is read into."""
+"""Fields of documents in the order of the program, and their columns."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LOOSE_TESTS: tuple[Field, ...] = (
     field("human_p_value", "p_value_human", "number"),
     field("replication", "replicated", "flag"),
 )
-"""What else an entry can have: the older name of PAS, and the names of the hub's studies."""
+"""Further fields of an entry: the older name of PAS, and names of the hub's studies."""
 
 FINDINGS: tuple[Field, ...] = (
     field("sub_study_id", "sub_study_id", "text"),
@@ -110,7 +110,7 @@ LEGACY: tuple[Field, ...] = (
     field("_statistics.n_iterations", "n_iterations", "count"),
     field("_statistics.aggregated_from_iterations", "aggregated_from_iterations", "flag"),
 )
-"""What older versions of the original add."""
+"""Fields of older versions."""
 
 GIVEN_OF_RUNS: tuple[Field, ...] = (
     field("n_participants", "n_participants", "count"),
@@ -119,7 +119,7 @@ GIVEN_OF_RUNS: tuple[Field, ...] = (
     *FAILURES,
     *LEGACY,
 )
-"""What only the one who ran a study can tell."""
+"""Fields of the run of a study."""
 
 RUNS: tuple[Field, ...] = (
     field("title", "title", "text"),
@@ -130,4 +130,4 @@ RUNS: tuple[Field, ...] = (
     field("ecs_corr_details.ecs_missing_rate", "ecs_missing_rate", "number"),
     *GIVEN_OF_RUNS,
 )
-"""A document but for its tests and findings."""
+"""A document without its tests and findings."""

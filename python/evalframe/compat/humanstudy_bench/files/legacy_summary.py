@@ -1,4 +1,4 @@
-"""What earlier versions of the original put into the summary of all models. Not primary results."""
+"""The summary of all models in earlier versions of the program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_TEST = (
     "significance_level",
 )
 _NO_TIME = 10.0
-"""Seconds; a study that ran for longer without a token has lost its usage."""
+"""Seconds; a longer run without tokens has lost its usage."""
 
 _TEST_FIELDS = tuple(field for field in TESTS if field.column in _OF_TEST)
 _FINDING_FIELDS = tuple(field for field in FINDINGS if field.column != "sub_study_id")
@@ -154,7 +154,7 @@ def _studies(results: Results, tests: pl.DataFrame, pooling: Pooling) -> pl.Data
 def _models(
     results: Results, tests: pl.DataFrame, studies: pl.DataFrame, pooling: Pooling
 ) -> pl.DataFrame:
-    """The models with what is pooled over their studies."""
+    """The models with scores pooled over their studies."""
     key = pooling.finding_key
     strict = _strict_ecs(tests, "overall", pooling)
     chain = scores_by(pooling).model_scores(

@@ -1,11 +1,12 @@
-"""Columns from the records of documents, each checked whole; only a fault is looked for by row."""
+"""Columns of values of documents; a column is checked as a whole, by value only for a message."""
 
 from __future__ import annotations
 
 import math
 import reprlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -14,38 +15,63 @@ from evalframe.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-Kind: TypeAlias = Literal["text", "report", "number", "share", "count", "flag", "sign"]
-"""What a value may be; a report is text, or a number that becomes text."""
-
-_Values: TypeAlias = "list[Any]"
-
-TYPES: dict[Kind, pl.DataType] = {
-    "text": pl.String(),
-    "report": pl.String(),
-    "number": pl.Float64(),
-    "share": pl.Float64(),
-    "count": pl.Int64(),
-    "flag": pl.Boolean(),
-    "sign": pl.Int8(),
-}
-_WORDS: dict[Kind, str] = {
-    "text": "text",
-    "report": "text",
-    "number": "a number of 64 bits",
-    "share": "a number from 0 to 1",
-    "count": "a whole number from 0 to 2**53",
-    "flag": "true or false",
-    "sign": "1, -1 or 0",
-}
 LARGEST_COUNT = 2**53
 """Counts are exact as floats up to here, and sums of a thousand of them fit into 64 bits."""
 
 _ROUNDING = 1e-9
-"""How far sums may have moved a share out of [0, 1]."""
+"""Tolerance for shares outside [0, 1] by rounding."""
+
+
+class Kind(NamedTuple):
+    """A kind of values: the type of its column, its name in messages, types, and conversion.
+
+    The conversion raises ValueError or OverflowError for values outside the domain.
+    """
+
+    dtype: pl.DataType
+    name: str
+    types: tuple[type, ...]
+    convert: Callable[[Any], Any]
+
+
+def _text(value: Any) -> str | None:
+    return str(value) or None
+
+
+def _share(value: Any) -> float:
+    number = float(value)
+    if not (math.isnan(number) or -_ROUNDING <= number <= 1 + _ROUNDING):
+        raise ValueError
+    return number
+
+
+def _whole(value: Any, least: int, largest: int) -> int:
+    number = int(value)
+    if number != value or not least <= number <= largest:
+        raise ValueError
+    return number
+
+
+_NUMBERS = (int, float)
+KINDS = {
+    "text": Kind(pl.String(), "text", (str,), _text),
+    "report": Kind(pl.String(), "text", (*_NUMBERS, str), _text),
+    "number": Kind(pl.Float64(), "a number of 64 bits", _NUMBERS, float),
+    "share": Kind(pl.Float64(), "a number from 0 to 1", _NUMBERS, _share),
+    "count": Kind(
+        pl.Int64(),
+        "a whole number from 0 to 2**53",
+        _NUMBERS,
+        partial(_whole, least=0, largest=LARGEST_COUNT),
+    ),
+    "flag": Kind(pl.Boolean(), "true or false", (bool,), bool),
+    "sign": Kind(pl.Int8(), "1, -1 or 0", _NUMBERS, partial(_whole, least=-1, largest=1)),
+}
+"""Kinds of values; a report is text, or a number that becomes text."""
 
 
 class Field(NamedTuple):
-    """A value of a document, and the column that it is read into."""
+    """A value of a document and its column."""
 
     keys: tuple[str, ...]
     """The keys that lead to it."""
@@ -53,14 +79,14 @@ class Field(NamedTuple):
     kind: Kind
 
 
-def field(keys: str, column: str, kind: Kind) -> Field:
-    """A field whose keys are told as `usage_stats.total_tokens`."""
-    return Field(tuple(keys.split(".")), column, kind)
+def field(keys: str, column: str, kind: str) -> Field:
+    """A field with keys as `usage_stats.total_tokens`."""
+    return Field(tuple(keys.split(".")), column, KINDS[kind])
 
 
 def schema_of(fields: Iterable[Field]) -> dict[str, pl.DataType]:
     """The columns of fields, with their types."""
-    return {each.column: TYPES[each.kind] for each in fields}
+    return {each.column: each.kind.dtype for each in fields}
 
 
 def columns_of(
@@ -73,14 +99,14 @@ def columns_of(
     columns: dict[str, pl.Series] = {}
     for each in fields:
         values = _values_at(records, each.keys, where)
-        column = pl.Series(each.column, _converted(values, each, where), dtype=TYPES[each.kind])
+        column = pl.Series(each.column, _converted(values, each, where), dtype=each.kind.dtype)
         earlier = columns.get(each.column)
         columns[each.column] = column if earlier is None else earlier.fill_null(column)
     return pl.DataFrame(list(columns.values()))
 
 
 def objects_at(content: Mapping[str, Any], key: str, name: str) -> list[Mapping[str, Any]]:
-    """A list of objects, empty where it is absent or null."""
+    """A list of objects, empty if absent or null; else InputError."""
     value = content.get(key)
     if value is None:
         return []
@@ -95,7 +121,7 @@ def objects_at(content: Mapping[str, Any], key: str, name: str) -> list[Mapping[
 
 
 def object_at(content: Mapping[str, Any], key: str, name: str) -> Mapping[str, Any]:
-    """An object, empty where it is absent or null."""
+    """An object, empty if absent or null; else InputError."""
     value = content.get(key)
     if value is None:
         return {}
@@ -105,7 +131,7 @@ def object_at(content: Mapping[str, Any], key: str, name: str) -> Mapping[str, A
 
 
 def unread(records: Iterable[Mapping[str, Any]], fields: Iterable[Field], prefix: str) -> set[str]:
-    """Keys of records that no field reads, each told with what leads to it."""
+    """Paths of keys of records that no field reads."""
     known: dict[str, list[Field]] = {}
     for each in fields:
         inner = known.setdefault(each.keys[0], [])
@@ -125,7 +151,7 @@ def unread(records: Iterable[Mapping[str, Any]], fields: Iterable[Field], prefix
 
 def _values_at(
     records: Sequence[Mapping[str, Any]], keys: tuple[str, ...], where: Callable[[int], str]
-) -> _Values:
+) -> list[Any]:
     for depth, key in enumerate(keys[:-1], 1):
         inner = [record.get(key) for record in records]
         for place, value in enumerate(inner):
@@ -138,47 +164,24 @@ def _values_at(
     return [record.get(keys[-1]) for record in records]
 
 
-def _converted(values: _Values, field: Field, where: Callable[[int], str]) -> _Values:
+def _converted(values: list[Any], field: Field, where: Callable[[int], str]) -> list[Any]:
     try:
         return _all_converted(values, field.kind)
     except (TypeError, ValueError, OverflowError):
         place = next(place for place, value in enumerate(values) if _is_fault(value, field.kind))
         raise InputError(
             f"{where(place)}{'.'.join(field.keys)} is {reprlib.repr(values[place])}, not"
-            f" {_WORDS[field.kind]}"
+            f" {field.kind.name}"
         ) from None
 
 
-def _all_converted(values: _Values, kind: Kind) -> _Values:
-    """The values as their column holds them."""
+def _all_converted(values: list[Any], kind: Kind) -> list[Any]:
+    """Values for the column; TypeError, ValueError or OverflowError if one is not valid."""
     types = {type(value) for value in values} - {type(None)}
-    if kind == "flag":
-        allowed: tuple[type, ...] = (bool,)
-    elif kind == "text":
-        allowed = (str,)
-    else:
-        allowed = (int, float, str) if kind == "report" else (int, float)
-    if not all(issubclass(t, allowed) and (kind == "flag" or t is not bool) for t in types):
+    # A boolean is an integer in Python, but no number in a document.
+    if not all(issubclass(t, kind.types) and (t is not bool or bool in kind.types) for t in types):
         raise TypeError
-    if kind in ("text", "report"):
-        return [None if value is None else str(value) or None for value in values]
-    if kind == "flag":
-        return values
-    if kind in ("number", "share"):
-        numbers = [None if value is None else float(value) for value in values]
-        if kind == "share" and any(n is not None and not _is_share(n) for n in numbers):
-            raise ValueError
-        return numbers
-    integers = [None if value is None else int(value) for value in values]
-    least, largest = (-1, 1) if kind == "sign" else (0, LARGEST_COUNT)
-    pairs = zip(integers, values, strict=True)
-    if any(w is not None and (w != v or not least <= w <= largest) for w, v in pairs):
-        raise ValueError
-    return integers
-
-
-def _is_share(number: float) -> bool:
-    return math.isnan(number) or -_ROUNDING <= number <= 1 + _ROUNDING
+    return [None if value is None else kind.convert(value) for value in values]
 
 
 def _is_fault(value: Any, kind: Kind) -> bool:

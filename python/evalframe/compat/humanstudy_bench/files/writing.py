@@ -1,4 +1,4 @@
-"""What all written files share: JSON and CSV, and files that are written together."""
+"""JSON and CSV, and files that are written together."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHOWN_DECIMALS = 4
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """A document as the original writes it."""
+    """A document as the program writes it."""
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -43,7 +43,7 @@ def csv_text(table: pl.DataFrame, *, decimals: int = _SHOWN_DECIMALS, line_end: 
 
 
 def finite(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with null for NaN and infinity, which the original leaves out."""
+    """The table with null for NaN and infinity."""
     numbers = selectors.float()
     return table.with_columns(pl.when(numbers.is_finite()).then(numbers))
 
@@ -57,7 +57,7 @@ def by_run(table: pl.DataFrame, study: str = "study_id") -> defaultdict[Run, lis
 
 
 def nested(row: Row, fields: Iterable[Field]) -> Row:
-    """The fields of a row under the keys of the original; what is null is left out."""
+    """The fields of a row that are not null, under their keys in documents."""
     document: Row = {}
     for field in fields:
         value = row[field.column]
@@ -70,7 +70,7 @@ def nested(row: Row, fields: Iterable[Field]) -> Row:
 
 
 def metadata(head: Row, created_at: str | None, pooling: Pooling | None) -> Row:
-    """The head of a document: when it was made (if that is told), what it is, how it was pooled."""
+    """The head of a document: time (if set), format, and how scores were pooled."""
     if created_at is not None:
         check_text("created_at", created_at)
     document = head if created_at is None else {"generated_at": created_at} | head
@@ -78,7 +78,7 @@ def metadata(head: Row, created_at: str | None, pooling: Pooling | None) -> Row:
 
 
 def write_texts(texts: Mapping[Path, str], *, overwrite: bool) -> list[Path]:
-    """Write files, and the folders they are in, all of them before the first replaces another."""
+    """Write files and their folders, all of them before the first replaces another."""
     there = [path for path in texts if os.path.lexists(path)]
     if there and not overwrite:
         raise OutputError(
@@ -103,7 +103,7 @@ def _make(folder: Path) -> None:
 
 
 def in_folder(folder: str | Path) -> Path:
-    """A folder that is there."""
+    """An existing folder; else OutputError."""
     if not os.path.isdir(folder):  # noqa: PTH112 (Path raises for a name that is too long)
         raise OutputError(f"no folder {str(folder)!r}; create it first")
     return Path(folder)
