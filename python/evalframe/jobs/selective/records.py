@@ -16,7 +16,7 @@ from evalframe.jobs.selective.job import ITEM, LABEL, PARTICIPANT, PREDICTION
 from evalframe.selective.contract import items_contract
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from evalframe.jobs.selective.choosing import Chosen
@@ -37,12 +37,14 @@ class Records:
         common: Report on all columns; with a quarantine, on all but the confidences.
         own: With a quarantine, the report on each confidence, for the rows that remain.
         quarantine: The file of rejected rows.
+        tables: Tables that were collected together with the validation.
     """
 
     confidence: Sequence[str]
     common: Report
     own: Mapping[str, Report] = field(default_factory=dict)
     quarantine: Path | None = None
+    tables: Sequence[pl.DataFrame] = ()
 
     @property
     def rows(self) -> int:
@@ -84,8 +86,13 @@ def check_records(
     quarantine: Path | None,
     *,
     probability: bool = False,
+    queries: Callable[[pl.LazyFrame], Sequence[pl.LazyFrame]] | None = None,
 ) -> Records:
-    """Hold the records of a job against their contract."""
+    """Hold the records of a job against their contract.
+
+    The tables of `queries` are collected together with the counts of the contract, so that the
+    records are read once; if rows are set apart, later.
+    """
     schema = items.collect_schema()
     _check_subtraction(chosen, schema)
     if schema.get(chosen.column or "") == pl.Boolean:
@@ -99,7 +106,10 @@ def check_records(
     contract = _contract(job, schema, chosen, job.confidence, probability=probability)
     with reading(", ".join(job.items)):
         if quarantine is None:
-            return Records(job.confidence, validate(items, contract))
+            plans = [contract.query(items), *(queries(items) if queries else ())]
+            counts, *tables = pl.collect_all(plans)
+            report = validate(items, contract, counts=counts)
+            return Records(job.confidence, report, tables=tables)
         contract.check_schema(items.collect_schema())
         return _set_apart(job, items, chosen, contract, quarantine)
 

@@ -9,6 +9,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.evaluation import estimates_of, states_of
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, open_records
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from evalframe.core.states import States
     from evalframe.jobs.selective.choosing import Chosen
     from evalframe.jobs.selective.records import Records
     from evalframe.resample.methods import Progress
@@ -57,24 +59,31 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
     ]
     calibrated = any(reads_probabilities(metric) for bound in metrics for metric in bound)
-    records = check_records(job, items, chosen, place.rejects, probability=calibrated)
+    states: list[States[pl.LazyFrame]] = []
+
+    def sums(items: pl.LazyFrame) -> list[pl.LazyFrame]:
+        """The sums of resampled metrics, of all confidences."""
+        for bound in metrics if resample else ():
+            rows, cluster = _with_columns(items, chosen), job.cluster
+            states.append(states_of(rows, bound, by=job.by, weight=job.weight, cluster=cluster))
+        return [table for each in states for table in each.tables]
+
+    records = check_records(job, items, chosen, place.rejects, probability=calibrated, queries=sums)
 
     def rows(confidence: str) -> pl.LazyFrame:
-        rows = records.valid(confidence)
-        for column in chosen.columns:
-            rows = rows.with_columns(column)
-        return rows
+        return _with_columns(records.valid(confidence), chosen)
 
-    parts = []
-    for confidence, bound in zip(job.confidence, metrics, strict=True):
+    parts, tables_left = [], [*records.tables]
+    for number, (confidence, bound) in enumerate(zip(job.confidence, metrics, strict=True)):
         with reading(", ".join(job.items), "is it whole?"):
-            part = ef.evaluate(
-                rows(confidence),
-                bound,
-                by=job.by,
-                weight=job.weight,
-                resample=resample,
-            ).collect()
+            if records.tables:
+                size = len(states[number].blocks)
+                each, tables_left = tables_left[:size], tables_left[size:]
+                part = estimates_of(states[number].with_tables(each), resample)
+            else:
+                part = ef.evaluate(
+                    rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
+                ).collect()
         parts.append(part.with_columns(confidence=pl.lit(confidence)))
     result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
 
@@ -100,6 +109,13 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         ],
         warnings=[warning] if lacking else [],
     )
+
+
+def _with_columns(items: pl.LazyFrame, chosen: Chosen) -> pl.LazyFrame:
+    """Items with their loss, and what is correct."""
+    for column in chosen.columns:
+        items = items.with_columns(column)
+    return items
 
 
 def check(job: SelectiveJob, place: Place) -> str:
