@@ -47,7 +47,7 @@ def _posteriors_where_missing(tests: pl.LazyFrame, **options: Any) -> pl.LazyFra
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
-    """The functions from test statistics to scores.
+    """The functions from test statistics to scores; `uncertainty` runs all of them per draw.
 
     Attributes:
         kind_of: Kind of a test by its type.

@@ -1,6 +1,6 @@
 """The tables of the family: tests, participants' responses, and the design of tests on them.
 
-Only the columns that a table has are checked; null and NaN are missing, never bad.
+Only columns of the table are checked; null and NaN are missing values and break no rule.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame
 
 KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
-"""What identifies a test."""
+"""Columns that identify a test."""
 
 SAMPLES = ("independent", "paired", "one")
-"""What the samples of a t-test can be."""
+"""Kinds of samples of a t-test."""
 
 _SLACK = 1e-6
 
@@ -58,17 +58,17 @@ def replication_contract(
 ) -> Contract:
     """The contract of a table of tests: one row per model, study, sub-study, finding and test.
 
-    Statistics, posteriors and finished values stand under their fixed names, of which a table has
-    those that it has. What is impossible for the type of a test is refused, as it is by
-    `with_bayes_factors`: no degree of freedom, a correlation beyond 1, a U above `n1 n2`, more
-    successes than trials. The type of a test must be known, see `known_test_types`, unless the row
-    has what would be made of it: a Bayes factor, posterior or PAS, and effects.
+    Statistics, posteriors and scores have fixed names and are optional. Impossible statistics break
+    a rule, as in `with_bayes_factors`: no degree of freedom, a correlation beyond 1, a U above
+    `n1 n2`, more successes than trials. The type of a test must be known, see `known_test_types`,
+    except in rows that already have a Bayes factor, posterior or PAS, and effects.
 
     Args:
-        model: Who was tested; None for a table of one model, or of humans alone.
-        sub_study_id: The part of the study, null if it has none; None for a table without it.
-        test_id: The test within its finding; None for a table of one test each.
-        by: Further columns that tell runs apart; null is a value like any other.
+        model: Column of the model; None for a table of one model, or of humans alone.
+        sub_study_id: Column of the part of the study, which can be null; None for a table
+            without it.
+        test_id: Column of the test within its finding; None for a table of one test each.
+        by: Additional columns that identify a run; null is a value like any other.
 
     Examples:
         >>> contract = replication_contract(sub_study_id=None, by="temperature")
@@ -115,16 +115,17 @@ def responses_contract(
     """The contract of participants' responses: one row per test, participant and condition.
 
     Args:
-        model: Who plays the participants; None for a table of one model, or of humans.
+        model: Column of the model; None for a table of one model, or of humans.
         sub_study_id: As in `replication_contract`.
-        test_id: Likewise.
-        participant: The participant, within the study.
-        condition: Where the participant was put; null for tests of a single sample. None for a
-            table without it.
-        value: What was measured; null for no answer.
-        value_2: The second measure of paired and correlated ones; None for a table without it.
-        weight: How often the participant counts: whole numbers of 0 or more.
-        by: Further columns that tell runs apart; null is a value like any other.
+        test_id: As in `replication_contract`.
+        participant: Column of the participant, within the study.
+        condition: Column of the condition, null for tests of a single sample; None for
+            a table without it.
+        value: Column of the measure, null without an answer.
+        value_2: Column of the second of paired or correlated measures; None for a table
+            without it.
+        weight: Column of the number of times that a participant is included: whole numbers from 0.
+        by: Additional columns that identify a run; null is a value like any other.
 
     Examples:
         >>> responses_contract(model=None, test_id=None).key
@@ -134,7 +135,7 @@ def responses_contract(
     columns = _keys(model, sub_study_id, test_id)
     columns.append(Column(participant, "key", meaning="the participant"))
     columns += [Column(condition, "key", nullable=True)] if condition else []
-    # Yes and no are measures, too.
+    # Yes and no are measures too.
     measures = [name for name in (value, value_2) if name]
     columns += [Column(name, ("number", "boolean"), nullable=True) for name in measures]
     columns += [Column(weight, "number", meaning="how often it counts")] if weight else []
@@ -156,7 +157,7 @@ def designs_contract(
 
     Args:
         sub_study_id: As in `replication_contract`.
-        test_id: Likewise.
+        test_id: As in `replication_contract`.
 
     Examples:
         >>> [rule.name for rule in designs_contract().rules][4:6]
@@ -164,7 +165,7 @@ def designs_contract(
     """
     kind = kind_of_design("test_type")
     samples = samples_of_design()
-    # A column of nothing but nulls has no lists.
+    # A column of nulls only has no lists.
     no_list = pl.lit(None, pl.List(pl.Null))
     conditions, categories = (pl.coalesce(n, no_list) for n in ("conditions", "categories"))
     many = conditions.list.len().fill_null(0)
@@ -229,7 +230,7 @@ def designs_contract(
 
 
 def samples_of_design() -> pl.Expr:
-    """The samples of each test of a design: what its type says, or else `samples`."""
+    """The samples of each test of a design, by its type or else by `samples`."""
     says = form_of("test_type")
     named = pl.when(says.is_in(SAMPLES)).then(says)
     return pl.coalesce(named, pl.col("samples").cast(pl.String), pl.lit("independent"))
@@ -237,18 +238,18 @@ def samples_of_design() -> pl.Expr:
 
 @like_input
 def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
-    """The tests that some models have and others lack.
+    """Tests that some models have and others lack.
 
     Args:
-        tests: One row per model and test; those columns of `study_id, sub_study_id, finding_id,
-            test_id` that it has tell tests apart.
-        model: Who was tested.
+        tests: One row per model and test, identified by those of `study_id`, `sub_study_id`,
+            `finding_id` and `test_id` that are columns of the table.
+        model: Column of the model.
 
     Returns:
-        The model and the test, sorted; no row where all models have all tests.
+        The model and the test, sorted; no rows if all models have all tests.
 
     Raises:
-        MissingColumnsError: There is no model, or no column of a test.
+        MissingColumnsError: The column of the model or `study_id` is missing.
 
     Examples:
         >>> tests = pl.DataFrame({"model": ["a", "a", "b"], "study_id": ["s1", "s2", "s1"]})
@@ -256,16 +257,15 @@ def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
         [('b', 's2')]
     """
     table = lazy(tests)
-    present = table.collect_schema().names()
-    keys = [name for name in KEYS if name in present]
-    if missing := {model, KEYS[0]} - {*present}:
-        raise MissingColumnsError.of("missing_tests", missing, present)
-    models, known = table.select(model).unique(), table.select(keys).unique()
-    there = table.select(model, *keys)
-    lacking = models.join(known, how="cross").join(
-        there, on=[model, *keys], how="anti", nulls_equal=True
-    )
-    return lacking.sort(model, *keys)
+    columns = table.collect_schema().names()
+    keys = [name for name in KEYS if name in columns]
+    if missing := {model, KEYS[0]} - {*columns}:
+        raise MissingColumnsError.of("missing_tests", missing, columns)
+    models, every = table.select(model).unique(), table.select(keys).unique()
+    on = [model, *keys]
+    present = table.select(on)
+    pairs = models.join(every, how="cross")
+    return pairs.join(present, on=on, how="anti", nulls_equal=True).sort(on)
 
 
 def _keys(model: str | None, sub_study_id: str | None, test_id: str | None) -> list[Column]:
@@ -312,18 +312,18 @@ def _not_negative(name: str) -> Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _BySchema(Rule):
-    """A rule that depends on the columns of the table, for which `written_out` gives rules."""
+    """A rule that depends on the columns of the table: `written_out` returns the rules for them."""
 
     written_out: Callable[[Rule, pl.Schema], Iterable[Rule]]
 
 
 def _where_needed(rule: Rule, schema: pl.Schema) -> Iterator[Rule]:
-    """Only rows need a known type that lack something computed from it."""
+    """Rows that already have all that is computed from the type need no known type."""
     yield Rule(rule.name, rule.holds | ~needs_type(schema), rule.columns, rule.remedy)
 
 
 def _possible(_: Rule, schema: pl.Schema, *, side: Side) -> Iterator[Rule]:
-    """The rules that `with_bayes_factors` has for the statistics of a side."""
+    """The rules of `with_bayes_factors` for the statistics of a side."""
     columns = {role: f"{role}_{side}" for role in ROLES if f"{role}_{side}" in schema}
     if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
         return
@@ -335,19 +335,19 @@ def _possible(_: Rule, schema: pl.Schema, *, side: Side) -> Iterator[Rule]:
 
 
 def _both_sides(_: Rule, schema: pl.Schema) -> Iterator[Rule]:
-    """The rule that `with_posteriors` has for directions, if the table has them."""
+    """The rule of `with_posteriors` for directions, if the table has them."""
     rule = both_sides_rule(schema)
     if rule is not None:
         yield rule
 
 
 class _TestsContract(Contract):
-    """A contract whose rules on statistics depend on the columns that a table has of them."""
+    """A contract whose rules on statistics depend on the columns of the table."""
 
     __slots__ = ()
 
     def row_rules(self, schema: pl.Schema) -> list[Rule]:
-        """Every rule that a row of such a table obeys by itself."""
+        """All rules for single rows of a table with these columns."""
         rules = [
             rule
             for given in self.rules
@@ -355,12 +355,12 @@ class _TestsContract(Contract):
                 given.written_out(given, schema) if isinstance(given, _BySchema) else [given]
             )
         ]
-        whole = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
-        return whole.row_rules(schema)
+        contract = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
+        return contract.row_rules(schema)
 
 
 def _side_rules(side: Side) -> list[Rule]:
-    """What holds for the columns of a side, each rule for the tables that have its columns."""
+    """The rules for the columns of a side."""
     names = {name: f"{name}_{side}" for name in _NUMBERS}
     posteriors = [names[name] for name in ("pi_plus", "pi_minus", "pi_zero")]
     total = pl.sum_horizontal(map(_value, posteriors), ignore_nulls=False)

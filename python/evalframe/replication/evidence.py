@@ -225,12 +225,12 @@ def _where_missing(
 ) -> pl.LazyFrame:
     """Apply a step that computes columns, and keep the values that the table already has."""
     schema = tests.collect_schema()
-    given = {name: f"{GIVEN}{name}" for name in names if name in schema}
-    table = step(tests.with_columns(pl.col(name).alias(other) for name, other in given.items()))
+    before = {name: f"{GIVEN}{name}" for name in names if name in schema}
+    table = step(tests.with_columns(pl.col(name).alias(other) for name, other in before.items()))
     return table.with_columns(
         pl.coalesce(pl.col(other).cast(pl.Float64).fill_nan(None), name).alias(name)
-        for name, other in given.items()
-    ).drop(given.values())
+        for name, other in before.items()
+    ).drop(before.values())
 
 
 def _has_factors(side: Side, columns: Collection[str]) -> bool:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from evalframe.replication.agreement.scored_tests import Settings
 
 TABLES = ("models", "domains", "studies", "findings", "tests", "ecs", "differences")
-"""What a folder gets, as Parquet files of these names."""
+"""Tables of a folder, Parquet files of these names."""
 
 LEVELS: tuple[EcsLevel, ...] = ("overall", "domain", "study", "finding")
 _RESAMPLED: tuple[EcsLevel, ...] = ("overall", "domain")
 
 _ECS = ("ecs", "ecs_std_error", "ecs_lower", "ecs_upper", "ecs_drop_rate")
 _ECS_COUNTS = {"n_tests": "ecs_n_tests", "missing_rate": "ecs_missing_rate"}
-"""What tables of scores take over from the ECS of their level, and under which names."""
+"""Columns of the ECS that tables of scores of its level get, with their names there."""
 
 _KEYS: dict[EcsLevel, list[str]] = {
     "overall": [],
@@ -35,22 +35,23 @@ _KEYS: dict[EcsLevel, list[str]] = {
 }
 _PLACES = ("domain", *KEYS[:3])
 
+_WHO = ":who"
 _DIGITS = 12
-"""Decimals of PAS that ranks go by; further ones hang on the order of summation."""
+"""Decimals of PAS for ranks; further ones depend on the order of summation."""
 
 Drawn: TypeAlias = "Callable[[pl.DataFrame, EcsLevel], pl.DataFrame]"
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What a job makes of its tests. Tables that others rest on are made once.
+    """The tables of a job. Tables that others need are computed once.
 
     Attributes:
         tests: The tests, with PAS and effects.
-        by: Columns that tell apart who was tested.
+        by: Columns that identify the model.
         job: The job.
-        resample: How intervals are made, if they are asked for.
-        drawn: Makes scores of a level by drawing participants, if they are what is drawn.
+        resample: The bootstrap, if intervals are requested.
+        drawn: Computes scores of a level by drawing participants, if these are drawn.
     """
 
     tests: pl.DataFrame
@@ -58,7 +59,7 @@ class Scores:
     job: ReplicationJob
     resample: ef.Bootstrap | None = None
     drawn: Drawn | None = None
-    _made: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _cache: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def _room(self) -> Any:
@@ -70,18 +71,18 @@ class Scores:
 
     @property
     def has_effects(self) -> bool:
-        """Whether there are effects of both sides."""
+        """True if both sides have effects."""
         sides = ["effect_d_human", "effect_d_agent"]
         return {*sides} <= {*self.tests.columns} and all(self.tests[s].count() for s in sides)
 
     @property
     def has_domains(self) -> bool:
-        """Whether any test has a domain."""
+        """True if any test has a domain."""
         return "domain" in self.tests.columns and self.tests["domain"].count() > 0
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """All tables of a folder; those without a basis are empty."""
-        made = (
+        """All tables of a folder; tables without data are empty."""
+        tables = (
             self.models(),
             self.domains(),
             self.studies(),
@@ -90,19 +91,19 @@ class Scores:
             self.all_ecs(),
             self.differences(),
         )
-        return dict(zip(TABLES, made, strict=True))
+        return dict(zip(TABLES, tables, strict=True))
 
     def findings(self) -> pl.DataFrame:
         """PAS of findings."""
-        if "findings" not in self._made:
-            self._made["findings"] = self._room.finding_scores(
+        if "findings" not in self._cache:
+            self._cache["findings"] = self._room.finding_scores(
                 self.tests,
                 by=self.by,
                 rule=self._settings.finding_rule,
                 finding_key=self._settings.finding_key,
                 missing=self._settings.missing,
             )
-        return self._made["findings"]
+        return self._cache["findings"]
 
     def studies(self) -> pl.DataFrame:
         """PAS and ECS of studies."""
@@ -116,7 +117,7 @@ class Scores:
         return self._complete(scores, "study")
 
     def domains(self) -> pl.DataFrame:
-        """PAS and ECS of domains; empty where there are none."""
+        """PAS and ECS of domains; empty without domains."""
         if not self.has_domains:
             return pl.DataFrame()
         scores = self._room.domain_scores(
@@ -128,8 +129,8 @@ class Scores:
         return self._complete(scores, "domain")
 
     def models(self) -> pl.DataFrame:
-        """PAS and ECS of models, the best first, and how many tests they lack that others have."""
-        if "models" not in self._made:
+        """PAS and ECS of models, the best first, with the number of tests that only others have."""
+        if "models" not in self._cache:
             scores = self._room.model_scores(
                 self.findings(),
                 by=self.by,
@@ -137,22 +138,22 @@ class Scores:
                 resample=self._clusters,
             )
             counted = self._with_absent(scores)
-            self._made["models"] = self._ranked(self._complete(counted, "overall"))
-        return self._made["models"]
+            self._cache["models"] = self._ranked(self._complete(counted, "overall"))
+        return self._cache["models"]
 
     def ecs(self, level: EcsLevel) -> pl.DataFrame:
         """The ECS of a level; empty without effects, or without domains."""
         if not self.has_effects or (level == "domain" and not self.has_domains):
             return pl.DataFrame()
-        if level not in self._made:
-            self._made[level] = self._room.ecs(
+        if level not in self._cache:
+            self._cache[level] = self._room.ecs(
                 self.tests,
                 level,
                 by=self.by,
                 finding_key=self._settings.finding_key,
                 resample=self._clusters if level in _RESAMPLED else None,
             )
-        return self._made[level]
+        return self._cache[level]
 
     def all_ecs(self) -> pl.DataFrame:
         """The ECS of all levels, one below the other; empty without effects."""
@@ -164,9 +165,9 @@ class Scores:
         ]
         if not parts:
             return pl.DataFrame()
-        whole = pl.concat(parts, how="diagonal_relaxed")
-        first = [*self.by, "level", *(name for name in _PLACES if name in whole.columns)]
-        return whole.select(*first, pl.exclude(first))
+        table = pl.concat(parts, how="diagonal_relaxed")
+        first = [*self.by, "level", *(name for name in _PLACES if name in table.columns)]
+        return table.select(*first, pl.exclude(first))
 
     def differences(self) -> pl.DataFrame:
         """Differences of models in PAS and ECS; empty unless studies or findings are drawn."""
@@ -184,30 +185,30 @@ class Scores:
 
     @property
     def _clusters(self) -> ef.Bootstrap | None:
-        """How studies or findings are drawn, if they are."""
+        """The bootstrap, if it draws studies or findings."""
         return None if self.drawn is not None else self.resample
 
     def _complete(self, scores: pl.DataFrame, level: EcsLevel) -> pl.DataFrame:
-        """Scores with the ECS of their level, and with what drawing participants says of them."""
+        """Scores with the ECS of their level, and with intervals from drawing participants."""
         keys = [*self.by, *_KEYS[level]]
         table = self.ecs(level)
         if not table.is_empty():
-            shown = [name for name in _ECS if name in table.columns]
-            taken = table.select(*keys, *shown, *_ECS_COUNTS).rename(_ECS_COUNTS)
-            scores = _beside(scores, taken, keys)
+            names = [name for name in _ECS if name in table.columns]
+            effects = table.select(*keys, *names, *_ECS_COUNTS).rename(_ECS_COUNTS)
+            scores = _joined(scores, effects, keys)
         if self.drawn is not None:
-            scores = _beside(scores, self.drawn(self.tests, level), keys)
+            scores = _joined(scores, self.drawn(self.tests, level), keys)
         counts = [name for name in scores.columns if name.startswith("n_")]
         counts += [name for name in _ECS_COUNTS.values() if name in scores.columns]
         return scores.select(pl.exclude(counts), *counts)
 
     def _with_absent(self, models: pl.DataFrame) -> pl.DataFrame:
-        """How many tests each lacks that others have."""
+        """Add the number of tests that others have and a model lacks."""
         if not self.by:
             return models
-        lacking = absent_tests(self.tests.lazy(), self.by).group_by(self.by).len("n_absent")
-        counts = lacking.with_columns(pl.col("n_absent").cast(pl.Int64))
-        return _beside(models, counts, self.by).with_columns(pl.col("n_absent").fill_null(0))
+        absent = absent_tests(self.tests.lazy(), self.by).group_by(self.by).len("n_absent")
+        counts = absent.with_columns(pl.col("n_absent").cast(pl.Int64))
+        return _joined(models, counts, self.by).with_columns(pl.col("n_absent").fill_null(0))
 
     def _ranked(self, models: pl.DataFrame) -> pl.DataFrame:
         """The best first."""
@@ -222,8 +223,8 @@ class Scores:
         )
 
 
-def _beside(scores: pl.DataFrame, more: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Scores with the columns of another table, in place of their own."""
+def _joined(scores: pl.DataFrame, more: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Scores with the columns of another table, which replace columns of the same name."""
     rest = scores.drop([name for name in more.columns if name not in keys], strict=False)
     if not keys:
         return pl.concat([rest, more], how="horizontal")
@@ -231,20 +232,9 @@ def _beside(scores: pl.DataFrame, more: pl.DataFrame, keys: Sequence[str]) -> pl
 
 
 def absent_tests(tests: pl.LazyFrame, by: Sequence[str]) -> pl.DataFrame:
-    """The tests that some of those who were tested have and others lack.
-
-    Args:
-        tests: The tests.
-        by: Columns that tell apart who was tested.
-
-    Returns:
-        `by` and the keys of the test, sorted; empty without `by`.
-    """
+    """Tests that only some models have: `by` and the keys, sorted; empty without `by`."""
     if not by:
         return pl.DataFrame()
     who = tests.with_columns(pl.struct(by).alias(_WHO))
     missing = ef.replication.missing_tests(who, model=_WHO).collect()
     return missing.select(pl.col(_WHO).struct.unnest(), pl.exclude(_WHO))
-
-
-_WHO = ":who"

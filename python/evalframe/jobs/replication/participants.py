@@ -27,42 +27,32 @@ _FINISHED = ("pas", "pas_normalised", "n_eff", "z_difference")
 
 _PRIOR = "prior_odds_agent"
 _ORDER, _TYPE = ":order", ":designed"
-_SHOWN = 3
+_LISTED = 3
 
 
 class Joined(NamedTuple):
-    """Tests of both sides.
-
-    Attributes:
-        tests: The tests, one row for each of those who were tested.
-        without_humans: How many tests have responses but no human side, and are left out.
-    """
+    """Tests of both sides, and the number of tests of responses without a human side."""
 
     tests: pl.LazyFrame
     without_humans: int
 
 
 def check_responses(responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[str]) -> None:
-    """Raise where responses break their contract, or are not what their design foresees.
-
-    Raises:
-        ContractError: They do, with the first of them.
-        MissingColumnsError: A table lacks a column.
-    """
+    """Raise if responses break their contract, or do not match their design."""
     schema = responses.collect_schema()
-    has = {name: name if name in schema else None for name in (*KEYS, "condition", "value_2")}
+    names = {name: name if name in schema else None for name in (*KEYS, "condition", "value_2")}
     contract = ef.replication.responses_contract(
         model="model" if "model" in by else None,
-        sub_study_id=has["sub_study_id"],
-        test_id=has["test_id"],
-        condition=has["condition"],
-        value_2=has["value_2"],
+        sub_study_id=names["sub_study_id"],
+        test_id=names["test_id"],
+        condition=names["condition"],
+        value_2=names["value_2"],
         by=[name for name in by if name != "model"],
     )
     validate(responses, contract)
     unmatched = ef.replication.unmatched_responses(responses.lazy(), design).collect()
     if len(unmatched):
-        first = [_told(row) for row in unmatched.head(_SHOWN).iter_rows(named=True)]
+        first = [_described(row) for row in unmatched.head(_LISTED).iter_rows(named=True)]
         more = len(unmatched) - len(first)
         first += [f"and {more:,} more"] * (more > 0)
         raise ContractError(
@@ -72,18 +62,17 @@ def check_responses(responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[
         )
 
 
-def _told(row: dict[str, object]) -> str:
+def _described(row: dict[str, object]) -> str:
     test = ", ".join(f"{name}={row[name]!r}" for name in KEYS if row.get(name) is not None)
-    found = "" if row["found"] is None else f" {row['found']!r}"
-    return f"{row['reason']}{found}: {test} ({row['rows']:,} rows)"
+    value = "" if row["found"] is None else f" {row['found']!r}"
+    return f"{row['reason']}{value}: {test} ({row['rows']:,} rows)"
 
 
 def human_side(tests: pl.LazyFrame) -> pl.LazyFrame:
-    """The tests without what is known of agents, but for their prior odds."""
-    present = tests.collect_schema().names()
+    """The tests without columns of agents, except for their prior odds."""
     return tests.select(
         name
-        for name in present
+        for name in tests.collect_schema().names()
         if name == _PRIOR or not (name.endswith("_agent") or name in _FINISHED)
     )
 
@@ -91,43 +80,32 @@ def human_side(tests: pl.LazyFrame) -> pl.LazyFrame:
 def with_agents(
     tests: pl.LazyFrame, responses: pl.LazyFrame, design: pl.LazyFrame, by: Sequence[str]
 ) -> Joined:
-    """The tests with the statistics of participants as their agent side, in place of theirs.
+    """Replace the agent side of tests by statistics of responses, null without responses.
 
-    Tests that do not say who was tested stand for all who were. A test without responses has no
-    agent side.
-
-    Args:
-        tests: The tests.
-        responses: Responses of participants.
-        design: How these become statistics.
-        by: Columns of the responses that say who was tested.
-
-    Raises:
-        MissingColumnsError: Tests are named by other columns than in the design.
-        ContractError: A test is of one type here and of another there.
+    Tests without the columns `by` of a model are repeated for every model.
     """
     humans = human_side(tests).with_row_index(_ORDER)
     keys = _shared_keys(humans.collect_schema(), design.collect_schema())
     agents = ef.replication.participant_statistics(responses.lazy(), design, by=by).collect()
-    present = humans.collect_schema()
-    known = [name for name in by if name in present]
-    _check_alike(present, agents.schema, [*known, *keys])
+    schema = humans.collect_schema()
+    shared = [name for name in by if name in schema]
+    _check_same_types(schema, agents.schema, [*shared, *keys])
     groups = agents.lazy().select(by).unique()
-    if len(known) < len(by):
+    if len(shared) < len(by):
         humans = (
-            humans.join(groups, on=known, how="left", nulls_equal=True)
-            if known
+            humans.join(groups, on=shared, how="left", nulls_equal=True)
+            if shared
             else humans.join(groups, how="cross")
         )
     on = [*by, *keys]
     statistics = agents.lazy().rename({"test_type": _TYPE})
     table = humans.join(statistics, on=on, how="left", nulls_equal=True).sort(*by, _ORDER)
-    if "test_type" in present:
+    if "test_type" in schema:
         _check_types(table, on)
         table = table.drop(_TYPE)
     table = table.drop(_ORDER).rename({_TYPE: "test_type"}, strict=False)
-    homeless = statistics.join(humans, on=on, how="anti", nulls_equal=True)
-    return Joined(table, homeless.select(pl.len()).collect().item())
+    without_humans = statistics.join(humans, on=on, how="anti", nulls_equal=True)
+    return Joined(table, without_humans.select(pl.len()).collect().item())
 
 
 def drawn_scores(
@@ -139,24 +117,15 @@ def drawn_scores(
     job: ReplicationJob,
     resample: ef.Bootstrap,
 ) -> pl.DataFrame:
-    """Scores of a level with the uncertainty that drawing participants gives them.
-
-    Args:
-        tests: The tests, with what is known of humans.
-        level: Which level.
-        opened: Has the responses and their design.
-        by: Columns that tell apart who was tested.
-        job: Says how tests are pooled.
-        resample: How participants are drawn.
-    """
+    """Scores of a level, with their uncertainty from drawing participants."""
     assert opened.responses is not None
     assert opened.design is not None
     implementation = implementation_of(job)
-    people = dict.fromkeys(n for n in (*by, *KEYS, *_OF_PEOPLE) if n in tests.columns)
+    columns = dict.fromkeys(n for n in (*by, *KEYS, *_OF_HUMANS) if n in tests.columns)
     scores: pl.LazyFrame = implementation.room.participant_intervals(
         opened.responses,
         opened.design,
-        tests.select(*people),
+        tests.select(*columns),
         resample=resample,
         level=_LEVELS[level],
         by=by,
@@ -168,7 +137,7 @@ def drawn_scores(
 
 
 _LEVELS: dict[EcsLevel, Level] = {"overall": "model", "domain": "domain", "study": "study"}
-_OF_PEOPLE = (
+_OF_HUMANS = (
     *("domain", "test_type", "test_weight", "finding_weight", "effect_d_human", "prior_odds_agent"),
     *("pi_human", "pi_plus_human", "pi_minus_human", "pi_zero_human", "direction_human"),
 )
@@ -185,7 +154,7 @@ def _shared_keys(tests: Collection[str], design: Collection[str]) -> list[str]:
     return [name for name in KEYS if name in design]
 
 
-def _check_alike(tests: pl.Schema, agents: pl.Schema, names: Sequence[str]) -> None:
+def _check_same_types(tests: pl.Schema, agents: pl.Schema, names: Sequence[str]) -> None:
     for name in names:
         ours, theirs = tests[name], agents[name]
         if ours != theirs and pl.Null() not in (ours, theirs):
@@ -195,7 +164,7 @@ def _check_alike(tests: pl.Schema, agents: pl.Schema, names: Sequence[str]) -> N
 
 
 def _check_types(table: pl.LazyFrame, names: Sequence[str]) -> None:
-    """Raise where humans and agents are tested in different ways."""
+    """Raise if humans and agents have different tests."""
     differ = table.filter(kind_of("test_type") != kind_of(_TYPE))
     for row in differ.select(*names, "test_type", _TYPE).head(1).collect().iter_rows(named=True):
         here, there = row.pop("test_type"), row.pop(_TYPE)

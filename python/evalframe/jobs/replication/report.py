@@ -1,4 +1,4 @@
-"""What the command line prints of models: PAS and ECS, and what they rest on."""
+"""The report of a job: PAS and ECS of models, and notes about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evalframe.jobs.replication.outputs import Scores
 
-_SHOWN = {
+_HEADS = {
     "pas": "PAS",
     "pas_normalised": "normalised PAS",
     "ecs": "ECS",
@@ -36,11 +36,11 @@ _ONLY_IF_ANY = (
     *("n_studies_without_data", "n_findings_without_data"),
     *("n_two_way", "n_missing", "n_absent", "ecs_missing_rate"),
 )
-"""Columns that are shown where they are not 0 throughout."""
+"""Columns that are shown only if any value is above 0."""
 
-_NAMED = 3
+_LISTED = 3
 _ABSENT = 20
-"""Absent tests that are listed at most."""
+"""Largest number of absent tests in a list."""
 
 
 def models_report(
@@ -52,26 +52,17 @@ def models_report(
     level: float | None = None,
     width: int | None = None,
 ) -> str:
-    """The models for a reader, the best first.
-
-    Args:
-        models: PAS and ECS of models, as a job writes them.
-        by: What tells the models apart.
-        notes: Sentences beneath the table.
-        markdown: Markdown instead of aligned text.
-        level: The confidence level of the intervals.
-        width: Characters per line.
-    """
-    shown = {
+    """The table of models as text or Markdown, the best first, with notes."""
+    columns = {
         name: head
-        for name, head in _SHOWN.items()
+        for name, head in _HEADS.items()
         if name in models.columns
         and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
     }
     return wide_table(
         models,
         [*(["rank"] if by else []), *by],
-        shown,
+        columns,
         markdown=markdown,
         level=level,
         width=width,
@@ -88,19 +79,19 @@ _DRAWN = {
 
 
 def notes_of(scores: Scores, models: pl.DataFrame) -> list[str]:
-    """What the numbers are, and what is not among them."""
+    """Notes about the numbers, and about missing tests."""
     return [*_conventions(scores, models), *_gaps(scores, models)]
 
 
-def as_given(present: Collection[str]) -> list[str]:
-    """What a table of tests says itself, so that nothing in a job changes it."""
+def values_of_table(columns: Collection[str]) -> list[str]:
+    """A note about values that a table already has."""
     kinds = {
         "PAS of tests": {"pas"},
         "Posteriors": {"pi_human", "pi_agent", *HUMAN, *AGENT},
         "Bayes factors": {f"{log}bayes_factor_{side}" for log in ("", "log_") for side in SIDES},
     }
-    told = [kind for kind, names in kinds.items() if names & {*present}]
-    return [f"{told[0]}: as the table has them, where it does."] if told else []
+    first = [kind for kind, names in kinds.items() if names & {*columns}][:1]
+    return [f"{kind}: values of the table are used unchanged." for kind in first]
 
 
 def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
@@ -128,7 +119,7 @@ def _conventions(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
 
 
 def _without_data(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
-    """Findings and studies that rest on no test."""
+    """A note about findings and studies without a usable test."""
     counts = models.select(pl.col("n_findings_without_data", "n_studies_without_data").sum())
     findings, studies = counts.row(0)
     if findings:
@@ -142,20 +133,20 @@ def _without_data(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         )
 
 
-def _guessed(tests: pl.DataFrame) -> Iterator[str]:
-    """F tests whose size is taken from their degrees of freedom."""
+def _sizes(tests: pl.DataFrame) -> Iterator[str]:
+    """A note about F tests whose size is computed from their degrees of freedom."""
     sides = [name for name in tests.columns if name in {f"n_from_df_{side}" for side in SIDES}]
-    guessed = len(tests.filter(pl.any_horizontal(pl.lit(value=False), *sides)))
-    if guessed:
+    count = len(tests.filter(pl.any_horizontal(pl.lit(value=False), *sides)))
+    if count:
         yield (
             f"Sizes: F tests without n_total, for which df1 + df2 + 1 is taken, as holds for one "
-            f"factor: {guessed:,} of {len(tests):,} tests."
+            f"factor: {count:,} of {len(tests):,} tests."
         )
 
 
 def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     tests, missing = scores.tests, int(models["n_missing"].sum())
-    yield from _guessed(tests)
+    yield from _sizes(tests)
     without = min(missing, tests["pas"].fill_nan(None).null_count())
     if without:
         yield f"Missing: tests without a PAS, which are left out: {without:,} of {len(tests):,}."
@@ -165,12 +156,12 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
             f"outside [0, 1], which are left out: {impossible:,} of {len(tests):,}."
         )
     yield from _without_data(scores, models)
-    yield from told_directions(tests)
+    yield from notes_of_directions(tests)
     if "n_absent" in models.columns and models["n_absent"].sum():
         lacking = models.filter(pl.col("n_absent") > 0).sort("n_absent", *scores.by)
         names = [
             f"{', '.join(map(str, row[:-1]))} ({row[-1]:,})"
-            for row in lacking.tail(_NAMED).reverse().select(*scores.by, "n_absent").rows()
+            for row in lacking.tail(_LISTED).reverse().select(*scores.by, "n_absent").rows()
         ]
         more = len(lacking) - len(names)
         yield (
@@ -180,33 +171,33 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         )
 
 
-def told_directions(tests: pl.DataFrame) -> list[str]:
-    """Lines about tests whose direction nothing says, or two things in two ways."""
+def notes_of_directions(tests: pl.DataFrame) -> list[str]:
+    """Lines about tests without a direction, and about directions that contradict each other."""
     two_way, conflicts = (
         int(tests[name].sum()) if name in tests.columns else 0 for name in (TWO_WAY, CONFLICT)
     )
-    told = []
+    notes = []
     if two_way:
-        told.append(
+        notes.append(
             f"Two-way: {two_way:,} of {len(tests):,} tests say nothing of the direction of effects "
             "(F, chi-square and p-values have none), so that their PAS asks only whether both "
             "sides find an effect; columns direction_human and direction_agent (1, -1 or 0) say it."
         )
     if conflicts:
-        told.append(
+        notes.append(
             f"Directions: of {conflicts:,} of {len(tests):,} tests direction_human or "
             "direction_agent contradicts the sign of a statistic, which may be stored without it; "
             "PAS goes by these columns, ECS by the statistic."
         )
-    return told
+    return notes
 
 
-def told_absent(absent: pl.DataFrame) -> list[str]:
-    """Lines about tests that some models have and others lack, if there are any."""
+def notes_of_absent(absent: pl.DataFrame) -> list[str]:
+    """Lines about tests that some models have and others lack."""
     if absent.is_empty():
         return []
     keys = [name for name in absent.columns if absent[name].count()]
     table = wide_table(absent.head(_ABSENT), keys, {})
     more = len(absent) - _ABSENT
-    told = [f"{len(absent):,} tests that some have and others lack:", "", table]
-    return [*told, f"and {more:,} more"] if more > 0 else told
+    lines = [f"{len(absent):,} tests that some have and others lack:", "", table]
+    return [*lines, f"and {more:,} more"] if more > 0 else lines

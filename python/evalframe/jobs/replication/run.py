@@ -25,11 +25,11 @@ from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
 from evalframe.jobs.replication.outputs import Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
 from evalframe.jobs.replication.report import (
-    as_given,
     models_report,
     notes_of,
-    told_absent,
-    told_directions,
+    notes_of_absent,
+    notes_of_directions,
+    values_of_table,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def check(job: ReplicationJob, place: Place) -> str:
         report = validate(opened.table, contract_of(opened, by, job))
         tests = with_evidence(report.valid, job)
         absent = absent_tests(opened.table, by)
-    return "\n".join([str(report), *told_directions(tests), *told_absent(absent)])
+    return "\n".join([str(report), *notes_of_directions(tests), *notes_of_absent(absent)])
 
 
 def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
@@ -110,7 +110,7 @@ def _tests(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Pat
     tests, notes = _both_sides(opened, report.valid, by)
     if opened.responses is not None:
         tests = implementation_of(job).chain.agents_where_humans_tell(tests)
-    as_read = [*as_given(tests.collect_schema()), *_without_effects(tests, job)]
+    as_read = [*values_of_table(tests.collect_schema()), *_without_effects(tests, job)]
     return _Tests(_with_domains(with_evidence(tests, job)), report, [*as_read, *notes])
 
 

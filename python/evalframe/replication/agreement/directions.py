@@ -1,7 +1,4 @@
-"""The direction of each side of a test: what a table gives, or else what its statistics say.
-
-Only by `rules="documented"`: the original's rules know directions that are given.
-"""
+"""The direction of each side of a test: its column, or else the sign of its statistics."""
 
 from __future__ import annotations
 
@@ -20,27 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CONFLICT = "has_direction_conflict"
-"""Whether a direction that is given contradicts the sign of a statistic."""
+"""True if the column of a direction contradicts the sign of a statistic."""
 
 _DIRECTIONS = ("direction_human", "direction_agent")
 
 
 def both_sides_rule(schema: pl.Schema) -> Rule | None:
-    """What holds of the directions of a table, None where it has no column of them.
+    """The rule that a test with data on both sides has both directions or none.
 
-    Of a test with data on both sides, and without a PAS, both directions are given or none.
+    None for a table without directions; tests with a PAS are exempt.
     """
     if not {*_DIRECTIONS} & {*schema}:
         return None
-    told = [_told(side, schema) for side in SIDES]
+    directed = [_is_directed(side, schema) for side in SIDES]
     one = pl.any_horizontal(
         _is_there(f"direction_{side}", schema) & ~other
-        for side, other in zip(SIDES, reversed(told), strict=True)
+        for side, other in zip(SIDES, reversed(directed), strict=True)
     )
-    asked = pl.all_horizontal(~_is_there("pas", schema), *(_has_data(s, schema) for s in SIDES))
+    required = pl.all_horizontal(~_is_there("pas", schema), *(_has_data(s, schema) for s in SIDES))
     return Rule(
         "a test has the directions of both sides or of neither",
-        ~(asked & one),
+        ~(required & one),
         tuple(name for name in _DIRECTIONS if name in schema),
         "give direction_human and direction_agent (1, -1 or 0) in the same rows; a test without "
         "them has those of its signed statistics, or a PAS of two ways",
@@ -48,92 +45,75 @@ def both_sides_rule(schema: pl.Schema) -> Rule | None:
 
 
 def check_both_sides(tests: pl.LazyFrame) -> None:
-    """Raise where a direction is given on one side only; the tests are read for it.
-
-    Raises:
-        ContractError: With the rows.
-    """
+    """Raise ContractError if a direction is missing on one side only; the tests are read for it."""
     rule = both_sides_rule(tests.collect_schema())
     if rule is not None and tests.select(rule.broken.any()).collect().item():
         validate(tests, Contract("tests", (), rules=(rule,)))
 
 
 def with_directions(tests: pl.LazyFrame, sides: Sequence[str] = SIDES) -> pl.LazyFrame:
-    """The tests with the directions of sides: those that are given, and where none is, derived.
+    """Fill in missing directions from statistics; add `has_direction_conflict` if any has a sign.
 
-    Derived is the sign of the effect that a statistic has, else that of `effect_d` or `effect_size`
-    unless the test is an F or Wald's, whose effects are magnitudes; of both sides or of neither,
-    where both have data.
-
-    Args:
-        tests: One row per test.
-        sides: Which sides.
-
-    Returns:
-        The tests with `direction_human` and `direction_agent` (Float64), as far as they are given
-        or there are statistics to derive them from; with such statistics also
-        `has_direction_conflict` (Boolean).
-
-    Raises:
-        ContractError: A direction is no number.
+    A direction is the sign of the statistic, else of `effect_d` or `effect_size`, except for F and
+    Wald tests, whose effects are magnitudes. If both sides have data, both get one or neither.
     """
     schema = tests.collect_schema()
     check_numbers(schema, [f"direction_{side}" for side in sides])
-    # In columns of their own, so that no expression grows large.
+    # Separate columns keep the expressions small.
     kind = kind_of("test_type") if "test_type" in schema else pl.lit(None, pl.String)
     signs = {side: sign for side in sides if (sign := _derived(side, schema)) is not None}
     working = {side: f"{_SIGN}{side}" for side in signs}
     typed = tests.with_columns(kind.alias(_KIND)) if signs else tests
     table = typed.with_columns(sign.alias(working[side]) for side, sign in signs.items())
-    made, conflicts = {}, []
+    directions, conflicts = {}, []
     for side in sides:
         name = f"direction_{side}"
         if name not in schema and side not in signs:
             continue
-        given = _number(name, schema)
+        direction = _number(name, schema)
         if side in signs:
             sign = pl.col(working[side])
-            conflicts.append((given * sign < 0).fill_null(value=False))
+            conflicts.append((direction * sign < 0).fill_null(value=False))
             for other in sides:
                 if other != side:
-                    own = pl.col(working[other]) if other in signs else _NONE
-                    told = own.is_not_null() | _has_ways(other, schema)
-                    sign = pl.when(told | ~_has_data(other, schema)).then(sign)
-            given = pl.coalesce(given, sign)
-        made[name] = given
+                    opposite = pl.col(working[other]) if other in signs else _NONE
+                    directed = opposite.is_not_null() | _has_ways(other, schema)
+                    sign = pl.when(directed | ~_has_data(other, schema)).then(sign)
+            direction = pl.coalesce(direction, sign)
+        directions[name] = direction
     if conflicts:
-        made[CONFLICT] = pl.any_horizontal(conflicts)
-    return table.with_columns(**made).drop(_KIND, *working.values(), strict=False)
+        directions[CONFLICT] = pl.any_horizontal(conflicts)
+    return table.with_columns(**directions).drop(_KIND, *working.values(), strict=False)
 
 
 def with_ways(tests: pl.LazyFrame) -> pl.LazyFrame:
-    """The tests with three-way posteriors where they have two-way ones and directions.
+    """Fill in three-way posteriors from two-way ones and directions.
 
-    In a table of both, also with two-way ones where they have only three-way ones. Those that a row
-    has stay.
+    A table with both kinds also gets two-way posteriors of rows that have only three-way ones.
     """
     schema = tests.collect_schema()
-    made: dict[str, pl.Expr] = {}
+    columns: dict[str, pl.Expr] = {}
     has_both = any(f"pi_{side}" in schema for side in SIDES)
     for side in SIDES:
         pi = _number(f"pi_{side}", schema)
         if has_both and {f"{way}_{side}" for way in WAYS} <= {*schema}:
             plus, minus, zero = (_number(f"{way}_{side}", schema) for way in WAYS)
-            whole = (plus + minus + zero - 1.0).abs() < _SLACK
-            made[f"pi_{side}"] = pi = pl.coalesce(pi, pl.when(whole).then(plus + minus))
+            complete = (plus + minus + zero - 1.0).abs() < _SLACK
+            columns[f"pi_{side}"] = pi = pl.coalesce(pi, pl.when(complete).then(plus + minus))
         if {f"pi_{side}", f"direction_{side}"} <= {*schema}:
             parts = split_ways(pi, 1.0 - pi, _number(f"direction_{side}", schema))
             for way, part in zip(WAYS, parts, strict=True):
-                own = pl.when(_has_ways(side, schema)).then(_number(f"{way}_{side}", schema))
-                made[f"{way}_{side}"] = pl.coalesce(own, part)
-    return tests.with_columns(**made)
+                present = pl.when(_has_ways(side, schema)).then(_number(f"{way}_{side}", schema))
+                columns[f"{way}_{side}"] = pl.coalesce(present, part)
+    return tests.with_columns(**columns)
 
 
 def agents_where_humans_tell(tests: pl.LazyFrame) -> pl.LazyFrame:
-    """The tests without those directions of responses that have none of humans beside them."""
+    """Set directions of agents to null in tests without a direction of humans."""
     schema = tests.collect_schema()
-    kept = pl.when(_told("human", schema)).then("direction_agent").alias("direction_agent")
-    return tests.with_columns(kept) if "direction_agent" in schema else tests
+    directed = pl.when(_is_directed("human", schema)).then("direction_agent")
+    direction = directed.alias("direction_agent")
+    return tests.with_columns(direction) if "direction_agent" in schema else tests
 
 
 _NONE = pl.lit(None, pl.Float64)
@@ -143,10 +123,7 @@ _KIND, _SIGN = ":kind_of_test", ":sign:"
 
 
 def _derived(side: str, schema: pl.Schema) -> pl.Expr | None:
-    """The direction that the statistics of a side say, by the kind in a column of its own.
-
-    None where the side has no column of any.
-    """
+    """The sign of the statistics of a side by the column `_KIND`, None without statistics."""
     of_side = {name.removesuffix(f"_{side}") for name in schema if name.endswith(f"_{side}")}
     typed = "test_type" in schema and of_side & {"stat", "k", "a", "estimate"}
     if not typed and not of_side & {"effect_d", "effect_size"}:
@@ -161,21 +138,21 @@ def _derived(side: str, schema: pl.Schema) -> pl.Expr | None:
     if not typed:
         return effect
 
-    def known(*names: str) -> pl.Expr:
+    def first(*names: str) -> pl.Expr:
         return pl.coalesce(_number(f"{name}_{side}", schema) for name in names)
 
     sign = direction_of_kind(
         kind,
-        known("stat", "estimate"),
-        groups=(known("n1"), known("n2")),
-        counts=(known("k"), known("n", "n_total", "n1"), known("p0")),
-        cells=[known(cell) for cell in "abcd"],
+        first("stat", "estimate"),
+        groups=(first("n1"), first("n2")),
+        counts=(first("k"), first("n", "n_total", "n1"), first("p0")),
+        cells=[first(cell) for cell in "abcd"],
     )
     return pl.coalesce(sign, effect)
 
 
-def _told(side: str, schema: pl.Schema) -> pl.Expr:
-    """Whether a side says where its effect goes, by a direction or by posteriors of three ways."""
+def _is_directed(side: str, schema: pl.Schema) -> pl.Expr:
+    """True if a side has a direction or three-way posteriors."""
     return _is_there(f"direction_{side}", schema) | _has_ways(side, schema)
 
 
@@ -184,7 +161,7 @@ def _has_ways(side: str, schema: pl.Schema) -> pl.Expr:
 
 
 def _has_data(side: str, schema: pl.Schema) -> pl.Expr:
-    # Statistics first: what is made of them may still have to be computed.
+    # Statistics first: evidence may still have to be computed from them.
     for names in (STATISTICS, EVIDENCE):
         present = [f"{name}_{side}" for name in names if f"{name}_{side}" in schema]
         if present:
@@ -193,12 +170,12 @@ def _has_data(side: str, schema: pl.Schema) -> pl.Expr:
 
 
 def _is_there(name: str, schema: pl.Schema) -> pl.Expr:
-    """Whether a row has a number; never null."""
+    """True if a row has a number; never null."""
     return _number(name, schema).is_not_null()
 
 
 def _number(name: str, schema: pl.Schema) -> pl.Expr:
-    """A column as Float64 without NaN; what holds no numbers says nothing."""
+    """A column as Float64 without NaN, null if it is not numeric."""
     dtype = schema.get(name, pl.Null())
     if not (dtype.is_numeric() or dtype == pl.Boolean):
         return _NONE

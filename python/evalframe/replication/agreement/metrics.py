@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @metric(family="replication", direction="maximize", range=(0.0, 1.0))
 def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
-    """Mean PAS: of studies, the score of a model.
+    """Mean PAS; of studies, the score of a model.
 
     Args:
         pas: PAS of a study, a finding or a test, 0 to 1; what lies outside is missing, like null
@@ -54,8 +54,7 @@ def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
 def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     """PAS pooled through Fisher's z, that is by the mean of log odds.
 
-    PAS is kept within [5e-7, 1 - 5e-7] first, also that of a single row, so that one sure row does
-    not decide alone.
+    PAS is clamped to [5e-7, 1 - 5e-7] first, also that of a single row: no row decides alone.
 
     Args:
         pas: PAS of a test or a finding, 0 to 1; what lies outside is missing, like null and NaN.
@@ -88,7 +87,7 @@ def concordance_correlation(
     *,
     weight: Role = None,
 ) -> State:
-    """Lin's concordance correlation: how near pairs are to the line y = x.
+    """Lin's concordance correlation: closeness of pairs to the line y = x.
 
     2 cov / (var x + var y + (mean x - mean y)^2), all weighted by shares that sum to 1, so that the
     scale of the weights does not matter. Unlike Pearson's correlation it falls with a shift or a

@@ -1,7 +1,7 @@
-"""PAS of single tests on other scales: against what the human posterior makes possible.
+"""PAS of single tests on other scales, relative to the range that the human posterior allows.
 
-A test whose human posterior is undecided cannot have a PAS far from 0.5, whatever the agents do.
-Each scaling here answers that in another way; none is the PAS.
+If the human posterior of a test is undecided, PAS is near 0.5 whatever the agents do. Each scaling
+corrects for that in a different way.
 
 A human posterior is two-way (one column) or three-way (three columns: plus, minus, zero).
 """
@@ -39,7 +39,7 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
         pi_human: Posterior of humans.
 
     Returns:
-        Float64, named `human_ceiling`: at least 1/2 for two ways, 1/3 for three. Null where a
+        Float64, named `human_ceiling`: at least 1/2 for two ways, 1/3 for three. Null if a
         posterior is null, NaN or outside [0, 1], or three ways do not sum to 1 within 1e-6.
 
     References:
@@ -88,7 +88,7 @@ def ratio_above_chance(share: pl.Expr, room: pl.Expr, divisible: pl.Expr) -> pl.
 
 
 def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Expr:
-    """Where PAS stands between the least and the most that the human posterior allows, 0 to 1.
+    """Position of PAS between the least and the most that the human posterior allows, 0 to 1.
 
     (PAS - low) / (high - low), clipped. For two ways low and high are the smaller and the larger of
     pi and 1 - pi; for three, high is the human ceiling, and low is 0.5 zero + 0.25 (plus + minus).
@@ -98,8 +98,8 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
         pi_human: Posterior of humans.
 
     Returns:
-        Float64 in [0, 1], named `pas_within_range`; 0 where low and high are nearer than 1e-8, null
-        where a side is null or NaN. The score of a study is the mean, and twice that less 1.
+        Float64 in [0, 1], named `pas_within_range`; 0 if low and high differ by less than 1e-8,
+        null if an argument is null or NaN.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), normalised test scores.
@@ -118,14 +118,14 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
     else:
         plus, minus, zero = ways
         low, high = 0.5 * zero + 0.25 * (plus + minus), sum_of_squares(ways)
-    known = share.is_not_nan() & _sum(ways).is_not_nan()
+    valid = share.is_not_nan() & _sum(ways).is_not_nan()
     inside = ((share - low) / (high - low)).clip(0.0, 1.0)
     scaled = pl.when(high - low < NO_CEILING).then(0.0).otherwise(inside)
-    return pl.when(known).then(scaled).alias("pas_within_range")
+    return pl.when(valid).then(scaled).alias("pas_within_range")
 
 
 def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> pl.Expr:
-    """How far PAS is above 0.5, in parts of how far it could be at most, -1 to 1.
+    """PAS above 0.5 as a share of the largest possible distance, -1 to 1.
 
     (PAS - 0.5) / (max(pi, 1 - pi) - 0.5), clipped.
 
@@ -134,8 +134,8 @@ def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> 
         pi_human: Two-way posterior of humans.
 
     Returns:
-        Float64 in [-1, 1], named `pas_above_chance`; 2 PAS - 1 where the divisor is below 1e-6,
-        null where a side is null or NaN.
+        Float64 in [-1, 1], named `pas_above_chance`; 2 PAS - 1 if the divisor is below 1e-6,
+        null if an argument is null or NaN.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), normalised PAS of single tests.
@@ -166,17 +166,16 @@ def field_comparable_pas(
     pi_human: Posterior = "pi_human",
     pi_agent: Posterior = "pi_agent",
 ) -> pl.Expr:
-    """The agents' posterior of an effect, or PAS within its range where there is none.
+    """The agents' posterior of an effect, or PAS within its range without a posterior.
 
     Args:
         pas: PAS of the test.
         pi_human: Posterior of humans.
-        pi_agent: Posterior of agents; of three ways the larger of plus and minus counts. One that
-            is impossible is none.
+        pi_agent: Posterior of agents; of three ways the larger of plus and minus. An impossible
+            posterior is missing.
 
     Returns:
-        Float64 in [0, 1], named `field_comparable_pas`; null where it has neither. The score of a
-        study is the mean over tests, 0.5 without any.
+        Float64 in [0, 1], named `field_comparable_pas`; null without either.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), field-comparable scores.
@@ -197,7 +196,7 @@ def field_comparable_pas(
 
 
 def all_ways(pi: Posterior) -> list[pl.Expr]:
-    """The posteriors of all ways: of an effect and of none, or of plus, minus and zero."""
+    """Posteriors of an effect and of no effect, or of plus, minus and zero."""
     if isinstance(pi, str | pl.Expr):
         effect = as_expr(pi).cast(pl.Float64)
         return [effect, 1.0 - effect]

@@ -99,7 +99,7 @@ def _replicates(
 
 
 def _bias(point: Floats, drawn: Floats, spread: Spread) -> Floats:
-    """How far the replicates lie above the estimate on average, where they have a spread."""
+    """Mean of the replicates minus the estimate, NaN without a spread."""
     valid = ~np.isnan(drawn)
     count = np.maximum(valid.sum(axis=0), 1)
     mean = np.where(valid, drawn, 0.0).sum(axis=0) / count
@@ -109,7 +109,7 @@ def _bias(point: Floats, drawn: Floats, spread: Spread) -> Floats:
 def _participants(
     responses: Frame, points: pl.DataFrame, pipeline: Pipeline, by: By, resample: Bootstrap
 ) -> Ints:
-    """How many participants each group has."""
+    """Number of participants of each group."""
     keys = Keys.of(by)
     participants = lazy(responses).select(
         *keys.exprs, "study_id", named_cluster("participants", resample).alias(":participant")
