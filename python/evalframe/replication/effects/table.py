@@ -28,7 +28,7 @@ from evalframe.replication.effects.kinds import (
 from evalframe.replication.effects.means import d_error, d_of_t, has_groups, t_of_f
 from evalframe.replication.effects.proportions import share_error, share_of
 from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind, n_of_f
-from evalframe.replication.effects.types import MEANS, SIDES
+from evalframe.replication.effects.types import IN_HALVES, MEANS, SIDES
 from evalframe.replication.numbers import NO_NUMBER, check_numbers, finite, number
 
 if TYPE_CHECKING:
@@ -46,8 +46,6 @@ _READ = (
 )
 _NUMBERS = (*_READ, "independent", "effect_size", "std_error", "effect_d")
 _ASIDE = "not ours "
-_IN_HALVES = ("z", "coefficient", "wald")
-"""Kinds whose groups are halves of all observations by default, as those of F are."""
 
 
 @like_input
@@ -198,7 +196,7 @@ class Statistics:
         stated = pl.coalesce(self["n_total"], self["n"])
         of_f, guessed = n_of_f(stated, groups, self["df1"], self["df2"], _says)
         is_f = pl.col(KIND) == "f"
-        everybody = pl.when(is_f).then(of_f).when(pl.col(KIND).is_in(_IN_HALVES)).then(stated)
+        everybody = pl.when(is_f).then(of_f).when(pl.col(KIND).is_in(IN_HALVES)).then(stated)
         guessed = (is_f & self["stat"].is_not_null() & guessed).fill_null(value=False)
         return {
             f":apart_{self.side}": apart,

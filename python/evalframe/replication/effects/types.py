@@ -17,6 +17,7 @@ class KindOfTest(NamedTuple):
         symbol: The letter of its statistic in reports.
         signed: The statistic has the sign of the effect.
         means: It compares means, so its sizes are those of one or two groups.
+        in_halves: Its groups are halves of all observations by default.
         from_responses: It can be computed from participants' responses.
         has_effect: Its tests have an effect size.
     """
@@ -24,6 +25,7 @@ class KindOfTest(NamedTuple):
     symbol: str = ""
     signed: bool = False
     means: bool = False
+    in_halves: bool = False
     from_responses: bool = False
     has_effect: bool = True
 
@@ -31,9 +33,9 @@ class KindOfTest(NamedTuple):
 KINDS = {
     "t": KindOfTest("t", signed=True, means=True, from_responses=True),
     "welch": KindOfTest("t", signed=True, means=True),
-    "z": KindOfTest("z", signed=True, means=True),
-    "coefficient": KindOfTest(signed=True, means=True),
-    "wald": KindOfTest("chi2", means=True),
+    "z": KindOfTest("z", signed=True, means=True, in_halves=True),
+    "coefficient": KindOfTest(signed=True, means=True, in_halves=True),
+    "wald": KindOfTest("chi2", means=True, in_halves=True),
     "f": KindOfTest("F", means=True, from_responses=True),
     "correlation": KindOfTest("r", signed=True, from_responses=True),
     "chi_square": KindOfTest("chi2", from_responses=True),
@@ -45,6 +47,7 @@ KINDS = {
 }
 SIGNED = [name for name, kind in KINDS.items() if kind.signed]
 MEANS = [name for name, kind in KINDS.items() if kind.means]
+IN_HALVES = [name for name, kind in KINDS.items() if kind.in_halves]
 
 
 class TypeOfTest(NamedTuple):
