@@ -17,7 +17,7 @@ from evalframe.core.contract import (
 )
 from evalframe.core.errors import EvalframeError as EvalframeError
 from evalframe.core.metric import metric as metric
-from evalframe.core.metric_sets import metric_set as metric_set
+from evalframe.core.variants import metric_set as metric_set
 from evalframe.core.state import (
     Axis as Axis,
     State as State,

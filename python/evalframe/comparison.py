@@ -1,4 +1,4 @@
-"""The second verb: differences of metrics between systems, paired on shared clusters or not."""
+"""Differences of metrics between systems, paired on shared clusters or not."""
 
 from __future__ import annotations
 
@@ -41,69 +41,61 @@ def compare(
     test: Test = "bootstrap",
     correction: Correction = "holm",
 ) -> pl.LazyFrame:
-    """Differences of metrics between two groups of one table, or between two tables.
+    """Compare metrics between groups of one table, or between two tables.
 
     Both sides are computed on the clusters that they share, and every replicate draws the same
     clusters on both, so that what the clusters have in common cancels. More than two groups give
-    all pairs.
+    all pairs. Groups of different people or items, such as the young and the old, share no cluster:
+    with `paired=False` both sides use all their clusters and independent draws.
 
-    Groups of different people or items, such as the young and the old, share no cluster: with
-    `paired=False` both sides are computed on all their clusters and drawn independently of each
-    other, and nothing cancels.
+    All p-values of one call are one family: every pair, metric and group. `p_adjusted` bounds the
+    chance of any false finding in the family, whatever the dependence of its tests. A separate
+    question deserves a separate call, such as one call per metric. With n draws no p-value is below
+    2 / (n + 1) (by permutation 1 / (n + 1), by expanded intervals of 30 clusters and 1,000 draws
+    0.005), and of m tests none is adjusted below m times that: many tests need many draws.
 
-    All p-values of one call are one family: every pair, metric and group. Read at a level,
-    `p_adjusted` keeps the chance of even one false finding among them to that level, if each
-    p-value does so alone, and whatever their dependence. Where a question stands for itself, give
-    it a call of its own, such as one call per metric. With n draws no p-value is below 2 / (n + 1)
-    (by permutation 1 / (n + 1), by expanded intervals of 30 clusters and 1,000 draws 0.005), and of
-    m tests none is adjusted below m times that: many tests need many draws.
-
-    Few clusters make p-values small: of 30 simulated clusters, equal systems had one of at most
-    0.05, of their areas under the risk-coverage curve, in 0.06 of all worlds by `expanded` (which
-    `expanded_bca` is here) and by permutation, in 0.08 by `percentile`.
+    Few clusters make p-values too small: with 30 simulated clusters, areas under the risk-coverage
+    curve of equal systems had one of at most 0.05 in 0.06 of all worlds by `expanded` (which
+    replaces `expanded_bca` here) and by permutation, in 0.08 by `percentile`.
 
     Args:
-        frame: Records, one row each; the left table where `other` is given.
+        frame: Records, one row each; the left table if `other` is given. Of a LazyFrame the
+            result is lazy.
         metrics: As for `evaluate`; all must declare a state.
         between: Column or expression whose values are the systems; left and right are in its
             sorted order.
         other: A second table instead, as the right side.
-        baseline: A value of `between`: all other systems are compared with this one, which is
-            then the left side, and with nothing else. Groups without it are left out, with a
-            warning.
-        paired: Whether the sides have clusters in common. False takes them as independent, and
+        baseline: A value of `between`: all other systems are compared with this one, the left
+            side, and with nothing else. Groups without it are left out, with a warning.
+        paired: True if the sides have clusters in common. False takes them as independent, and
             refuses a cluster that is on both sides of a pair.
         pair_on: The clusters, such as participants or questions; by default the cluster of
             `resample`.
         by: Compare within each group of these keys.
         weight: How often each row counts.
-        resample: The bootstrap; by default 1,000 reference draws. Unpaired, it must be given and
-            name the clusters; `ef.Linearized(...)` or `ef.Jackknife(...)` then give Welch's test:
-            Student's t of the root of both squared errors, with his degrees of freedom. The
-            bootstrap takes few clusters for as few as the smaller side has.
-        test: `bootstrap` inverts the interval of `resample`, so that a p-value is below 0.05
-            where the interval of 0.95 leaves out 0, as far as the replicates resolve it;
-            `permutation` swaps the sides of random clusters, which is exact if the systems are
-            exchangeable within clusters, and needs pairs.
-            Both add one to numerator and denominator, so that no p-value is 0.
+        resample: The bootstrap; by default 1,000 reference draws. Unpaired, it is required and
+            names the clusters; `ef.Linearized(...)` or `ef.Jackknife(...)` then give Welch's test.
+            The bootstrap expands intervals by the number of clusters of the smaller side.
+        test: `bootstrap` inverts the interval of `resample`: a p-value is below 0.05 if the
+            interval of 0.95 leaves out 0, as far as the replicates resolve it. `permutation` swaps
+            the sides of random clusters, which is exact if the systems are exchangeable within
+            clusters, and needs pairs. Both add one to numerator and denominator.
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
 
     Returns:
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
-        left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0, of
-        this test alone), `p_adjusted` (of this test in its family; null p-values are no tests and
-        do not count), `n_clusters` (shared; unpaired `n_clusters_left` and `n_clusters_right` in
-        its place), `drop_rate`. Null where undefined; unpaired, the uncertainty also where a side
-        has a single cluster. Intervals that are no quantiles of replicates are cut off at the ends
-        of the range that the metric declares.
+        left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0),
+        `p_adjusted` (in its family; null p-values are no tests and are not counted), `n_clusters`
+        (shared; unpaired `n_clusters_left` and `n_clusters_right` instead), `drop_rate`. Null if
+        undefined; unpaired, the uncertainty also if a side has a single cluster. Intervals that are
+        no quantiles of replicates are cut off at the range that the metric declares.
 
     Raises:
-        ParameterError: Not exactly one of `between` and `other`; fewer than two systems; a
-            baseline that is none of them; no cluster to pair on, or no pair shares one; a metric
-            without a state; an unknown test or correction; unpaired, a cluster on both sides, a
-            permutation, or no `resample`.
-        MissingColumnsError: A column is not there.
+        ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
+            baseline, test or correction; no cluster to pair on, or no pair shares one; a metric
+            without a state; unpaired, a cluster on both sides, a permutation, or no `resample`.
+        MissingColumnsError: The frame lacks a column.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -1,4 +1,4 @@
-"""The first verb: metrics of a table by groups, with their uncertainty; and its seam, states."""
+"""Metrics of a table by groups, with their uncertainty, in one call or by states of shards."""
 
 from __future__ import annotations
 
@@ -33,32 +33,31 @@ def evaluate(
     resample: Method | None = None,
     plan: Plan = "auto",
 ) -> pl.LazyFrame:
-    """Metrics of a table, one row per group and metric, with intervals if asked for.
+    """Compute metrics of a table, one row per group and metric, with intervals if requested.
 
-    One pass over the rows and one sort serve all metrics that share their columns. Without
-    `resample` nothing is computed until the result is collected, and a scan streams as far as the
-    plan allows; with it, the rows are reduced to sums per cluster now, and the replicates are
-    weighted sums of those.
+    Metrics that share columns share one pass over the rows and one sort. Without `resample`, a
+    LazyFrame is computed when the result is collected; with it, rows are reduced to sums per
+    cluster at once, and replicates are weighted sums of those.
 
     Args:
-        frame: Records, one row each.
-        metrics: What `ef.aurc(...)` and its kin return, the functions themselves (then over their
-            canonical columns), or any aggregating Polars expressions.
+        frame: Records, one row each; of a LazyFrame the result is lazy.
+        metrics: Metrics such as `ef.aurc(...)`, the functions themselves (then over their default
+            columns), or any aggregating Polars expressions.
         by: Group keys: column names or expressions.
-        weight: How often each row counts, on top of a metric's own weight.
+        weight: How often each row counts, times the weight of a metric.
         resample: `ef.Bootstrap(...)`, `ef.Jackknife(...)` or `ef.Linearized(...)`.
-        plan: How curves are computed without `resample`. `sorted` sorts the rows once in memory
+        plan: How curves are computed without `resample`: `sorted` sorts the rows once in memory
             and suits nearly unique levels; `levels` adds up rows of equal level first, which
             streams; `auto` looks at the first rows. The numbers are the same.
 
     Returns:
-        by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null where undefined
-        or not asked for), `n` (rows used, abstentions included), `n_missing` (rows left out, null
-        for expressions without a state), `n_clusters`, `drop_rate` (share of replicates in which
-        the metric was undefined); sorted by the keys, then in the order of `metrics`.
+        by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null if undefined or
+        not requested), `n` (rows used, with abstentions), `n_missing` (rows left out, null for
+        expressions without a state), `n_clusters`, `drop_rate` (share of replicates in which the
+        metric was undefined); sorted by the keys, then in the order of `metrics`.
 
     Raises:
-        MissingColumnsError: A column that a metric or a key reads is not there.
+        MissingColumnsError: A metric or a key reads a column that the frame lacks.
         ParameterError: An argument lies outside its domain.
 
     Examples:
@@ -135,20 +134,21 @@ def partial(
     weight: IntoExpr | None = None,
     cluster: IntoExpr | None = None,
 ) -> pl.LazyFrame:
-    """The additive state of metrics over one shard, as a plain table.
+    """Compute the additive state of metrics over one shard, as a plain table.
 
     Args:
-        frame: Records of the shard.
+        frame: Records of the shard; of a LazyFrame the result is lazy.
         metrics: Metrics that declare a state.
         by: Group keys.
-        weight: How often each row counts, on top of a metric's own weight.
-        cluster: Keep the sums of each cluster apart, so that `finish` can resample.
+        weight: How often each row counts, times the weight of a metric.
+        cluster: Keep separate sums for each cluster, so that `finish` can resample.
 
     Returns:
-        A table that survives Parquet and adds up with `merge`.
+        A table that survives Parquet and adds up with `merge`. The type of its column `:block`
+        says what it is a state of.
 
     Raises:
-        MissingColumnsError: A column that a metric or a key reads is not there.
+        MissingColumnsError: A metric or a key reads a column that the frame lacks.
         ParameterError: A metric declares no state, or an argument lies outside its domain.
 
     Examples:
@@ -177,16 +177,19 @@ def merge(*shards: Frame) -> Frame:
 
 
 def merge(*shards: Frame) -> Frame:
-    """The sum of states of shards of the same metrics, in any order.
+    """Add up states of shards of the same metrics, in any order.
 
-    They are read one after the other, now, so that of many shards a few are in memory at a time:
-    give the lazy result of `partial`, or a scan of the file that it was written to.
+    Shards are read at once, one after the other, so that a few of many are in memory at a time:
+    pass lazy results of `partial`, or scans of their files.
 
     Args:
-        *shards: What `partial` or `merge` returned, or its Parquet files read back.
+        *shards: Results of `partial` or `merge`, or their Parquet files read back.
+
+    Returns:
+        A state; a DataFrame if all shards are.
 
     Raises:
-        ParameterError: The states hold different metrics, keys or clusters.
+        ParameterError: The states are of different metrics, keys or clusters.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -203,15 +206,18 @@ def merge(*shards: Frame) -> Frame:
 
 @like_input
 def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
-    """The result table from a state, as `evaluate` gives it from the records.
+    """Compute the result table of a state, as `evaluate` does from the records.
 
     Args:
-        state: What `partial` or `merge` returned.
-        resample: What uncertainty to give; its cluster must be the one of the state.
+        state: Result of `partial` or `merge`.
+        resample: As for `evaluate`; its cluster must be that of the state.
+
+    Returns:
+        The columns of `evaluate`; of a LazyFrame the result is lazy.
 
     Raises:
-        ParameterError: It is no state, or was made without the cluster asked for.
-        UnknownNameError: It holds a metric that is not registered: import its module first.
+        ParameterError: The table is no state, or has no sums by this cluster.
+        UnknownNameError: A metric of the state is not registered: import its module first.
 
     Examples:
         >>> import polars as pl, evalframe as ef

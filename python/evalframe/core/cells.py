@@ -45,7 +45,7 @@ _CODE = ":code"
 
 @dataclass(frozen=True)
 class Sums:
-    """What is added up of rows.
+    """Sums that are added up from rows.
 
     Attributes:
         level: Number to add up by, in addition to the keys; null if a row has none.
@@ -232,7 +232,7 @@ class _Table:
 
     @property
     def cells(self) -> int:
-        """How many cells there are so far."""
+        """Number of cells so far."""
         return self._cells.count
 
     def add(self, batch: pl.DataFrame, groups: _Groups) -> None:
@@ -277,7 +277,7 @@ class _Cells:
 
     @property
     def count(self) -> int:
-        """How many cells there are so far."""
+        """Number of cells so far."""
         _, groups, steps = self._sums.shape
         return int(groups * steps)
 

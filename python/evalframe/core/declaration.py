@@ -1,9 +1,16 @@
-"""What the declaration of a metric must say, and what its function's signature says of itself."""
+"""The declaration of a metric: checks, its signature, and the docstring that follows from it.
+
+An author writes what is particular to a metric. Missing `Args` lines, and the dtype, name, range
+and direction under `Returns`, are added here. A line that the author wrote always wins.
+"""
 
 from __future__ import annotations
 
 import inspect
+import math
+import re
 import string
+import textwrap
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalframe.core.errors import ParameterError, did_you_mean
@@ -12,6 +19,59 @@ from evalframe.core.typing import Direction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from evalframe.core.metric import Metric
+
+_WEIGHT = "How often each row counts; null, negative and infinite weights are missing."
+
+_ROLES: dict[str, dict[str, str]] = {
+    "selective": {
+        "loss": "Loss of each item, at least 0; null is an abstention.",
+        "confidence": "Items are accepted from the highest confidence down; any scale. An item "
+        "with a loss but no confidence (null or NaN) is left out and counted as missing.",
+        "confidence of correct": "Stated probability of being correct, in [0, 1]. A row with any "
+        "other value, null or NaN is left out and counted as missing.",
+        "correct": "True if the item was answered correctly: Boolean, or a share in [0, 1]. A row "
+        "without it is left out and counted as missing.",
+        "prediction": "The prediction; null is an abstention.",
+        "label": "The true value; a row without one is left out and counted as missing.",
+        "score": "Higher speaks for the positive class; any scale.",
+    },
+    "rag": {
+        "label": "Result of `evalframe.rag.label`; a response without one is left out and counted "
+        "as missing.",
+        "factlabel": "1 if the response flags errors in the documents, else 0; a response without "
+        "it is left out and counted as missing.",
+        "evaluation": "Text of the judge; a response without one is left out and counted as "
+        "missing.",
+    },
+    "replication": {
+        "x": "Effects of humans; a pair without one, or with an infinite one, is left out and "
+        "counted as missing.",
+        "y": "Effects of agents; likewise.",
+        "pas": "PAS in [0, 1]; any other value, null or NaN is left out and counted as missing.",
+    },
+}
+"""Standard texts of roles by family; `role of other` if the metric has that other role."""
+
+_PARAMETERS = {
+    "positive": "The positive class; all others are negative. Booleans are 1 and 0.",
+    "bins": "Number of bins.",
+    "binning": "`equal_width` for bins over [0, 1], or `equal_mass` for bins of equally many "
+    "items (items of equal confidence stay together).",
+    "closed": "Closed end of a bin of equal width: `left` makes bins [lo, hi), the last one "
+    "closed; `right` makes (lo, hi], with 0 in the first.",
+    "convention": "As for `aurc`.",
+}
+"""Standard texts of parameters."""
+
+_DIRECTIONS = {
+    "minimize": "lower is better",
+    "maximize": "higher is better",
+    "none": "neither direction is better",
+}
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|References|Examples?):\n", re.MULTILINE)
 
 
 def check_declaration(
@@ -101,3 +161,63 @@ def _ascends(range: Any) -> bool:
     if not isinstance(range, tuple | list) or len(range) != 2:
         return False
     return all(isinstance(end, int | float) for end in range) and range[0] < range[1]
+
+
+def metric_docstring(metric: Metric) -> str:
+    """Complete an author's docstring by the facts of the declaration."""
+    body, sections = _sections(inspect.getdoc(metric.define) or f"Metric `{metric.name}`.")
+    written = _entries(sections.pop("Args", ""))
+    arguments = {name: _role(metric, name) for name in metric.roles} | {WEIGHT: _WEIGHT}
+    arguments |= {n: _PARAMETERS.get(n, "Parameter of the metric.") for n in metric.params}
+    args = [
+        written.get(name) or _wrapped(f"{name}: {text}", hanging=4)
+        for name, text in arguments.items()
+    ]
+    returned = f"{_facts(metric)} {_capitalised(sections.pop('Returns', ''))}"
+    sections = {"Args": "\n".join(args), "Returns": _wrapped(returned, hanging=0), **sections}
+    parts = [body, *(f"{title}:\n{text.rstrip()}" for title, text in sections.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _role(metric: Metric, name: str) -> str:
+    """The standard text of a role, with its default column if that has another name."""
+    texts, default = _ROLES.get(metric.family, {}), metric.roles[name]
+    keys = (*(f"{name} of {other}" for other in metric.roles), name)
+    text = next((texts[key] for key in keys if key in texts), "A column or an expression.")
+    if default is None:
+        return f"Optional. {text}"
+    return text if default == name else f"{text} By default the column `{default}`."
+
+
+def _facts(metric: Metric) -> str:
+    """Dtype, name, range and direction of the result."""
+    least, most = metric.range
+    start = f"({least:g}" if math.isinf(least) else f"[{least:g}"
+    end = f"{most:g})" if math.isinf(most) else f"{most:g}]"
+    name = metric.label or metric.name
+    return f"Float64 named `{name}`, in {start}, {end}; {_DIRECTIONS[metric.direction]}."
+
+
+def _capitalised(returned: str) -> str:
+    """The author's text on the result, without the dtype, as a sentence."""
+    text = re.sub(r"^Float64( in [\[(][^])]*[\])])?[.,;]? *", "", returned.strip())
+    return text[:1].upper() + text[1:]
+
+
+def _sections(docstring: str) -> tuple[str, dict[str, str]]:
+    """The text before the first section, and the sections by title."""
+    body, *parts = _SECTION.split(docstring)
+    return body.rstrip(), dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _entries(text: str) -> dict[str, str]:
+    """The entries of an `Args` section as written, by name."""
+    entries = re.split(r"^(?=    \w)", text.rstrip(), flags=re.MULTILINE)
+    return {e.strip().partition(":")[0]: e.rstrip() for e in entries if e.strip()}
+
+
+def _wrapped(text: str, *, hanging: int) -> str:
+    """The text as lines of a section."""
+    rest = " " * (4 + hanging)
+    text = " ".join(text.split())
+    return textwrap.fill(text, 96, initial_indent="    ", subsequent_indent=rest)

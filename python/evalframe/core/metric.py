@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 import polars as pl
 
-from evalframe.core.declaration import check_declaration, shown_name, signature
+from evalframe.core.declaration import (
+    check_declaration,
+    metric_docstring,
+    shown_name,
+    signature,
+)
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
-from evalframe.core.metric_docs import metric_docstring
 from evalframe.core.rows import as_expr, spread_literals
 from evalframe.core.soundness import check, complete
 from evalframe.core.state import WEIGHT

@@ -140,7 +140,7 @@ def before(values: Floats, starts: Ints) -> Floats:
 
 
 def totals_until(values: Floats, starts: Ints, ends: Ints) -> Floats:
-    """The sum of each segment's rows before `ends`, 0 where there is none."""
+    """The sum of each segment's rows before `ends`, 0 without rows."""
     import numpy as np
 
     cuts = np.column_stack([starts[:-1], ends]).ravel()

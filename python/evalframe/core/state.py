@@ -1,8 +1,8 @@
-"""What a metric is: sums that add up, and a finish.
+"""The definition of a metric: sums that add up, and a finish.
 
-A `State` says which row-level expressions are added up within a group (`sums`), which are added up
-per ordered level (`axes`), and how the value follows from them (`finish`). Everything else, that is
-expression, table, merged shards, bootstrap and jackknife, is derived from it elsewhere.
+A `State` names row-level expressions that are added up within a group (`sums`) and per ordered level
+(`axes`), and computes the value from them (`finish`). Everything else follows from it: expression,
+table, merged shards, bootstrap and jackknife.
 
 Terms of an axis are elementwise expressions over four views of each sum:
 
@@ -50,7 +50,7 @@ level = pl.col(LEVEL)
 
 
 class Totals:
-    """What a finish sees: totals of all sums, and the added-up terms, by name."""
+    """Argument of a finish: totals of all sums, and the added-up terms, by name."""
 
     def __init__(self, named: Mapping[str, pl.Expr]) -> None:
         self._named = named
@@ -84,7 +84,7 @@ class First:
 
     @property
     def exprs(self) -> tuple[pl.Expr, ...]:
-        """What it reads."""
+        """The expressions that it reads."""
         parts = (self.rising, self.bound, self.value, self.earlier)
         return tuple(part for part in parts if isinstance(part, pl.Expr))
 
@@ -95,17 +95,17 @@ class Axis:
 
     Attributes:
         level: Row-level expression to order by, a number.
-        where: Row-level condition for a row to stand at a level at all.
+        where: Row-level condition for a row to have a level.
         sums: Row-level expressions added up per level.
         terms: Elementwise expressions over the views, added up over the levels.
-        maxima: The same, but the largest value is taken; NaN counts as nothing.
-        firsts: The same, but the value is taken at the first level that reaches a bound.
-        descending: Whether the running sums start at the highest level.
+        maxima: The same, but the largest value is taken; NaN is ignored.
+        firsts: Values at the first level that reaches a bound.
+        descending: True if the running sums start at the highest level.
         regroup: Expression over the views: consecutive levels of equal value become one, with
-            the value of the first, before the terms are taken. A level without mass must not
-            part two others, since a replicate can lack any.
-        hull: Abscissa and ordinate over the views: keep only the levels that are vertices of
-            the lower convex hull before the terms are taken.
+            the value of the first, before the terms are computed. A level without mass must not
+            separate two others, since a replicate can lack any level.
+        hull: Abscissa and ordinate over the views: only the levels that are vertices of the lower
+            convex hull stay before the terms are computed.
         centre: A pair (x, m) of sums: running sums of x are taken about the group's mean
             x.total / m.total, which keeps small differences of large values exact.
 
@@ -135,14 +135,14 @@ class Axis:
 
     @property
     def results(self) -> dict[str, tuple[pl.Expr, ...]]:
-        """What the levels come to, by name, with the expressions each is made of."""
+        """The results of the levels by name, each with its expressions."""
         results: dict[str, tuple[pl.Expr, ...]] = {}
         results |= {name: (expr,) for name, expr in {**self.terms, **self.maxima}.items()}
         return results | {name: first.exprs for name, first in self.firsts.items()}
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """What changes the levels and their sums before the terms, as text."""
+        """The changes of levels and sums before the terms, as text."""
         return (str(self.centre), str(self.regroup), *(str(part) for part in self.hull or ()))
 
 
@@ -154,11 +154,9 @@ class State:
         sums: Row-level expressions added up within a group.
         axes: Sums per ordered level.
         finish: From the totals of all sums and the added-up terms to the value.
-        valid: Row-level condition; rows where it fails are left out and counted in `n_missing`.
-            By default every role must be there: neither null nor NaN. A weight must always be
-            there, finite and at least 0.
-        left_out: Row-level expressions added up over those rows alone, for a finish that must
-            know what is missing.
+        valid: Row-level condition; other rows are left out and counted in `n_missing`. By default
+            no role may be null or NaN. A weight must always be finite and at least 0.
+        left_out: Row-level expressions added up over the rows that are left out.
 
     Examples:
         The rows that a metric adds up, and what becomes of their totals:

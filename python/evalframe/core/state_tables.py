@@ -3,10 +3,10 @@
 A state table has the group keys, perhaps a cluster, then `:block` (the block of the row), `:level`
 (null for sums without one) and the sums, such as `:mass`.
 
-What the table is a state of is said once, in the type of `:block`: an `Enum` whose categories are
-texts of JSON, the same for all blocks but for their number. Rows store the number alone. A type
-survives `select`, `filter`, `concat` and Parquet, also in a shard without rows. Where a program
-has made strings of it, each row says so itself, as states of version 2 did.
+The description of the states is stored once, in the type of `:block`: an `Enum` whose categories are
+JSON, the same for all blocks except for their number. Rows store the number only. A type survives
+`select`, `filter`, `concat` and Parquet, also in a shard without rows. If a program has turned it
+into strings, each row has the description, as states of version 2 did.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
 
 
 def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
-    """What the table is a state of."""
+    """The description of the states."""
     metrics = [
         {
             "metric": metric.metric.name,
@@ -221,7 +221,7 @@ def _number(dtype: pl.DataType) -> pl.Expr:
 
 
 def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
-    """What the table is a state of; None if it has no rows and their type does not say so."""
+    """The description of the states; None if neither type nor rows have it."""
     if BLOCK not in state.columns:
         raise ParameterError(
             f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"

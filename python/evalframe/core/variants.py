@@ -1,4 +1,4 @@
-"""Metrics with parameters set: variants by a name of their own, and metrics that need a parameter.
+"""Metrics with parameters set, metrics that need a parameter, and several metrics as one.
 
 A metric with a parameter that has no default, such as a coverage, is made by a function of it, such
 as `risk_at(0.5)`, which returns a `preset` metric.
@@ -6,7 +6,7 @@ as `risk_at(0.5)`, which returns a `preset` metric.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr, function_of
@@ -95,3 +95,34 @@ def preset(
     self = cast("PresetMetric", PresetMetric.of(renamed(*roles, weight=weight).bound))
     self.function = renamed
     return self
+
+
+class MetricSet(Protocol):
+    """A function that returns the expressions of several metrics."""
+
+    def __call__(
+        self, *roles: IntoExpr, weight: IntoExpr | None = None, **keywords: IntoExpr | float | None
+    ) -> list[MetricExpr]:
+        """The metrics of these columns."""
+
+
+def metric_set(*functions: MetricFunction[Any]) -> MetricSet:
+    """Several metrics as one: called with columns, it gives the list of their expressions.
+
+    Args:
+        *functions: Declared metrics, or variants of them.
+
+    Returns:
+        A function of the roles and parameters that all of them have.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> areas = ef.metric_set(ef.aurc, ef.augrc, ef.risk_at(0.5))
+        >>> [e.meta.output_name() for e in areas("loss", "token_msp")]
+        ['aurc', 'augrc', 'risk_at_0.50']
+    """
+
+    def bind(*roles: IntoExpr, weight: IntoExpr | None = None, **keywords: Any) -> list[MetricExpr]:
+        return [function(*roles, weight=weight, **keywords) for function in functions]
+
+    return bind

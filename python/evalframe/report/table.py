@@ -129,11 +129,7 @@ def render(
 
 
 def check_numbers(digits: int, level: float | None) -> None:
-    """Raise where numbers cannot be written so.
-
-    Raises:
-        ParameterError: `digits` below 0, or `level` not between 0 and 1.
-    """
+    """Raise ParameterError for `digits` below 0 or `level` not between 0 and 1."""
     if digits < 0:
         raise ParameterError(f"digits is {digits}; choose 0 or more.")
     if level is not None and not 0 < level < 1:

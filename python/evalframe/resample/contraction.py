@@ -239,7 +239,7 @@ class Contraction:
         return matrix.reshape(self.clusters, -1)
 
     def counts(self) -> dict[str, Ints]:
-        """How many rows each metric uses and leaves out, metrics by groups."""
+        """Numbers of rows that each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
         for number, (names, matrix) in enumerate(zip(self.sums, self._totals, strict=True)):
             summed = matrix.sum(axis=0).reshape(self.groups, len(names))
@@ -278,7 +278,7 @@ class Contraction:
         return np.stack([values[name].to_numpy().reshape(shape) for name in self._names])
 
     def columns(self, weights: Chunk) -> dict[str, Floats]:
-        """What the finishes read, a row for each replicate and group."""
+        """Columns that the finishes read, a row for each replicate and group."""
         columns: dict[str, Floats] = {}
         products = np.split(weights @ self._states, self._cuts, axis=1)
         for number, (names, product) in enumerate(zip(self.sums, products, strict=True)):

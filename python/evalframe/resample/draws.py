@@ -94,7 +94,7 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
 
 
 def times_drawn(drawn: Ints, clusters: int) -> Floats:
-    """How often each cluster is drawn, from the numbers of the drawn ones by replicate."""
+    """Counts of each cluster in each replicate, from the numbers of the drawn clusters."""
     rows = len(drawn)
     # One count over (replicate, cluster) cells is faster than one for each replicate.
     cells = drawn + np.arange(rows)[:, None] * clusters

@@ -40,7 +40,7 @@ _EQUAL, _TIED = 1e-6, 1e-9
 
 
 def is_carried(axis: Axis) -> bool:
-    """Whether the derivatives of its results are known: not where levels form new ones."""
+    """True if its results have derivatives by the chain rule: levels do not form new ones."""
     return axis.regroup is None and axis.hull is None
 
 
@@ -70,7 +70,7 @@ def influences(contraction: Contraction) -> Floats:
 
 
 class _Moves(NamedTuple):
-    """How a sum or a result moves: groups by clusters, and the groups where that is undefined."""
+    """Derivatives of a sum or a result, groups by clusters; `rough` groups have none."""
 
     by: Floats
     rough: Bools
@@ -181,7 +181,7 @@ class _Curve:
         levels: The entries of clusters at levels.
         totals: Totals of clusters by name, clusters by groups.
         views: The views of the sums, about the group's mean if they are centred.
-        sizes: How large what a level adds up is, by sum.
+        sizes: The size of the terms of a level, by sum.
         means: Of the groups, if centred, with the names of the two sums.
     """
 
@@ -212,7 +212,7 @@ class _Curve:
         return cls(levels, totals, views, sizes, means)
 
     def _scale(self, view: str) -> Floats:
-        """How large what a view is the sum of is, at each level."""
+        """The size of the terms of a view, at each level."""
         starts = self.levels.starts
         if view.endswith(TOTAL):
             total = np.abs(self.totals[view.removesuffix(TOTAL)]).sum(axis=0)
@@ -223,7 +223,7 @@ class _Curve:
         return segments.before(running, starts) if view.endswith(BEFORE) else running
 
     def moves(self, uses: Sequence[tuple[str, Axis]]) -> Iterator[tuple[str, _Moves]]:
-        """How the results of axes of this shape move, by name."""
+        """Derivatives of the results of axes of this shape, by name."""
         exprs: dict[str, pl.Expr] = {}
         for prefix, axis in uses:
             exprs |= {prefix + n: expr for n, expr in {**axis.terms, **axis.maxima}.items()}
@@ -252,7 +252,7 @@ class _Curve:
                 yield prefix + name, self._first(*of)
 
     def _moved(self, *chosen: tuple[_Partials, Bools]) -> _Moves:
-        """How values move that are added up over some of the levels each."""
+        """Derivatives of values that are added up over some levels each."""
         starts = self.levels.starts
         by_view: dict[str, Floats] = {}
         rough = np.zeros(len(starts) - 1, dtype=np.bool_)
@@ -330,7 +330,7 @@ class _Curve:
     def _until(
         self, rows: Ints, value: _Partials, earlier: _Partials | None
     ) -> tuple[_Moves, Floats]:
-        """How the value at a level of each group and the terms before it move, and their sum."""
+        """Derivatives and sum of the value at a level of each group and the terms before it."""
         starts = self.levels.starts
         chosen = [(value, self._only(rows))]
         worth = np.where(rows >= 0, value.values[rows], np.nan if earlier is None else 0.0)
@@ -374,21 +374,21 @@ def _any(flags: Bools, starts: Ints) -> Bools:
 
 
 def _first_of(flags: Bools, starts: Ints) -> Ints:
-    """The first flagged row of each segment, -1 where there is none."""
+    """The first flagged row of each segment, or -1."""
     rows = np.append(np.flatnonzero(flags), len(flags))
     result = rows[np.searchsorted(rows, starts[:-1])]
     return np.where(result < starts[1:], result, -1)
 
 
 def _last_of(flags: Bools, starts: Ints) -> Ints:
-    """The last flagged row of each segment, -1 where there is none."""
+    """The last flagged row of each segment, or -1."""
     rows = np.append(-1, np.flatnonzero(flags))
     result = rows[np.searchsorted(rows, starts[1:]) - 1]
     return np.where(result >= starts[:-1], result, -1)
 
 
 def _apart(some: Floats, others: Floats) -> Bools:
-    """Whether two rows of values, one for each group, differ by more than rounding."""
+    """True for groups whose two rows of values differ by more than rounding."""
     gap = np.abs(some - others).max(axis=1)
     same: Bools = gap <= _EQUAL * np.fmax(np.abs(some), np.abs(others)).max(axis=1)
     return ~same

@@ -101,7 +101,7 @@ class IntervalMethod:
 
 
 class Shape(NamedTuple):
-    """How the tails of intervals differ from those of their level, one entry for each estimate.
+    """Tails of intervals compared with those of their level, one entry for each estimate.
 
     Attributes:
         bias: How far the estimate lies from the median of its replicates, as a normal quantile.

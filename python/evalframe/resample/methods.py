@@ -1,4 +1,4 @@
-"""How uncertainty is asked for: bootstrap, jackknife, or linearised standard errors."""
+"""Methods of uncertainty: bootstrap, jackknife, linearised errors; and what they have in common."""
 
 from __future__ import annotations
 
@@ -29,47 +29,47 @@ _PATIENCE = 2.0
 class Bootstrap:
     """Resample whole clusters with replacement.
 
-    Draws are made once for each number of clusters and shared by all metrics and all groups that
-    have that number, so groups with the same clusters are resampled alike. Clusters are numbered
-    in the order of their ids. Replicates in which a metric is undefined are dropped, and their
-    share is reported as `drop_rate`. The standard error is that of the replicates.
+    Draws are shared by all metrics and by all groups with the same number of clusters, so groups
+    with the same clusters are resampled equally. Clusters are numbered in the order of their ids.
+    Replicates in which a metric is undefined are dropped; `drop_rate` is their share. The standard
+    error is that of the replicates.
 
     Attributes:
         cluster: What is drawn: participants, questions, studies; a column or an expression. None
-            takes every row as a cluster of its own, which is right for independent rows alone.
-        within: Where clusters are drawn apart: findings within their study, studies within their
-            domain. Of each as many are drawn as it has, so that it keeps its share, and one that
-            is alone there is drawn each time; equal ids in two of them are two clusters. Groups
-            that have as many clusters in one see the same draws of it.
+            takes every row as a cluster, which is right for independent rows only.
+        within: Strata: clusters are drawn separately within each, such as findings within their
+            study. Each stratum keeps its number of clusters, so a lone cluster is always drawn;
+            equal ids in two strata are two clusters. Groups with as many clusters in a stratum see
+            the same draws of it.
         n: Number of replicates.
         seed: Of the generator.
-        interval: From the replicates to an interval. With few clusters most are too short: of 30
-            simulated clusters, intervals of 0.95 held the true area under a risk-coverage curve,
-            which is skewed, and the true mean of a score in these shares of all worlds
+        interval: From the replicates to an interval. With few clusters most are too short: with 30
+            simulated clusters, intervals of 0.95 contained the true area under a risk-coverage
+            curve, which is skewed, and the true mean of a score in these shares of all worlds
             (`python -m benchmarks truth` has all families, and 300 clusters).
 
             `expanded_bca`, 0.94 and 0.94: the best calibrated, and the default. Bias-corrected by
-            at most half a standard error, accelerated by a jackknife, and as much wider as
-            Student's t of the clusters is than the normal distribution. Of differences it is
-            `expanded`: what would be corrected there is mostly noise.
-            `expanded`, 0.93 and 0.94: percentiles, only made wider in that way.
-            `percentile`, 0.91 and 0.93: quantiles of the replicates, as published results of
-            selective prediction have them.
-            `basic`, 0.89 and 0.92: percentiles reflected at the estimate, cut off at the ends of
-            the range that the metric declares.
+            at most half a standard error, accelerated by a jackknife, and wider by the ratio of
+            Student's t of the clusters to the normal distribution. For differences it becomes
+            `expanded`, since a correction there is mostly noise.
+            `expanded`, 0.93 and 0.94: percentiles, only wider in the same way.
+            `percentile`, 0.91 and 0.93: quantiles of the replicates, as in published results of
+            selective prediction.
+            `basic`, 0.89 and 0.92: percentiles reflected at the estimate, cut off at the range that
+            the metric declares.
             `normal`, 0.91 and 0.92: estimate plus and minus standard errors, cut off likewise.
             `bca`, 0.93 and 0.93: bias-corrected and accelerated, by leaving out each cluster.
 
-            None makes good for the bias of a calibration error in bins: of 30 clusters `percentile`
-            held the true one in 0.63, `expanded_bca` in 0.89.
+            No method corrects the bias of a calibration error in bins: with 30 clusters
+            `percentile` contained the true value in 0.63, `expanded_bca` in 0.89 of all worlds.
         level: Nominal coverage of the interval.
-        draws: `reference`: numpy's legacy Mersenne Twister as the selective system calls it, so
-            that its published intervals come out digit for digit by `percentile`. `counter`: each
-            draw a hash of seed, replicate and slot, independent of chunks and order. `poisson`:
-            Poisson(1) weights, each a hash of seed, replicate and cluster id, independent also of
-            which other clusters there are, hence for shards that are resampled apart.
-        progress: Called with replicates done and in all; by default long runs report on a
-            terminal.
+        draws: `reference`: numpy's legacy Mersenne Twister, which reproduces published `percentile`
+            intervals of selective prediction digit for digit. `counter`: each draw is a hash of
+            seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
+            weights, each a hash of seed, replicate and cluster id, also independent of the other
+            clusters, hence for shards that are resampled separately.
+        progress: Called with the numbers of finished and of all replicates; by default long runs
+            report on a terminal.
 
     Raises:
         ParameterError: A value lies outside its domain.
@@ -124,12 +124,11 @@ class Jackknife:
     """Leave out one cluster at a time.
 
     Attributes:
-        cluster: What is left out; a column or an expression. None takes every row as a cluster of
-            its own.
-        level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
-            with one degree of freedom less than there are clusters, cut off at the ends of the
-            range that the metric declares.
-        progress: Called with replicates done and in all.
+        cluster: What is left out; a column or an expression. None takes every row as a cluster.
+        level: Nominal coverage of the interval: standard errors times a quantile of Student's t
+            with one degree of freedom less than clusters, cut off at the range that the metric
+            declares.
+        progress: Called with the numbers of finished and of all replicates.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -154,19 +153,19 @@ class Linearized:
     """Standard errors without resampling: the metric's derivative by each cluster's weight.
 
     For a mean this is the cluster-robust (sandwich) standard error, with the usual factor
-    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Of a count
-    the derivatives are taken about their mean. Null where the metric jumps, as `risk_at` does at a
-    coverage that is just reached: use the bootstrap.
+    P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Derivatives of
+    a count are taken about their mean. Null if the metric jumps, as `risk_at` does at a coverage
+    that is just reached: use the bootstrap.
 
     One pass over the sums serves all clusters; metrics of a convex hull and of bins of equal mass
-    are computed anew for each, which takes long where both clusters and levels are many.
+    are computed anew for each, which takes long if both clusters and levels are many.
 
     Attributes:
-        cluster: What is independent; None takes every row as a cluster of its own.
-        level: Nominal coverage of the interval: standard errors times a quantile of Student's t,
-            with one degree of freedom less than there are clusters, cut off at the ends of the
-            range that the metric declares.
-        progress: Called with replicates done and in all.
+        cluster: What is independent; None takes every row as a cluster.
+        level: Nominal coverage of the interval: standard errors times a quantile of Student's t
+            with one degree of freedom less than clusters, cut off at the range that the metric
+            declares.
+        progress: Called with the numbers of finished and of all replicates.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -42,13 +42,13 @@ PAIRED_RESULT = [*DIFFERENCE, "n_clusters", "drop_rate"]
 
 
 class Matching(NamedTuple):
-    """How the two sides of a pair are matched, where that is not by the clusters of both.
+    """Matching of the sides of a pair by another column than their clusters.
 
-    Then all pairs see the draws of all clusters, also of those that a pair does not share.
+    All pairs then see the draws of all clusters, also of those that a pair does not share.
 
     Attributes:
-        shared: The column that both sides must have: a cluster, or its stratum.
-        counted: Which states of the first table say that a side has it.
+        shared: The column to match by: a cluster, or its stratum.
+        counted: Rows of the first table that say that a side has it.
     """
 
     shared: str
@@ -56,7 +56,7 @@ class Matching(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What is compared, and how it is tested.
+    """Sides to compare, and the test.
 
     Attributes:
         sides: The two sides if they are known beforehand; else those in the tables, in all pairs.

@@ -86,7 +86,7 @@ def strata_of(
 
 
 def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = None) -> Weights:
-    """How often each cluster is drawn in each replicate."""
+    """Counts of each cluster in each replicate."""
     # In a stratum as many clusters are drawn as it has, independently of other strata. Counter and
     # Poisson draws of a stratum do not depend on the other strata. `stream` names a second stream.
     count = len(strata.names)

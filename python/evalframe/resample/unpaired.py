@@ -106,7 +106,7 @@ class _Side(NamedTuple):
 def _check_apart(
     present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
 ) -> None:
-    """Raise where a cluster is on both sides of a pair, which are then not independent."""
+    """Raise ParameterError if a cluster is on both sides: they are not independent."""
     shared = shared_clusters(present, pairs, by, side, names)
     if len(shared):
         first = shared.row(0, named=True)
