@@ -7,19 +7,17 @@ from typing import Literal
 import pytest
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice, check_rules
+from evalframe.core.rules import check_choice
 
 
-def test_what_is_known_passes() -> None:
-    check_rules("documented")
-    check_rules("reference")
+def test_choices_pass() -> None:
     check_choice("level", "study", Literal["study", "model"])
 
 
-@pytest.mark.parametrize("rules", [None, 3, ["documented"], "Documented", ""])
-def test_what_is_unknown_is_told(rules: object) -> None:
-    with pytest.raises(ParameterError, match=r"rules must be one of \['documented', 'reference'\]"):
-        check_rules(rules)
+@pytest.mark.parametrize("level", [None, 3, ["study"], "Study", ""])
+def test_other_values_are_refused(level: object) -> None:
+    with pytest.raises(ParameterError, match=r"level must be one of \['study', 'model'\]"):
+        check_choice("level", level, Literal["study", "model"])
 
 
 def test_the_nearest_is_named() -> None:

@@ -1,8 +1,8 @@
 """The definition of a metric: sums that add up, and a finish.
 
-A `State` names row-level expressions that are added up within a group (`sums`) and per ordered level
-(`axes`), and computes the value from them (`finish`). Everything else follows from it: expression,
-table, merged shards, bootstrap and jackknife.
+A `State` names row-level expressions that are added up within a group (`sums`) and per ordered
+level (`axes`), and computes the value from them (`finish`). Everything else follows from it:
+expression, table, merged shards, bootstrap and jackknife.
 
 Terms of an axis are elementwise expressions over four views of each sum:
 

@@ -3,10 +3,10 @@
 A state table has the group keys, perhaps a cluster, then `:block` (the block of the row), `:level`
 (null for sums without one) and the sums, such as `:mass`.
 
-The description of the states is stored once, in the type of `:block`: an `Enum` whose categories are
-JSON, the same for all blocks except for their number. Rows store the number only. A type survives
-`select`, `filter`, `concat` and Parquet, also in a shard without rows. If a program has turned it
-into strings, each row has the description, as states of version 2 did.
+The description of the states is stored once, in the type of `:block`: an `Enum` whose categories
+are JSON, the same for all blocks except for their number. Rows store the number only. A type
+survives `select`, `filter`, `concat` and Parquet, also in a shard without rows. If a program has
+turned it into strings, each row has the description, as states of version 2 did.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evalframe.compat.ai_psychiatrist import confidences as original
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import Rules, check_choice, check_rules
+from evalframe.core.rules import Rules, check_choice
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective import confidences as sound
 from evalframe.selective.conventions import fraction
@@ -69,7 +69,7 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_choice("loss", self.loss, RunLoss)
-        check_rules(self.rules)
+        check_choice("rules", self.rules, Rules)
         names = _listed("variants", self.variants)
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"variants must be names, each once, got {names}")
