@@ -28,7 +28,7 @@ LOW, HIGH, OTHER = ":low_context", ":high_context", ":other_context"
 """The amount of context of an included row, twice for its minimum and maximum in sums, and 1 for
 a row of another amount."""
 
-RESULT = (COUNT, "n_other_context")
+COLUMNS = (COUNT, "n_other_context")
 """Columns of results about the amounts of context behind them."""
 
 
@@ -137,7 +137,7 @@ def sums() -> dict[str, pl.Expr]:
 def result_columns() -> dict[str, pl.Expr]:
     """The amount, null for several, and the number of rows of others."""
     amount = pl.when(pl.col(LOW) == pl.col(HIGH)).then(LOW)
-    return dict(zip(RESULT, (amount, pl.col(OTHER)), strict=True))
+    return dict(zip(COLUMNS, (amount, pl.col(OTHER)), strict=True))
 
 
 def with_contexts(

@@ -6,11 +6,13 @@ from evalframe.compat.dtef.dialogues import read_dialogues
 from evalframe.compat.dtef.disparity import disparity, model_disparity, question_disparity
 from evalframe.compat.dtef.inference import (
     adjusted_p_value,
+    context_test,
     gap_decomposition,
     gap_summary,
     mean_intervals,
     respondent_differences,
     respondent_intervals,
+    sign_flip_test,
     weighted_means,
     welch_test,
 )
@@ -24,7 +26,6 @@ from evalframe.compat.dtef.leaderboards import (
     segment_scores,
 )
 from evalframe.compat.dtef.parsing import parse
-from evalframe.compat.dtef.permutations import context_test, sign_flip_test
 from evalframe.compat.dtef.prompting import prompts
 from evalframe.compat.dtef.reading import read_survey
 from evalframe.compat.dtef.runs import RunResults, open_runs, read_runs

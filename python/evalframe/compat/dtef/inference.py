@@ -1,7 +1,4 @@
-"""Inference of dtef-app: other fallbacks, approximations and quantiles.
-
-Permutation tests, which add numbers up in another order, are in `permutations`.
-"""
+"""Inference of dtef-app: other fallbacks, approximations, quantiles and orders of addition."""
 
 from __future__ import annotations
 
@@ -16,14 +13,17 @@ from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import RESULT, mark, with_contexts
+from evalframe.survey.contexts import COLUMNS, mark, with_contexts
+from evalframe.survey.contract import KEYS
 from evalframe.survey.inference import experiments
 from evalframe.survey.inference.adjust import adjusted_by
 from evalframe.survey.inference.arguments import check_columns, check_draws
+from evalframe.survey.inference.context import RESULT, permuted_slopes, points_of, slope_table
 from evalframe.survey.inference.gap import MEANS, NEGLIGIBLE, with_lists, with_shifts
 from evalframe.survey.inference.means import model_keys, ranked_means, resampled_means
 from evalframe.survey.inference.respondent_draws import Drawn
 from evalframe.survey.inference.respondents import difference_table, interval_table, pairs_of
+from evalframe.survey.inference.sign_flips import Pairs, random_signs
 from evalframe.survey.similarity.registry import metric_expression
 
 if TYPE_CHECKING:
@@ -36,12 +36,19 @@ if TYPE_CHECKING:
     from evalframe.survey.inference.respondent_draws import Average
     from evalframe.survey.similarity.registry import Metric
 
+
 # Abramowitz and Stegun, 26.2.17.
 _POLYNOMIAL = (0.319381530, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
 _STEP = 0.2316419
 
 _UNKNOWN_SIZE = 30
 """Respondents of a segment whose size is missing."""
+
+_FEW_KEYS = 64
+"""Up to so many keys, sums are computed in the order of dtef-app, since its ties depend on it."""
+
+_LEAST = 3
+"""Shared keys that a test needs."""
 
 
 def adjusted_p_value(p_value: IntoExpr = "p_value") -> pl.Expr:
@@ -88,7 +95,7 @@ def welch_test(
     t, df, d = experiments.statistics(pl.col(":left") + pl.col(":right") > 0)
     spare = [pl.col(f"n_{side}").cast(pl.Float64) - 1 for side in ("left", "right")]
     equal = pl.when(pl.min_horizontal(spare) >= 1).then(spare[0] + spare[1]).otherwise(0.0)
-    return experiments.tested(
+    return experiments.result_of(
         experiments.differences(rows, keys, left, right),
         keys,
         t.fill_null(0.0),
@@ -136,7 +143,7 @@ def gap_summary(
 ) -> pl.LazyFrame:
     """Means of gaps of all amounts of context, 0 if undefined, see `ef.survey.gap_summary`."""
     table = survey.gap_summary(lazy(gaps), by=by, context="all", min_shift=min_shift)
-    contexts = [name for name in RESULT if name not in Keys.of(by, taken=()).names]
+    contexts = [name for name in COLUMNS if name not in Keys.of(by, taken=()).names]
     return table.drop(contexts, strict=False).with_columns(pl.col(MEANS).fill_null(0.0))
 
 
@@ -256,3 +263,67 @@ def _drawn(
     value = metric_expression(metric, "predicted", "actual", SIMILARITIES)
     rows = mark(lazy(scored), context, [between])
     return rows, Drawn.of(rows, between, average, value, n, seed)
+
+
+@like_input
+def context_test(
+    scored: Frame,
+    *,
+    by: IntoExpr | Sequence[IntoExpr] = "model",
+    on: IntoExpr | Sequence[IntoExpr] = ("segment_id", "question_id"),
+    context_count: IntoExpr = "context_count",
+    score: IntoExpr = "score",
+    n: int = 10_000,
+    seed: int = 42,
+) -> pl.LazyFrame:
+    """Test of slopes with counts permuted over all points of a group, see `ef.survey.context_test`.
+
+    A key that gets a single count has the slope 0, `context_levels` are those of all groups, and
+    p-values can be 0.
+    """
+    check_draws(n, seed)
+    keys = Keys.of(by, taken=RESULT)
+    points = points_of(scored, keys, on, context_count, score)
+    slopes, counts = permuted_slopes(points, keys, keys.inner, n, seed, rounding=0.0)
+    levels = pl.lit(points["x"].n_unique(), dtype=pl.Int64).alias("context_levels")
+    tests = slope_table(points, keys, slopes, counts / n).with_columns(levels, adjusted_p_value())
+    return tests.select(*keys.inner, *RESULT).rename(keys.restore()).lazy()
+
+
+@like_input
+def sign_flip_test(
+    scored: Frame,
+    *,
+    between: IntoExpr = "model",
+    on: IntoExpr | Sequence[IntoExpr] = KEYS,
+    score: IntoExpr = "score",
+    n: int = 10_000,
+    seed: int = 42,
+) -> pl.LazyFrame:
+    """Test of pairs by random signs, see `ef.survey.sign_flip_test`.
+
+    Signs are always drawn, p-values can be 0, three keys must be shared, and all amounts of context
+    are averaged.
+    """
+    check_draws(n, seed)
+    pairs = Pairs.of(lazy(scored), between, on, score)
+    tests = pairs.table(_counts(pairs, n, seed) / n, _LEAST)
+    return tests.with_columns(adjusted_p_value()).lazy()
+
+
+def _counts(pairs: Pairs, n: int, seed: int) -> Floats:
+    """Number of random signs whose mean difference is as far from 0 as the observed one."""
+    import numpy as np
+
+    differences, shared = pairs.differences, np.maximum(pairs.shared, 1)
+    keys, tests = differences.shape
+    limit = np.abs(np.add.reduce(differences, axis=0)) / shared
+    in_order = keys <= _FEW_KEYS
+    count = np.zeros(tests)
+    for signs in random_signs(n, keys, seed, tests if in_order else 1):
+        if in_order:  # numpy adds one by one along the first axis
+            sums = np.add.reduce(signs.T[:, :, None] * differences[:, None, :], axis=0)
+        else:
+            sums = signs @ differences
+        count += (np.abs(sums / shared) >= limit).sum(axis=0)
+    return count

@@ -163,7 +163,7 @@ def validate_surveys(flags: dict[str, Any]) -> bool:
     """Check surveys if no flag is for predictions, and return True then."""
     if flags.keys() - {"items", "columns", "answers"}:
         return False
-    from evalframe.jobs.survey.validating import checked
+    from evalframe.jobs.survey.surveys import checked
 
     settings = {name: flags[name] for name in ("columns", "answers") if name in flags}
     message, is_usable = checked(flags.get("items", ()), **settings)

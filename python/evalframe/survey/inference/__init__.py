@@ -5,8 +5,11 @@ from evalframe.survey.inference.context import context_test
 from evalframe.survey.inference.experiments import welch_test
 from evalframe.survey.inference.gap import gap_decomposition, gap_summary
 from evalframe.survey.inference.means import mean_intervals, weighted_means
-from evalframe.survey.inference.respondent_gaps import respondent_gaps
-from evalframe.survey.inference.respondents import respondent_differences, respondent_intervals
+from evalframe.survey.inference.respondents import (
+    respondent_differences,
+    respondent_gaps,
+    respondent_intervals,
+)
 from evalframe.survey.inference.sign_flips import sign_flip_test
 
 __all__ = [

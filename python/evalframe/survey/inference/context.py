@@ -87,7 +87,7 @@ def context_test(
     points = points_of(scored, keys, on, context_count, score)
     within = [*keys.inner, ":on"]
     slopes, counts = permuted_slopes(points, keys, within, n, seed, _ROUNDING)
-    tests = tests_of(points, keys, slopes, (counts + 1) / (n + 1))
+    tests = slope_table(points, keys, slopes, (counts + 1) / (n + 1))
     adjusted = tests.with_columns(adjusted_p_value(correction=correction))
     return adjusted.select(*keys.inner, *RESULT).rename(keys.restore()).lazy()
 
@@ -115,7 +115,7 @@ def points_of(
     )
 
 
-def tests_of(points: pl.DataFrame, keys: Keys, slopes: Floats, p_values: Floats) -> pl.DataFrame:
+def slope_table(points: pl.DataFrame, keys: Keys, slopes: Floats, p_values: Floats) -> pl.DataFrame:
     """One row per group with its numbers of keys, points and counts, its slope and p-value."""
     table = points.group_by(keys.inner, maintain_order=True).agg(
         n_keys=pl.col(":on").n_unique().cast(pl.Int64),

@@ -93,7 +93,7 @@ def welch_test(
     error = pl.col(":left") + pl.col(":right")
     varies = error > _ROUNDING * (pl.col("mean_left") ** 2 + pl.col("mean_right") ** 2)
     t, df, d = statistics(varies)
-    return tested(differences(rows, keys, left, right), keys, t, df, _student_p(t, df), d)
+    return result_of(differences(rows, keys, left, right), keys, t, df, _student_p(t, df), d)
 
 
 def rows_and_conditions(
@@ -154,7 +154,7 @@ def statistics(varies: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     return t, df, d
 
 
-def tested(
+def result_of(
     table: pl.LazyFrame, keys: Keys, t: pl.Expr, df: pl.Expr, p_value: pl.Expr, d: pl.Expr
 ) -> pl.LazyFrame:
     """The result from the differences and the expressions of a test."""

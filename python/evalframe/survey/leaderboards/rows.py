@@ -34,7 +34,7 @@ _STRINGS = (*IDS, "segment_attribute", "status")
 _USED = (*_STRINGS, "score", "context_count", "run_id", "sample_size")
 _TAKEN = (
     *_USED,
-    *contexts.RESULT,
+    *contexts.COLUMNS,
     "category",
     "weighting",
     "rank",
