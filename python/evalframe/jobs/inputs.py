@@ -106,13 +106,6 @@ def open_records(
     """The records of a job, from tables or by its reader."""
     if job.reader is not None:
         return _by_reader(job, READERS[job.reader], folder, targets)
-    for item in job.items:
-        if item.lower().endswith(".json") and (folder / item).exists():
-            kinds = ", ".join(READERS)
-            raise ParameterError(
-                f"{item}: records are tables; files of other programs are read by --from KIND PATH "
-                f'(reader = "KIND" in a job file), which is one of {kinds}'
-            )
     return open_tables(job.items, job, folder, targets, texts=texts)
 
 
@@ -126,6 +119,12 @@ def open_tables(
 ) -> Opened:
     """Tables that a job names, as one; the arguments are those of `open_records`."""
     files = find(names, folder)
+    for file in files:
+        if file.path.suffix.lower() == ".json":
+            raise ParameterError(
+                f"{file.name}: records are tables; files of other programs are read by --from KIND "
+                f'PATH (reader = "KIND" in a job file), which is one of {", ".join(READERS)}'
+            )
     for path in targets:
         refuse_inputs(path, files, names, folder)
     return Opened(*open_files(files, texts=texts, columns=job.columns))
