@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.parsing import parse as parse_job
-from evalframe.jobs.selective.metrics import catalogue, parse, resolve
+from evalframe.jobs.selective.metrics import parse, resolve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,15 +113,14 @@ def test_one_name_twice() -> None:
         names("aurc", {"name": "aurc", "convention": "trapezoid_predicted"})
 
 
-def test_catalogue() -> None:
-    head, *rows = catalogue("selective")
+def test_catalogue(call: Any) -> None:
+    lines = call("metrics", "--family", "selective").stdout.splitlines()
+    head, *rows = [tuple(re.split(r"  +", line)) for line in lines]
     assert head == ("name", "family", "direction", "range", "roles")
     assert ("coverage", "selective", "maximize", "[0, 1]", "prediction") in rows
     assert ("risk_at_{coverage}", "selective", "minimize", "[0, inf]", "loss, confidence") in rows
-    with pytest.raises(
-        EvalframeError, match=r"unknown family 'selektive'\. Did you mean 'selectiv"
-    ):
-        catalogue("selektive")
+    told = call("metrics", "--family", "selektive", exit_code=1).stderr
+    assert "unknown family 'selektive'. Did you mean 'selective'" in told
 
 
 OWN = """

@@ -248,9 +248,19 @@ def demo(samples: Path, output: Path) -> None:
 @click.option("--family", help="Only those of one family.")
 def list_metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
-    from evalframe.jobs.selective.metrics import catalogue
+    from evalframe.core.errors import UnknownNameError
+    from evalframe.core.metric import registered
 
-    rows = catalogue(family)
+    metrics = registered().values()
+    families = {metric.family for metric in metrics}
+    if family is not None and family not in families:
+        raise UnknownNameError.of("family", family, families)
+    rows = [("name", "family", "direction", "range", "roles")]
+    for metric in metrics:
+        if family in (None, metric.family):
+            name, limits = metric.label or metric.name, "[{:g}, {:g}]".format(*metric.range)
+            roles = ", ".join(metric.roles)
+            rows.append((name, metric.family, metric.direction, limits, roles))
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -77,28 +77,6 @@ def _candidates(name: str) -> Iterator[Metric]:
     yield from registered().values()
 
 
-def catalogue(family: str | None = None) -> list[tuple[str, ...]]:
-    """Name, family, direction, range and roles of each metric, after a head."""
-    families = {metric.family for metric in registered().values()}
-    if family is not None and family not in families:
-        raise UnknownNameError.of("family", family, families)
-    head = ("name", "family", "direction", "range", "roles")
-    return [
-        head,
-        *(
-            (
-                metric.label or metric.name,
-                metric.family,
-                metric.direction,
-                "[{:g}, {:g}]".format(*metric.range),
-                ", ".join(metric.roles),
-            )
-            for metric in registered().values()
-            if family in (None, metric.family)
-        ),
-    ]
-
-
 def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[MetricExpr]:
     """A default metric, unless the convention of the job does not define it."""
     try:
