@@ -1,4 +1,4 @@
-"""The scores of five invented models that statistics.json holds."""
+"""Golden scores: of five invented models in statistics.json, and of runs in aggregation.json."""
 
 from __future__ import annotations
 
@@ -13,3 +13,38 @@ def model_scores(golden):
     columns = dict(zip(_NAMES, zip(*(row[:5] for row in rows), strict=True), strict=True))
     scores = pl.Series([float(score) for score in columns.pop("score")])
     return pl.DataFrame(columns).with_columns(score=scores)
+
+
+SCHEMA = {
+    "run_id": pl.Int64,
+    "round": pl.String,
+    "model": pl.String,
+    "segment_id": pl.String,
+    "context_count": pl.Int64,
+    "question_id": pl.String,
+    "score": pl.Float64,
+}
+
+
+def frame(rows):
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def records(golden):
+    """The golden records with what their runs say."""
+    content = golden("survey/aggregation")
+    rows = []
+    for record in content["records"]:
+        told = content["results"][str(record["result"])]["config"]["context"]["dtef"]
+        rows.append(
+            (
+                record["result"],
+                told["surveyId"],
+                record["model_id"],
+                told["segmentId"],
+                told["contextQuestionCount"],
+                record["question_id"],
+                record["item_score"],
+            )
+        )
+    return frame(rows)

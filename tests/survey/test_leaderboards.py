@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-from collections import defaultdict
-
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -21,83 +18,7 @@ from evalframe.survey.leaderboards import (
     leaderboards,
     segment_scores,
 )
-
-SCHEMA = {
-    "run_id": pl.Int64,
-    "round": pl.String,
-    "model": pl.String,
-    "segment_id": pl.String,
-    "context_count": pl.Int64,
-    "question_id": pl.String,
-    "score": pl.Float64,
-}
-
-
-def frame(rows):
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def records(golden):
-    """The golden records with what their runs say."""
-    content = golden("survey/aggregation")
-    rows = []
-    for record in content["records"]:
-        told = content["results"][str(record["result"])]["config"]["context"]["dtef"]
-        rows.append(
-            (
-                record["result"],
-                told["surveyId"],
-                record["model_id"],
-                told["segmentId"],
-                told["contextQuestionCount"],
-                record["question_id"],
-                record["item_score"],
-            )
-        )
-    return frame(rows)
-
-
-def naive(table):
-    """The original's steps: run scores, the kept run of each segment, models."""
-    runs = defaultdict(list)
-    for run, _, model, segment, context, _, score in table.iter_rows():
-        if score is not None:
-            runs[run, model, segment, context or 0].append(score)
-    kept = {}
-    for (_, model, segment, context), scores in runs.items():
-        mean = statistics.fmean(scores)
-        known = kept.get((model, segment))
-        if known is None or context > known[0]:
-            kept[model, segment] = (context, mean, len(scores))
-    models = defaultdict(list)
-    for (model, segment), (_, mean, count) in kept.items():
-        models[model].append((segment, mean, count))
-    made = {}
-    for model, segments in models.items():
-        means = [mean for _, mean, _ in segments]
-        ordered = sorted(segments, key=lambda each: -round(each[1], 12))
-        made[model] = (
-            statistics.fmean(means),
-            statistics.pstdev(means),
-            len(means),
-            sum(count for *_, count in segments),
-            ordered[0][0],
-            ordered[-1][0],
-            max(means) - min(means),
-        )
-    return sorted(made.items(), key=lambda each: -round(each[1][0], 12))
-
-
-def test_golden_leaderboard(golden):
-    expected = golden("survey/aggregation")["expected"]["summary_gd8"]["topModels"]
-    found = dtef.leaderboard(records(golden))
-    assert found["model"].to_list() == [row["modelId"] for row in expected]
-    assert found["score"].to_list() == pytest.approx(
-        [row["overallScore"] for row in expected], abs=1e-12
-    )
-    assert found["n_segments"].to_list() == [row["segmentCount"] for row in expected]
-    assert found["rank"].to_list() == [1, 2, 3, 4, 5]
-
+from survey.stored_scores import frame, records
 
 ROWS = st.lists(
     st.tuples(
@@ -111,25 +32,6 @@ ROWS = st.lists(
     ),
     max_size=30,
 )
-
-
-@settings(max_examples=60, deadline=None)
-@given(ROWS)
-def test_original_leaderboards_equal_those_of_a_naive_program(rows):
-    # A run has one amount of context.
-    table = frame([(run + 10 * (context or 0), *rest[:3], context, *rest[4:])
-                   for run, *rest in rows for context in [rest[3]]])  # fmt: skip
-    table = table.sort("run_id", maintain_order=True)
-    found = dtef.leaderboard(table)
-    shown = found.select(
-        "score", "sd_segments", "n_segments", "n_items", "best_segment", "worst_segment", "gap"
-    )
-    expected = naive(table)
-    assert found["model"].to_list() == [model for model, _ in expected]
-    for row, (_, wanted) in zip(shown.rows(), expected, strict=True):
-        assert row[:4] == pytest.approx(wanted[:4], abs=1e-12)
-        assert row[4:6] == wanted[4:6]
-        assert row[6] == pytest.approx(wanted[6], abs=1e-12)
 
 
 @settings(max_examples=30, deadline=None)

@@ -211,35 +211,6 @@ def test_question_gaps_of_all_runs_in_the_original():
     )
 
 
-def test_golden_slopes(golden):
-    expected = golden("survey/aggregation")["expected"]["summary_gd8"]["contextResponsiveness"]
-    found = dtef.context_responsiveness(records(golden))
-    assert found["model"].to_list() == [row["modelId"] for row in expected["models"]]
-    slopes = [row["slope"] for row in expected["models"]]
-    assert found["slope"].to_list() == pytest.approx(slopes, abs=1e-12)
-
-
-def test_golden_slopes_of_points(golden):
-    cases = golden("survey/statistics")["slope"]
-    assert len(cases) >= 10
-    for case in cases:
-        points = [(f"r{k}", x, y) for k, (x, y) in enumerate(case["points"])]
-        rows = pl.DataFrame(
-            [*points, ("s", 1, None)],
-            schema={"run_id": pl.String, "context_count": pl.Int64, "score": pl.Float64},
-            orient="row",
-        ).with_columns(model=pl.lit("a"), segment_id=pl.lit("odd"))
-        other = rows.head(1).with_columns(
-            pl.lit(99, dtype=pl.Int64).alias("context_count"),
-            model=pl.lit("other"),
-            score=pl.lit(0.5),
-        )
-        both = pl.concat([rows, other])
-        found = dtef.context_responsiveness(both)
-        mine = found.filter(pl.col("model") == "a")["slope"].to_list()
-        assert (mine or [0]) == pytest.approx([case["slope"]], abs=1e-12)
-
-
 CONTEXT = scored(
     ("a", "gender:male", "q1", 0.5),
     ("a", "gender:male", "q1", 0.7),
