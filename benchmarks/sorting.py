@@ -15,7 +15,7 @@ _WHOLE_TABLE = """
 from benchmarks import data
 import evalframe as ef
 frame = data.rows({rows}, {groups})
-ef.evaluate(frame, [ef.aurc(), ef.augrc()], by="group").collect()
+ef.evaluate(frame, [ef.aurc(), ef.augrc()], by="group")
 """
 
 
