@@ -53,7 +53,7 @@ def test_statistics_of_too_few_are_null_all_the_way(kind, values):
     conditions = {"conditions": [["a", "b"]]} if kind != "pearson" else {}
     design = pl.DataFrame({**KEYS, "test_type": [kind], **conditions})
     tests = participant_statistics(responses, design, by=None)
-    made = with_bayes_factors(tests, "agent").collect()
+    made = with_bayes_factors(tests, "agent")
     assert made.select("stat_agent", "log_bayes_factor_agent").row(0) == (None, None)
 
 

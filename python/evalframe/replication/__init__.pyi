@@ -8,7 +8,7 @@ from evalframe.replication.agreement.alignment import (
     with_posteriors as with_posteriors,
 )
 from evalframe.replication.agreement.ecs import ecs as ecs
-from evalframe.replication.agreement.ecs_weights import with_ecs_weights as with_ecs_weights
+from evalframe.replication.agreement.ecs import with_ecs_weights as with_ecs_weights
 from evalframe.replication.agreement.findings import finding_scores as finding_scores
 from evalframe.replication.agreement.metrics import (
     concordance_correlation as concordance_correlation,

@@ -85,11 +85,11 @@ def replication_contract(
         Column(f"independent_{side}", "boolean", required=False, nullable=True) for side in SIDES
     ]
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    known = _known_type(kind_of("test_type"))
+    typed = _known_type(kind_of("test_type"))
     directions = tuple(f"direction_{side}" for side in SIDES)
     rules = [
         _a_finding(),
-        _BySchema(known.name, known.holds, known.columns, known.remedy, _where_needed),
+        _BySchema(typed.name, typed.holds, typed.columns, typed.remedy, _where_needed),
         _share("pas"),
         *map(_not_negative, ("test_weight", "finding_weight")),
         _BySchema("directions", pl.lit(value=True), directions, "give both", _both_sides),
@@ -142,9 +142,9 @@ def responses_contract(
     columns += [Column(name, nullable=True, finite=False) for name in extra]
     rules = [_a_finding()]
     if weight:
-        whole = pl.col(weight) == pl.col(weight).round()
+        is_whole = pl.col(weight) == pl.col(weight).round()
         remedy = f"let {weight!r} say how often the participant counts"
-        rules += [_not_negative(weight), Rule(f"{weight} is whole", whole, (weight,), remedy)]
+        rules += [_not_negative(weight), Rule(f"{weight} is whole", is_whole, (weight,), remedy)]
     tail = [name for name in (participant, condition) if name]
     key = _key(model, sub_study_id, test_id, *extra, *tail)
     return Contract("responses", each_once(columns), tuple(rules), key)
@@ -263,9 +263,9 @@ def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
         raise MissingColumnsError.of("missing_tests", missing, columns)
     models, every = table.select(model).unique(), table.select(keys).unique()
     on = [model, *keys]
-    present = table.select(on)
+    tested = table.select(on)
     pairs = models.join(every, how="cross")
-    return pairs.join(present, on=on, how="anti", nulls_equal=True).sort(on)
+    return pairs.join(tested, on=on, how="anti", nulls_equal=True).sort(on)
 
 
 def _keys(model: str | None, sub_study_id: str | None, test_id: str | None) -> list[Column]:
@@ -328,9 +328,9 @@ def _possible(_: Rule, schema: pl.Schema, *, side: Side) -> Iterator[Rule]:
     if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
         return
     says = partial(is_form, "test_type")
-    for kind, taken in arguments(columns, pl.lit(value=True), says).items():
+    for kind, roles in arguments(columns, pl.lit(value=True), says).items():
         other = ~is_kind("test_type", kind)
-        for rule in possible_tests(kind, taken, columns, ["test_type"]):
+        for rule in possible_tests(kind, roles, columns, ["test_type"]):
             yield replace(rule, holds=other | rule.holds)
 
 
@@ -350,10 +350,8 @@ class _TestsContract(Contract):
         """All rules for single rows of a table with these columns."""
         rules = [
             rule
-            for given in self.rules
-            for rule in (
-                given.written_out(given, schema) if isinstance(given, _BySchema) else [given]
-            )
+            for each in self.rules
+            for rule in (each.written_out(each, schema) if isinstance(each, _BySchema) else [each])
         ]
         contract = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
         return contract.row_rules(schema)

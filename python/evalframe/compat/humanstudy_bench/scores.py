@@ -53,8 +53,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.replication.agreement.ecs import EcsLevel, EcsRows
-    from evalframe.replication.agreement.ecs_weights import Weighting
+    from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Weighting
     from evalframe.replication.agreement.scored_tests import (
         FindingKey,
         FindingRule,

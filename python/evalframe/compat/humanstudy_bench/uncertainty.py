@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
     from evalframe.replication.agreement.alignment import MissingAgent
-    from evalframe.replication.agreement.ecs_weights import Weighting
+    from evalframe.replication.agreement.ecs import Weighting
     from evalframe.replication.agreement.scored_tests import (
         FindingKey,
         FindingRule,
@@ -69,6 +69,9 @@ CHAIN = Chain(
     ecs=ecs,
 )
 """The functions of the published program from test statistics to scores."""
+
+
+_OF_ALL = ":of_all"
 
 
 @like_input
@@ -200,16 +203,16 @@ def bootstrap_moments(
     """
     moments = uncertainty.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
     keys = Keys.of(by)
-    whole = statistic.cast(pl.Float64).alias(":whole")
+    of_all = statistic.cast(pl.Float64).alias(_OF_ALL)
     table = lazy(rows)
     if keys.names:
-        totals = table.group_by(keys.exprs).agg(whole)
+        totals = table.group_by(keys.exprs).agg(of_all)
         moments = moments.join(
             totals, on=[*keys.names], how="left", nulls_equal=True, maintain_order="left"
         )
     else:
-        moments = pl.concat([moments, table.select(whole)], how="horizontal")
+        moments = pl.concat([moments, table.select(of_all)], how="horizontal")
     return moments.with_columns(
-        pl.col("mean").fill_null(pl.col(":whole")).fill_null(0.0),
+        pl.col("mean").fill_null(pl.col(_OF_ALL)).fill_null(0.0),
         pl.col("std_error").fill_null(0.0),
-    ).drop(":whole")
+    ).drop(_OF_ALL)

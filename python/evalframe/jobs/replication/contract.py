@@ -42,10 +42,10 @@ def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contra
         rules = [rule for rule in rules if "test_type" not in rule.columns]
     else:
         chain = implementation_of(job).chain
-        known = chain.kind_of("test_type").is_not_null() | pl.col("test_type").is_null()
+        valid = chain.kind_of("test_type").is_not_null() | pl.col("test_type").is_null()
         unknown = unknown_types(opened.table, chain)
         rules = [
-            _suggesting(replace(rule, holds=known), unknown)
+            _suggesting(replace(rule, holds=valid), unknown)
             if rule.columns == ("test_type",)
             else rule
             for rule in rules

@@ -53,19 +53,7 @@ class Tests(Opened):
 
 
 def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Tests:
-    """What a job reads.
-
-    Args:
-        job: The job.
-        folder: What relative names are relative to.
-        targets: Files that will be written, which must not be among the inputs.
-
-    Raises:
-        InputError: An input cannot be read.
-        OutputError: A target is one of the inputs.
-        ParameterError: JSON among the tables.
-        MissingColumnsError: No table has a column that the job names.
-    """
+    """Read the inputs of a job; `targets` will be written and must not be among them."""
     opened = open_records(job, folder, targets, texts=TEXTS)
     others = [
         open_tables([name], job, folder, targets, texts=TEXTS)
@@ -87,19 +75,15 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Te
 
 
 def groups_of(job: ReplicationJob, opened: Tests) -> list[str]:
-    """The columns to group by: those asked for, or the model where a table has one."""
+    """The columns to group by: those of the job, or the model if the table has it."""
     if job.by is not None:
         return [*job.by]
-    asked = opened.table if opened.responses is None else opened.responses
-    return ["model"] if "model" in asked.collect_schema() else []
+    table = opened.table if opened.responses is None else opened.responses
+    return ["model"] if "model" in table.collect_schema() else []
 
 
 def _with_lists(design: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    """Conditions and categories as lists, also from JSON, which formats of text hold them in.
-
-    Raises:
-        InputError: A text is no such list.
-    """
+    """Conditions and categories as lists; text formats store them as JSON."""
     with reading(name):
         table = design.collect()
     for column, dtype in _LISTS.items():

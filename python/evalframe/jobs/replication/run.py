@@ -142,8 +142,8 @@ def _both_sides(
 
 def _with_domains(tests: pl.DataFrame) -> pl.DataFrame:
     """The tests with domains, by default those of the benchmark's studies."""
-    known = ef.replication.domain(pl.col("study_id").cast(pl.String))
-    return tests if "domain" in tests.columns else tests.with_columns(known)
+    domains = ef.replication.domain(pl.col("study_id").cast(pl.String))
+    return tests if "domain" in tests.columns else tests.with_columns(domains)
 
 
 def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | None:

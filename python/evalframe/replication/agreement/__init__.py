@@ -6,8 +6,7 @@ from evalframe.replication.agreement.alignment import (
     with_pas,
     with_posteriors,
 )
-from evalframe.replication.agreement.ecs import ecs
-from evalframe.replication.agreement.ecs_weights import with_ecs_weights
+from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
 from evalframe.replication.agreement.findings import finding_scores
 from evalframe.replication.agreement.metrics import (
     concordance_correlation,

@@ -31,10 +31,12 @@ def both_sides_rule(schema: pl.Schema) -> Rule | None:
         return None
     directed = [_is_directed(side, schema) for side in SIDES]
     one = pl.any_horizontal(
-        _is_there(f"direction_{side}", schema) & ~other
+        _has_number(f"direction_{side}", schema) & ~other
         for side, other in zip(SIDES, reversed(directed), strict=True)
     )
-    required = pl.all_horizontal(~_is_there("pas", schema), *(_has_data(s, schema) for s in SIDES))
+    required = pl.all_horizontal(
+        ~_has_number("pas", schema), *(_has_data(s, schema) for s in SIDES)
+    )
     return Rule(
         "a test has the directions of both sides or of neither",
         ~(required & one),
@@ -103,8 +105,8 @@ def with_ways(tests: pl.LazyFrame) -> pl.LazyFrame:
         if {f"pi_{side}", f"direction_{side}"} <= {*schema}:
             parts = split_ways(pi, 1.0 - pi, _number(f"direction_{side}", schema))
             for way, part in zip(WAYS, parts, strict=True):
-                present = pl.when(_has_ways(side, schema)).then(_number(f"{way}_{side}", schema))
-                columns[f"{way}_{side}"] = pl.coalesce(present, part)
+                before = pl.when(_has_ways(side, schema)).then(_number(f"{way}_{side}", schema))
+                columns[f"{way}_{side}"] = pl.coalesce(before, part)
     return tests.with_columns(**columns)
 
 
@@ -153,23 +155,23 @@ def _derived(side: str, schema: pl.Schema) -> pl.Expr | None:
 
 def _is_directed(side: str, schema: pl.Schema) -> pl.Expr:
     """True if a side has a direction or three-way posteriors."""
-    return _is_there(f"direction_{side}", schema) | _has_ways(side, schema)
+    return _has_number(f"direction_{side}", schema) | _has_ways(side, schema)
 
 
 def _has_ways(side: str, schema: pl.Schema) -> pl.Expr:
-    return pl.all_horizontal(_is_there(f"{way}_{side}", schema) for way in WAYS)
+    return pl.all_horizontal(_has_number(f"{way}_{side}", schema) for way in WAYS)
 
 
 def _has_data(side: str, schema: pl.Schema) -> pl.Expr:
     # Statistics first: evidence may still have to be computed from them.
     for names in (STATISTICS, EVIDENCE):
-        present = [f"{name}_{side}" for name in names if f"{name}_{side}" in schema]
-        if present:
-            return pl.any_horizontal(_is_there(name, schema) for name in present)
+        columns = [f"{name}_{side}" for name in names if f"{name}_{side}" in schema]
+        if columns:
+            return pl.any_horizontal(_has_number(name, schema) for name in columns)
     return pl.lit(value=False)
 
 
-def _is_there(name: str, schema: pl.Schema) -> pl.Expr:
+def _has_number(name: str, schema: pl.Schema) -> pl.Expr:
     """True if a row has a number; never null."""
     return _number(name, schema).is_not_null()
 

@@ -209,11 +209,11 @@ def scored_tests(
     return read_table(caller, lazy, by, weight, settings, levels, requires)
 
 
-def keys_of(by: By, schema: pl.Schema, taken: Sequence[str]) -> Keys:
+def keys_of(by: By, schema: pl.Schema, reserved: Sequence[str]) -> Keys:
     """The group keys, by default the model if the table has it."""
     if by is None and "model" in schema:
         by = "model"
-    return tables.Keys.of(by, taken=taken)
+    return tables.Keys.of(by, taken=reserved)
 
 
 def with_all_ways(caller: str, tests: pl.LazyFrame) -> pl.LazyFrame:
@@ -260,5 +260,5 @@ def is_included(columns: Collection[str]) -> pl.Expr:
         for name in ("test_weight", "finding_weight")
         if name in columns
     ]
-    known = pl.col("study_id").is_not_null()
-    return pl.all_horizontal(usable_weight(), known, *finite, *not_negative)
+    has_study = pl.col("study_id").is_not_null()
+    return pl.all_horizontal(usable_weight(), has_study, *finite, *not_negative)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.replication.agreement.ecs import EcsRows, Values
-    from evalframe.replication.agreement.ecs_weights import Weighting
+    from evalframe.replication.agreement.ecs import EcsRows, Values, Weighting
     from evalframe.replication.agreement.scored_tests import (
         FindingKey,
         FindingRule,
@@ -236,7 +235,7 @@ def _paired(
     clusters: pl.Expr,
     cluster: Cluster,
 ) -> pl.DataFrame:
-    from evalframe.replication.uncertainty.score_states import KNOWN
+    from evalframe.replication.uncertainty.score_states import WITH_SCORE
     from evalframe.resample.draws import MEMBER, STRATUM
     from evalframe.resample.paired import Comparison, Matching, paired_spread
 
@@ -250,5 +249,5 @@ def _paired(
         models = entries[model].unique().sort().to_list()
         raise ParameterError(f"a comparison needs two models{where}, found {models}")
     shared = MEMBER if cluster == "study_id" else STRATUM
-    matching = Matching(shared, pl.col(KNOWN) > 0)
+    matching = Matching(shared, pl.col(WITH_SCORE) > 0)
     return paired_spread(method, states, Comparison(correction="none", matching=matching))

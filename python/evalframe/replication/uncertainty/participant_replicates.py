@@ -56,16 +56,16 @@ def with_participant_spreads(
     resample = resample.of_differences
     points = pipeline.scores(participant_statistics(responses, design, by=by), [])
     chunks = replicate_scores(pipeline, responses, design, by, resample)
-    drawn = _replicates(resample, points, pipeline, chunks)
+    replicates = _replicates(resample, points, pipeline, chunks)
     clusters = _participants(responses, points, pipeline, by, resample)
     spread: dict[str, Spread] = {}
     bias: dict[str, Floats] = {}
     for name, ends in SCORES.items():
         point = numbers(points[name])
-        sample = intervals.Sample(point, drawn[name], clusters=clusters)
+        sample = intervals.Sample(point, replicates[name], clusters=clusters)
         result = intervals.without_lone(intervals.bootstrap_spread(resample, sample), clusters)
         result = intervals.within_range(resample, result, point, *np.asarray(ends))
-        bias[name] = _bias(point, drawn[name], result)
+        bias[name] = _bias(point, replicates[name], result)
         spread[name] = result
         if resample.interval in ("percentile", "expanded"):
             # Moved by the bias: the interval is around the estimate, and within the range.
@@ -98,11 +98,11 @@ def _replicates(
     return values
 
 
-def _bias(point: Floats, drawn: Floats, spread: Spread) -> Floats:
+def _bias(point: Floats, replicates: Floats, spread: Spread) -> Floats:
     """Mean of the replicates minus the estimate, NaN without a spread."""
-    valid = ~np.isnan(drawn)
+    valid = ~np.isnan(replicates)
     count = np.maximum(valid.sum(axis=0), 1)
-    mean = np.where(valid, drawn, 0.0).sum(axis=0) / count
+    mean = np.where(valid, replicates, 0.0).sum(axis=0) / count
     return np.where(np.isnan(spread.std_error), np.nan, mean - point)
 
 
@@ -137,9 +137,9 @@ def random_scores(
     )
     method = Bootstrap(cluster=_POOLED, n=n, seed=seed)
     keys = [] if by is None else by
-    drawn = pl.concat(replicate_scores(pipeline, all_responses, design, keys, method))
+    scores = pl.concat(replicate_scores(pipeline, all_responses, design, keys, method))
     group = [*pipeline.group, "metric"]
-    long = drawn.lazy().unpivot(
+    long = scores.lazy().unpivot(
         on=[*SCORES], index=pipeline.group, variable_name="metric", value_name="score"
     )
     score = pl.col("score")

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame, IntoExpr
     from evalframe.evaluation import By
-    from evalframe.replication.agreement.ecs import EcsLevel
-    from evalframe.replication.agreement.ecs_weights import Weighting
+    from evalframe.replication.agreement.ecs import EcsLevel, Weighting
     from evalframe.replication.agreement.scored_tests import Settings
     from evalframe.replication.chain import Chain
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STUDY = ":study"
 """Number of the study of a finding."""
 
-KNOWN = "known"
+WITH_SCORE = "with_score"
 """The sum of rows that have a score."""
 
 VALUES = ("ecs", "pearson", "slope", "intercept")
@@ -65,7 +65,7 @@ def _mean(value: pl.Expr, mass: pl.Expr, *, weight: pl.Expr) -> State:
         sums={
             "score": weight * mass * value,
             "rows": weight * mass,
-            KNOWN: weight * value.is_not_null(),
+            WITH_SCORE: weight * value.is_not_null(),
         },
         finish=lambda t: ratio(t.score, t.rows),
         valid=value.is_not_null(),
@@ -73,18 +73,20 @@ def _mean(value: pl.Expr, mass: pl.Expr, *, weight: pl.Expr) -> State:
 
 
 def _mean_of_studies(pooling: Pooling) -> Callable[..., State]:
+    # The level of the axis is the study: its terms turn the sums of each study into its score,
+    # and the finish averages over studies. A draw of findings reweights the sums only.
     mean = pl.when(own.mass > 0).then(own.score / own.mass)
     score = pooling.finish(mean).fill_nan(None)
     if pooling.empty is not None:
         score = pl.when(own.findings > 0).then(score.fill_null(pooling.empty))
 
     def define(value: pl.Expr, mass: pl.Expr, study: pl.Expr, *, weight: pl.Expr) -> State:
-        known = value.is_not_null()
+        valid = value.is_not_null()
         by_study = Axis(
             level=study,
             sums={
                 "score": weight * mass * value,
-                "mass": pl.when(known).then(weight * mass),
+                "mass": pl.when(valid).then(weight * mass),
                 "findings": weight,
             },
             terms={
@@ -93,7 +95,7 @@ def _mean_of_studies(pooling: Pooling) -> Callable[..., State]:
             },
         )
         return State(
-            sums={KNOWN: weight * known},
+            sums={WITH_SCORE: weight * valid},
             axes=(by_study,),
             finish=lambda t: ratio(t.scores, t.studies),
             valid=study.is_not_null(),
@@ -145,7 +147,7 @@ def _pairs(name: str, values: Values) -> Callable[..., State]:
             "y_varies": y_squares > 0,
         }
         value = values(sums.__getitem__)[name]
-        return pl.when((t.known >= LEAST) & (t.mass > 0)).then(value)
+        return pl.when((t.with_score >= LEAST) & (t.mass > 0)).then(value)
 
     def define(
         x: pl.Expr,
@@ -172,7 +174,7 @@ def _pairs(name: str, values: Values) -> Callable[..., State]:
         }
         return State(
             sums={
-                KNOWN: weight,
+                WITH_SCORE: weight,
                 "mass": w,
                 **{name: used.then(value) for name, value in sums.items()},
             },

@@ -21,8 +21,8 @@ from evalframe.replication.uncertainty.clusters import (
     with_spreads,
 )
 from evalframe.replication.uncertainty.score_states import (
-    KNOWN,
     STUDY,
+    WITH_SCORE,
     concordance,
     means,
     means_of_studies,
@@ -86,7 +86,7 @@ def with_score_spreads(
         entry=ENTRY,
         cluster=drawn.cluster,
         ranking=Ranking("pas", _group_numbers(table, among)),
-        counted=pl.col(KNOWN) > 0,
+        counted=pl.col(WITH_SCORE) > 0,
     )
     scores = with_spreads(table, result.spread, result.counts)
     rank = ranks(pl.col("pas"), among).alias("rank")
@@ -156,6 +156,6 @@ def with_ecs_spreads(
         table,
         entry=ENTRY,
         cluster=clusters_within(cluster, rows.finding[1:], within),
-        counted=pl.col(KNOWN) > 0,
+        counted=pl.col(WITH_SCORE) > 0,
     )
     return with_spreads(table, result.spread, result.counts).lazy()
