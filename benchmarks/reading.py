@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.measure import against, peak_mebibytes
 from evalframe.compat.ai_psychiatrist import read_run, write_run
-from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

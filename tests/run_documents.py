@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 NAMES = list(ITEM_NAMES)
 

@@ -130,7 +130,7 @@ from evalframe.selective.screening import (
     true_negatives as true_negatives,
     true_positives as true_positives,
 )
-from evalframe.selective.severity import severity_tier_accuracy as severity_tier_accuracy
+from evalframe.selective.total_score import severity_tier_accuracy as severity_tier_accuracy
 from evalframe.selective.threshold_choice import (
     threshold_at_coverage as threshold_at_coverage,
     threshold_at_risk as threshold_at_risk,

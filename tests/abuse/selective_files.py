@@ -11,7 +11,7 @@ import polars as pl
 from abuse.readers import Reader
 from evalframe import selective
 from evalframe.compat.ai_psychiatrist import open_run, sample_document
-from evalframe.selective import severity
+from evalframe.selective import total_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def _true_run(data: bytes) -> Any:
         )
         for entry in experiment["results"]["results"]
         if entry.get("success")
-        for item in severity.ITEM_NAMES
+        for item in total_score.ITEM_NAMES
     ]
 
 

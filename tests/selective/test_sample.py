@@ -17,7 +17,7 @@ from evalframe.selective.sample import (
     sample_participants,
     sample_signals,
 )
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -17,8 +17,7 @@ from evalframe.selective.score_error import (
     pearson_correlation,
     root_mean_squared_error,
 )
-from evalframe.selective.severity import severity_tier_accuracy
-from evalframe.selective.total_score import total_score_metrics
+from evalframe.selective.total_score import severity_tier_accuracy, total_score_metrics
 from evalframe.testing import check_laws
 
 EVERY = [

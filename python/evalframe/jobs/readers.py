@@ -62,7 +62,7 @@ READERS = {
         Reader(
             "run",
             "run documents",
-            Lazy("evalframe.compat.ai_psychiatrist.reader:open_documents"),
+            Lazy("evalframe.compat.ai_psychiatrist.runs:open_documents"),
             ("experiments",),
             "Evaluate run documents of ai-psychiatrist, one or two, as it does; further ones "
             "follow as ITEMS. A table of items with their signals will do, too.",

@@ -35,7 +35,7 @@ from evalframe.selective.contract import items_contract as items_contract
 from evalframe.selective.losses import loss as loss
 from evalframe.selective.reliability import reliability_table as reliability_table
 from evalframe.selective.risk_coverage import rc_curve as rc_curve
-from evalframe.selective.severity import (
+from evalframe.selective.total_score import (
     is_mdd as is_mdd,
     severity_tier as severity_tier,
 )

@@ -14,7 +14,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import SampleFile, check_size, unit_draws
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

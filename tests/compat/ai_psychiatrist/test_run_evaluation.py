@@ -19,7 +19,7 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path

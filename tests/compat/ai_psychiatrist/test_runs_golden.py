@@ -9,8 +9,8 @@ import pytest
 
 from evalframe.compat.ai_psychiatrist import RunWarning, open_run, read_run
 from evalframe.core.errors import InputError
-from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
+from evalframe.selective.total_score import ITEM_NAMES
 
 COUNT = "llm_evidence_count"
 KEYS = ["participant_id", "item_index", "item", "prediction", "label"]

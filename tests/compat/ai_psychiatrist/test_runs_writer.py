@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.compat.ai_psychiatrist import open_run, read_run, write_run
 from evalframe.core.errors import ContractError, MissingColumnsError, OutputError, ParameterError
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 COUNT = "llm_evidence_count"
 INTEGERS = st.integers(-(2**63), 2**63 - 1)

@@ -13,7 +13,7 @@ import polars as pl
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from msgspec import UNSET
 from evalframe.compat.ai_psychiatrist.documents import described
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.selective.severity import ITEM_NAMES
 from evalframe.selective.signals import SIGNALS
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -35,7 +35,8 @@ from evalframe.core.errors import (
     RunWarning,
     did_you_mean,
 )
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.core.readers import Read
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -296,3 +297,11 @@ def _ordered(table: pl.DataFrame) -> pl.DataFrame:
         )
         table = table.with_columns(item=name)
     return table.sort("participant_id", "item_index", maintain_order=True)
+
+
+def open_documents(paths: Sequence[Path]) -> Read:
+    """Read the items of run documents, each of one mode."""
+    runs = [open_run(path) for path in paths]
+    tables = [run.items.with_columns(file=pl.lit(str(run.path))) for run in runs]
+    files = [(str(run.path), len(run.items)) for run in runs]
+    return Read(pl.concat(tables, how="diagonal").lazy(), files)

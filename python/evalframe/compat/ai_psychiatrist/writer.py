@@ -15,7 +15,7 @@ from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.tables import lazy
-from evalframe.selective.severity import ITEM_NAMES
+from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 
-from evalframe.selective.severity import TIERS, is_mdd, severity_tier, severity_tier_accuracy
+from evalframe.selective.total_score import TIERS, is_mdd, severity_tier, severity_tier_accuracy
 
 
 def test_golden_tiers(golden):
