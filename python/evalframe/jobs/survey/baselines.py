@@ -47,51 +47,52 @@ class Scored:
     notes: Sequence[str]
 
 
-def score_baselines(asked: Mapping[str, Any]) -> Scored:
+def score_baselines(options: Mapping[str, Any]) -> Scored:
     """Score the baselines of a survey and write the scores.
 
     Args:
-        asked: Options of the command: `survey` (files, globs or folders), `metric`, `rules`,
+        options: Options of the command: `survey` (files, globs or folders), `metric`, `rules`,
             `seed`, and optionally `output`, `questions_from` and `segments_from` (files),
             `columns`, `answers`, `kinds`, `prior` (files, globs or folders) and `permutations`.
     """
-    given, prior, columns = asked["survey"], asked.get("prior", ()), asked.get("columns", {})
-    output = Path(asked["output"]) if "output" in asked else None
-    described = {name: asked.get(f"{name}_from") for name in ("questions", "segments")}
-    permutations = asked.get("permutations")
-    kinds = _kinds(asked.get("kinds"), prior, permutations)
+    sources, columns = options["survey"], options.get("columns", {})
+    prior = options.get("prior", ())
+    output = Path(options["output"]) if "output" in options else None
+    described = {name: options.get(f"{name}_from") for name in ("questions", "segments")}
+    permutations = options.get("permutations")
+    kinds = _kinds(options.get("kinds"), prior, permutations)
     if output is not None:
         check_output(output)
-        for names in (given, prior, [*filter(None, described.values())]):
+        for names in (sources, prior, [*filter(None, described.values())]):
             refuse_inputs(output, files_of(names), names, Path())
             refuse_documents(output, names, Path())
-    shape = {**described, "answers": asked.get("answers", ())}
-    opened = open_survey_alone(given, columns, **shape)
-    survey, whole, notes = opened.survey, opened.survey, opened.notes
+    shape = {**described, "answers": options.get("answers", ())}
+    opened = open_survey_alone(sources, columns, **shape)
+    survey, combined, notes = opened.survey, opened.survey, opened.notes
     if prior:
         before = open_survey(prior, columns=columns, **shape)
-        whole, notes = _with_prior(survey, before), [*dict.fromkeys([*notes, *before.notes])]
-    rounds, all_rounds = survey.rounds["round"].to_list(), whole.rounds["round"].to_list()
+        combined, notes = _with_prior(survey, before), [*dict.fromkeys([*notes, *before.notes])]
+    rounds, all_rounds = survey.rounds["round"].to_list(), combined.rounds["round"].to_list()
     parts = []
-    room = functions_of(asked["rules"])
+    functions = functions_of(options["rules"])
     for kind in kinds:
-        has_prior = kind == "prior_round"
-        scores = room.baseline(
-            whole if has_prior else survey,
+        is_prior = kind == "prior_round"
+        scores = functions.baseline(
+            combined if is_prior else survey,
             kind,
-            metric=asked["metric"],
-            rounds=all_rounds if has_prior else None,
-            seed=asked["seed"],
+            metric=options["metric"],
+            rounds=all_rounds if is_prior else None,
+            seed=options["seed"],
         )
         parts.append(scores.filter(pl.col("round").is_in(rounds)))
     rows = pl.concat(parts, how="diagonal_relaxed")
     means = _means(rows, rounds)
     if permutations is not None:
-        means = _with_permutations(means, survey, asked)
+        means = _with_permutations(means, survey, options)
     if output is None:
         return Scored(rows, means, notes)
     check_holds(output, rows.schema)
-    settings = {name: asked[name] for name in ("metric", "rules", "seed")}
+    settings = {name: options[name] for name in ("metric", "rules", "seed")}
     record = {
         **versions(),
         "baselines": list(kinds),
@@ -103,19 +104,19 @@ def score_baselines(asked: Mapping[str, Any]) -> Scored:
 
 
 def _kinds(
-    named: Sequence[str] | None, prior: Sequence[str], permutations: int | None
+    requested: Sequence[str] | None, prior: Sequence[str], permutations: int | None
 ) -> list[Baseline]:
     """The requested kinds of baselines, in their usual order."""
-    if named is not None and not named:
+    if requested is not None and not requested:
         raise ParameterError(f"kinds is empty; name any of {', '.join(BASELINES)}")
-    wanted = {*(USUAL if named is None else named)}
-    for kind in sorted(wanted - {*BASELINES}):
+    selected = {*(USUAL if requested is None else requested)}
+    for kind in sorted(selected - {*BASELINES}):
         raise UnknownNameError.of("kind of baseline", kind, BASELINES)
-    if prior and named is not None and "prior_round" not in wanted:
+    if prior and requested is not None and "prior_round" not in selected:
         raise ParameterError("prior rounds are for the kind prior_round; name it, or leave them")
-    wanted |= {"prior_round"} if prior else set()
-    wanted |= {"permutation"} if permutations is not None else set()
-    return [kind for kind in BASELINES if kind in wanted]
+    selected |= {"prior_round"} if prior else set()
+    selected |= {"permutation"} if permutations is not None else set()
+    return [kind for kind in BASELINES if kind in selected]
 
 
 def _with_prior(survey: Survey, prior: OpenedSurvey) -> Survey:
@@ -162,18 +163,18 @@ def _means(rows: pl.DataFrame, rounds: Sequence[str]) -> pl.DataFrame:
 
 
 def _with_permutations(
-    means: pl.DataFrame, survey: Survey, asked: Mapping[str, Any]
+    means: pl.DataFrame, survey: Survey, options: Mapping[str, Any]
 ) -> pl.DataFrame:
     """Add the interval of the permutation baseline to the means."""
-    settings = {name: asked[name] for name in ("metric", "seed")}
-    drawn = [
-        functions_of(asked["rules"]).permutation_baseline(
-            survey, by=by, n=asked["permutations"], **settings
+    settings = {name: options[name] for name in ("metric", "seed")}
+    permuted = [
+        functions_of(options["rules"]).permutation_baseline(
+            survey, by=by, n=options["permutations"], **settings
         )
         for by in ("round", "all")
     ]
-    drawn[1] = drawn[1].with_columns(round=pl.lit(_ALL))
-    ends = pl.concat(drawn, how="diagonal_relaxed").select(
+    permuted[1] = permuted[1].with_columns(round=pl.lit(_ALL))
+    ends = pl.concat(permuted, how="diagonal_relaxed").select(
         "model", "round", pairs_lower="lower", pairs_upper="upper"
     )
     return means.join(ends, on=["model", "round"], how="left", maintain_order="left")
@@ -197,5 +198,5 @@ def report(scored: Scored, output: str | None, *, width: int | None = None) -> s
         level=0.95 if "pairs_lower" in scored.means.columns else None,
     )
     written = f" in {output}" if output else ""
-    told = [f"{len(scored.rows):,} scores{written}", *scored.notes]
-    return f"{table}\n\n" + "\n".join(told)
+    lines = [f"{len(scored.rows):,} scores{written}", *scored.notes]
+    return f"{table}\n\n" + "\n".join(lines)

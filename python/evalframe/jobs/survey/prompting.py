@@ -38,16 +38,16 @@ class Written:
     notes: Sequence[str]
 
 
-def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
+def write_survey_prompts(flags: Mapping[str, Any]) -> Written:
     """Write the prompts of a survey.
 
     Args:
-        asked: Options of the command: `survey` (files, globs or folders), `output`, optionally
+        flags: Options of the command: `survey` (files, globs or folders), `output`, optionally
             `questions_from`, `segments_from`, `participants` and `blueprints` (files), `answers`,
             `columns`, and the options of `evalframe.survey.prompts`.
     """
-    settings = dict(asked)
-    given, output = settings.pop("survey"), Path(settings.pop("output"))
+    settings = dict(flags)
+    sources, output = settings.pop("survey"), Path(settings.pop("output"))
     described = {name: settings.pop(f"{name}_from", None) for name in ("questions", "segments")}
     blueprints = settings.pop("blueprints", None)
     participants = settings.pop("participants", None)
@@ -56,32 +56,32 @@ def write_survey_prompts(asked: Mapping[str, Any]) -> Written:
         raise ParameterError(f"prompts and blueprints would both be {output}; name two files")
     for path in outputs:
         check_output(path)
-        refuse_inputs(path, files_of(given), given, Path())
-        refuse_documents(path, given, Path())
+        refuse_inputs(path, files_of(sources), sources, Path())
+        refuse_documents(path, sources, Path())
         for other in filter(None, (*described.values(), participants)):
             refuse_inputs(path, files_of([other]), [other], Path())
     if settings.get("context_count") == "all":
         settings["context_count"] = None
     columns, answers = settings.pop("columns", {}), settings.pop("answers", ())
     rows = None if participants is None else read_table(files_of([participants]), columns)
-    known = () if rows is None else rows.columns
-    opened = open_survey_alone(given, columns, known, answers=answers, **described)
+    others = () if rows is None else rows.columns
+    opened = open_survey_alone(sources, columns, others, answers=answers, **described)
     options = {name: value for name, value in settings.items() if name != "rules"}
     room = dtef if settings.get("rules") == "reference" else ef.survey
-    made = room.prompts(opened.survey, participants=rows, **options)
-    configurations = ef.survey.blueprints(made)
+    table = room.prompts(opened.survey, participants=rows, **options)
+    configurations = ef.survey.blueprints(table)
     if blueprints is not None:
         check_holds(outputs[1], configurations.schema)
-    count = ef.survey.write_prompts(made, output)
+    count = ef.survey.write_prompts(table, output)
     if blueprints is not None:
         write_result(configurations, outputs[1], {**versions(), "settings": settings})
-    over = made.filter(pl.col("n_tokens") > settings["token_budget"])
-    return Written(count, len(over), len(configurations), _counted(made), opened.notes)
+    over = table.filter(pl.col("n_tokens") > settings["token_budget"])
+    return Written(count, len(over), len(configurations), _counted(table), opened.notes)
 
 
-def _counted(made: pl.DataFrame) -> pl.DataFrame:
+def _counted(table: pl.DataFrame) -> pl.DataFrame:
     tokens, context = pl.col("n_tokens"), pl.col("context_count")
-    return made.group_by("round", maintain_order=True).agg(
+    return table.group_by("round", maintain_order=True).agg(
         pl.col("segment_id").n_unique().cast(pl.Int64).alias("segments"),
         pl.col("question_id")
         .explode(empty_as_null=False)
@@ -108,7 +108,7 @@ _SHOWN = {
 def summary(written: Written, output: str, *, width: int | None = None) -> str:
     """Format the summary as text."""
     table = wide_table(written.table, ["round"], _SHOWN, digits=1, width=width)
-    told = f"{written.prompts:,} prompts of {written.configurations:,} configurations in {output}"
+    line = f"{written.prompts:,} prompts of {written.configurations:,} configurations in {output}"
     if written.over_budget:
-        told += f"; {written.over_budget:,} of them exceed the token budget"
-    return "\n".join([f"{table}\n\n{told}", *written.notes])
+        line += f"; {written.over_budget:,} of them exceed the token budget"
+    return "\n".join([f"{table}\n\n{line}", *written.notes])

@@ -103,11 +103,11 @@ def _opened(
 ) -> tuple[Predictions, Truth | None, Contract]:
     """The predictions, the truth and the contract of a job."""
     opened = open_predictions(job, folder, targets)
-    present = opened.table.collect_schema().names()
+    schema = opened.table.collect_schema().names()
     truth = (
         None
         if opened.survey is None
-        else Truth.of(opened.survey, present, normalised=job.rules == "documented")
+        else Truth.of(opened.survey, schema, normalised=job.rules == "documented")
     )
     with reading(", ".join(job.items)):
         return opened, truth, contract_of(job, opened.table, opened.value, truth)
@@ -132,9 +132,9 @@ def _summarised(opened: Predictions, path: Path | None) -> Callable[[], object] 
 
 def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
     cluster = [] if job.bootstrap is None else [job.bootstrap.cluster or "segment_id"]
-    present = rows.collect_schema()
-    wanted = dict.fromkeys((*job.by, *_COLUMNS, *cluster))
-    return rows.select(name for name in wanted if name in present)
+    schema = rows.collect_schema()
+    names = dict.fromkeys((*job.by, *_COLUMNS, *cluster))
+    return rows.select(name for name in names if name in schema)
 
 
 def _resample(job: SurveyJob, progress: Progress | None) -> ef.Bootstrap | None:
@@ -172,8 +172,8 @@ def _notes(
         notes.append("The survey has no sample sizes, so there is no marginal baseline.")
     if stored and added_kinds(job, models, truth):
         notes.append(f"Baselines are scored by {METRIC}.")
-    told = [*opened.notes, *([] if opened.survey is None else opened.survey.notes)]
-    return [*notes, *(f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(told))]
+    messages = [*opened.notes, *([] if opened.survey is None else opened.survey.notes)]
+    return [*notes, *(f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(messages))]
 
 
 def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> Iterator[str]:
@@ -194,14 +194,14 @@ def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> It
 def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Iterator[str]:
     """Note on segments without a category."""
     segments = ef.survey.segment_scores(models).unique("segment_id")
-    known = segments["category"].is_not_null()
+    has_category = segments["category"].is_not_null()
     if attributes is not None:
-        known = segments["segment_id"].is_in(attributes["segment_id"].implode())
-    if not known.any():
+        has_category = segments["segment_id"].is_in(attributes["segment_id"].implode())
+    if not has_category.any():
         yield (
             "No segment has a category, as 'gender:male' or a column segment_attribute would say, "
             "so that the tables of categories are empty."
         )
-    elif not known.all():
-        lacking = f"{(~known).sum():,} of {len(known):,} segments have"
+    elif not has_category.all():
+        lacking = f"{(~has_category).sum():,} of {len(has_category):,} segments have"
         yield f"{lacking} no category, and are in no table of categories."

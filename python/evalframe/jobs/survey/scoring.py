@@ -71,11 +71,11 @@ def _status() -> pl.Expr:
     return pl.when(stated.fill_null("ok") == "ok").then(followed).otherwise(stated).alias("status")
 
 
-def _key(present: pl.Schema) -> pl.Expr | None:
+def _key(schema: pl.Schema) -> pl.Expr | None:
     """The key of a question in a response to several."""
-    if "question_key" in present:
+    if "question_key" in schema:
         return pl.col("question_key")
-    if "prompt_id" in present:
+    if "prompt_id" in schema:
         return pl.when(pl.col("prompt_id").str.starts_with(_BATCH)).then("question_id")
     return None
 

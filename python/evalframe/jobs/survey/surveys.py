@@ -90,7 +90,7 @@ class OpenedSurvey:
 
 
 def open_survey(
-    given: Sequence[str],
+    sources: Sequence[str],
     folder: Path = Path(),
     *,
     questions: str | None = None,
@@ -104,7 +104,7 @@ def open_survey(
     `questions` and `segments` are tables with further descriptions. Of the columns of `answers`
     the survey can lack those that another table has, `elsewhere`.
     """
-    files = files_of(given, folder)
+    files = files_of(sources, folder)
     documents = [file for file in files if is_document(file)]
     if documents and len(documents) < len(files):
         raise ParameterError(
@@ -112,7 +112,7 @@ def open_survey(
             "name those of one kind"
         )
     if documents:
-        _refuse_answers(answers, elsewhere, given)
+        _refuse_answers(answers, elsewhere, sources)
         return _from_documents(documents, questions or segments)
     table = read_table(files, columns)
     held = [name for name in answers if name in table.columns or name not in elsewhere]
@@ -121,7 +121,7 @@ def open_survey(
         None if name is None else read_table(find([name], folder), columns)
         for name in (questions, segments)
     ]
-    with naming([*given, *others]), reading(", ".join(given)):
+    with naming([*sources, *others]), reading(", ".join(sources)):
         survey = survey_of(
             table, columns, held, questions=descriptions[0], segments=descriptions[1]
         )
@@ -132,10 +132,10 @@ def open_survey(
     )
 
 
-def files_of(given: Sequence[str], folder: Path = Path()) -> list[File]:
+def files_of(sources: Sequence[str], folder: Path = Path()) -> list[File]:
     """The files of a survey; of a folder its Parquet tables, or else its documents."""
     files: list[File] = []
-    for name in given:
+    for name in sources:
         place = folder / name
         documents = sorted(place.glob("*.json")) if place.is_dir() else []
         if documents and not any(place.rglob("*.parquet")):
@@ -173,20 +173,22 @@ def survey_of(
 
 
 def open_survey_alone(
-    given: Sequence[str], columns: Columns, known: Collection[str] = (), **described: Any
+    sources: Sequence[str], columns: Columns, others: Collection[str] = (), **described: Any
 ) -> OpenedSurvey:
     """Read a survey without predictions; `known` are columns of another table."""
     check_columns(columns, ROLES)
     with naming_columns(columns, ROLES):
-        opened = open_survey(given, columns=columns, **described)
-        check_found(columns, "the survey", *opened.tables, *([known] if known else []))
+        opened = open_survey(sources, columns=columns, **described)
+        check_found(columns, "the survey", *opened.tables, *([others] if others else []))
     return opened
 
 
-def _refuse_answers(answers: Sequence[str], elsewhere: Sequence[str], given: Sequence[str]) -> None:
+def _refuse_answers(
+    answers: Sequence[str], elsewhere: Sequence[str], sources: Sequence[str]
+) -> None:
     if unknown := [name for name in answers if name not in elsewhere]:
         raise ParameterError(
-            f"answers are columns of tables, but {', '.join(given)} are documents; leave out"
+            f"answers are columns of tables, but {', '.join(sources)} are documents; leave out"
             f" {', '.join(unknown)}"
         )
 
@@ -275,26 +277,26 @@ def as_labels(column: str, dtype: pl.DataType) -> pl.Expr:
 
 
 def checked(
-    given: Sequence[str], columns: Columns | None = None, answers: Sequence[str] = ()
+    sources: Sequence[str], columns: Columns | None = None, answers: Sequence[str] = ()
 ) -> tuple[str, bool]:
     """Report on surveys, and True if all are valid."""
     columns = columns or {}
     check_columns(columns, ROLES)
-    files = files_of(given)
+    files = files_of(sources)
     documents = [file for file in files if is_document(file)]
     tables = [file for file in files if not is_document(file)]
     if not tables:
         check_found(columns, "the survey")
-    told, usable = [], True
+    messages, usable = [], True
     if documents:
         report = dtef.validate([file.path for file in documents])
-        told.append(str(report))
+        messages.append(str(report))
         usable = report.valid and report.conflicts.is_empty()
     if tables:
         text, is_valid = _checked_tables(tables, columns, answers)
-        told.append(text)
+        messages.append(text)
         usable = usable and is_valid
-    return "\n".join(told), usable
+    return "\n".join(messages), usable
 
 
 def _checked_tables(
@@ -316,15 +318,15 @@ def _warnings(survey: Survey) -> list[str]:
     few = survey.segments.filter(pl.col("sample_size") < FEW)
     asked = survey.questions.group_by("round").len("asked")
     gaps = survey.segments.join(asked, on="round").filter(pl.col("n_questions") < pl.col("asked"))
-    told = survey.warnings["message"].to_list()
+    messages = survey.warnings["message"].to_list()
     if len(few):
-        told.append(f"{len(few):,} segments have fewer than {FEW} respondents: {_named(few)}")
+        messages.append(f"{len(few):,} segments have fewer than {FEW} respondents: {_named(few)}")
     if len(gaps):
-        told.append(f"{len(gaps):,} segments did not answer all questions: {_named(gaps)}")
+        messages.append(f"{len(gaps):,} segments did not answer all questions: {_named(gaps)}")
     unknown = survey.segments["sample_size"].null_count()
     if unknown:
-        told.append(f"{unknown:,} segments are of unknown size")
-    return told
+        messages.append(f"{unknown:,} segments are of unknown size")
+    return messages
 
 
 def _named(segments: pl.DataFrame) -> str:

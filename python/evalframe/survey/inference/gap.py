@@ -112,11 +112,11 @@ def with_shifts(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Rows with the lengths of a and b and their `:cosine` in place of the lists."""
     p, t, m = map(pl.col, _LISTS)
     a, b = pl.col(":a"), pl.col(":b")
-    known = pl.when(p.is_not_null())
+    has_lists = pl.when(p.is_not_null())
     shifts = rows.with_columns((p - m).alias(":a"), (t - m).alias(":b")).with_columns(
         (a * b).list.sum().alias(":product"),
-        model_shift=known.then((a * a).list.sum().sqrt()),
-        truth_shift=known.then((b * b).list.sum().sqrt()),
+        model_shift=has_lists.then((a * a).list.sum().sqrt()),
+        truth_shift=has_lists.then((b * b).list.sum().sqrt()),
     )
     cosine = pl.col(":product") / (pl.col("model_shift") * pl.col("truth_shift"))
     return shifts.with_columns(cosine.alias(":cosine")).drop(*_LISTS, ":a", ":b", ":product")
@@ -181,7 +181,7 @@ def gap_summary(
     if missing := required - {*columns}:
         raise MissingColumnsError.of("gap_summary", missing, columns)
     rows = mark(rows, context, keys.exprs, "truth_shift")
-    known = included(rows).with_columns(keys.select()).drop_nulls("truth_shift")
+    decomposed = included(rows).with_columns(keys.select()).drop_nulls("truth_shift")
     large = pl.col("truth_shift") >= min_shift
     direction = pl.col("direction").filter(large)
     magnitude = pl.col("magnitude").filter(large & pl.col("magnitude").is_finite())
@@ -195,7 +195,7 @@ def gap_summary(
         "n_skipped": (~large).sum().cast(pl.Int64),
     }
     if keys.names:
-        table = known.group_by(keys.inner).agg(**summaries).sort(keys.inner)
+        table = decomposed.group_by(keys.inner).agg(**summaries).sort(keys.inner)
     else:
-        table = known.select(**summaries)
+        table = decomposed.select(**summaries)
     return with_contexts(table.rename(keys.restore()), rows, keys.exprs, keys.names)

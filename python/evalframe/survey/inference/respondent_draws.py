@@ -83,7 +83,7 @@ def _scored_rows(
     columns = marked.collect_schema().names()
     if missing := {*KEYS, *_READ, *model.meta.root_names()} - {*columns}:
         raise MissingColumnsError.of("respondent intervals", missing, columns)
-    known = (
+    scored = (
         included(marked)
         .select(
             model.alias("model"),
@@ -102,7 +102,7 @@ def _scored_rows(
     if average == "segments":
         keys = key.n_unique().over(segment) * pl.struct(segment).n_unique().over("model")
     rows = (
-        known.with_columns((1 / (pl.len().over(cell) * keys)).alias(":weight"))
+        scored.with_columns((1 / (pl.len().over(cell) * keys)).alias(":weight"))
         .with_columns(pl.when(same_length).then("predicted").alias("predicted"))
         .sort(*cell, "score")
         .with_columns((pl.col("model").rank("dense") - 1).cast(pl.Int64).alias(":model"))

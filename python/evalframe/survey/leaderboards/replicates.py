@@ -112,18 +112,22 @@ def _with_whole(cells: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame
 def _entries(method: Bootstrap, table: pl.DataFrame, boards: Ints, cells: pl.DataFrame) -> Entries:
     """Spreads of the entries of leaderboards, of those with complete units and of the others."""
     entries = unknown(["score"], len(table), ranked=True)
-    for (whole,), part in cells.group_by(_WHOLE):
+    for (is_whole_unit,), board_cells in cells.group_by(_WHOLE):
         spreads = entry_spreads(
             method,
-            part.lazy(),
-            [mean_score(weight="size").alias("score") if whole else _mean_of_units(part)],
+            board_cells.lazy(),
+            [
+                mean_score(weight="size").alias("score")
+                if is_whole_unit
+                else _mean_of_units(board_cells)
+            ],
             table,
             entry=_ENTRY,
             cluster=pl.col(CLUSTER),
             boards=boards,
             ranking=Ranking("score", boards),
         )
-        here = part[_ENTRY].unique().to_numpy()
+        here = board_cells[_ENTRY].unique().to_numpy()
         entries.join(spreads.of(here), here)
     return entries
 
