@@ -12,7 +12,7 @@ import pytest
 
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.samples import SampleFile
-from evalframe.jobs import cli, demo, family, parsing, samples
+from evalframe.jobs import cli, family, parsing, samples
 from evalframe.jobs.family import Demo, Family, Lazy, Outcome, Place
 from evalframe.jobs.flags import Flag
 from evalframe.jobs.inputs import open_records
@@ -83,7 +83,7 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     vars(module).update(globals(), ROLES=("word",), TABLES=("counts",))
     monkeypatch.setitem(sys.modules, NAME, module)
     names = (*family.FAMILIES, "counts")
-    for each in (family, cli, parsing, samples, demo):
+    for each in (family, cli, parsing, samples):
         monkeypatch.setattr(each, "FAMILIES", names)
     texts = {"count": "Count WORDS.", "validate": "Check WORDS."}
     monkeypatch.setattr(

@@ -239,7 +239,7 @@ def demo(samples: Path, output: Path) -> None:
 
     Shows each command, how to read what it prints, a table of it, and where the rest is written.
     """
-    from evalframe.jobs.demo import show
+    from evalframe.jobs.samples import show
 
     show(samples, output, cli)
 

@@ -1,15 +1,29 @@
-"""The samples of all families, written into one folder."""
+"""The samples of all families, and the main command of each family on them."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
 
-from evalframe.core.errors import OutputError
+from evalframe.core.errors import InputError, OutputError
 from evalframe.core.files import replacing_all
-from evalframe.jobs.family import FAMILIES, family
+from evalframe.jobs.console import say, terminal_width
+from evalframe.jobs.family import FAMILIES, Family, family
+
+if TYPE_CHECKING:
+    import click
 
 MANIFEST = "manifest.json"
+_RESAMPLES = "2000"
+_NEXT = (
+    "Next: your own files, by the commands above; `evalframe selective --help` and so on say what "
+    "columns they need. README.md has the same in Python, and how to compare models and to add a "
+    "metric."
+)
+_WIDTH = 100
 
 
 def write_samples(
@@ -50,3 +64,50 @@ def write_samples(
 
 def _holds_other(path: Path, content: bytes) -> bool:
     return path.exists() and path.read_bytes() != content
+
+
+def show(samples: Path, output: Path, program: click.Command) -> None:
+    """Run and explain the main command of each family."""
+    words = {name: _words(family(name), samples, output) for name in FAMILIES}
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {output}: {error.strerror or error}") from None
+    width = min(terminal_width() or _WIDTH, _WIDTH)
+    for name, line in words.items():
+        part = family(name).demo
+        heading = f"\n{part.question}\n{'=' * len(part.question)}"
+        say(f"{heading}\n{fill(part.reading, width)}\n")
+        say(f"$ evalframe {shlex.join(line)}\n")
+        written = output / part.output
+        if part.table is None:
+            program.main(line, "evalframe", standalone_mode=False)
+        else:
+            program.main([*line, "-q"], "evalframe", standalone_mode=False)
+            say(part.table.value(written))
+        tables = f"{len([*written.glob('*.parquet')])} tables in {written}/"
+        say(f"\nWritten: {tables if written.is_dir() else written}")
+    say(f"\n{fill(_NEXT, width)}")
+
+
+class _Samples(dict[str, str]):
+    """Paths of the samples by name, each of which must be there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __missing__(self, name: str) -> str:
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            raise InputError(
+                f"no samples in {self.folder}: {path} is not there; write them by `evalframe "
+                f"sample {shlex.quote(str(self.folder))}`, or name their folder"
+            )
+        return str(path)
+
+
+def _words(family: Family, samples: Path, output: Path) -> list[str]:
+    """The command line of a family's demo, without the name of the program."""
+    words = [word.format_map(_Samples(samples)) for word in family.demo.words]
+    written = str(output / family.demo.output)
+    return [family.name, *words, "-o", written, "--bootstrap", _RESAMPLES]
