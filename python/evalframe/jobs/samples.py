@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from evalframe.core.errors import InputError, OutputError
+from evalframe.core.errors import Argument, InputError, OutputError
 from evalframe.core.files import replacing_all
 from evalframe.jobs.console import say, terminal_width
 from evalframe.jobs.family import FAMILIES, Family, family
@@ -48,8 +48,9 @@ def write_samples(
         foreign = [path.name for path, new in contents.items() if _holds_other(path, new)]
         if foreign and not overwrite:
             raise OutputError(
-                f"{folder} already has {', '.join(foreign)} with other content. "
-                "Choose another folder, or say overwrite to replace them."
+                f"{folder} already has {', '.join(foreign)} with other content. Choose another "
+                "folder, or replace them by ",
+                Argument("overwrite", True),
             )
         with replacing_all([*contents]) as partials:
             for partial, content in zip(partials, contents.values(), strict=True):
