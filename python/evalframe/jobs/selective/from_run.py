@@ -16,7 +16,7 @@ from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, versions, write_result
 from evalframe.jobs.paths import File, reading, refuse_inputs
-from evalframe.jobs.selective.job import RUN_FLAGS
+from evalframe.jobs.selective.commands import Runs
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.report.table import render
 
@@ -171,7 +171,9 @@ def _settings(flags: Mapping[str, Any]) -> RunSettings:
     from evalframe.compat.ai_psychiatrist.settings import GRID, RunLoss, RunSettings
     from evalframe.selective.confidences import select_variants
 
-    if other := [name for name in flags if name not in _SHARED and name not in RUN_FLAGS]:
+    if other := [
+        name for name in flags if name not in _SHARED and name not in Runs.__struct_fields__
+    ]:
         named = ", ".join(
             "--bootstrap" if name == "n" else "--" + name.replace("_", "-") for name in other
         )

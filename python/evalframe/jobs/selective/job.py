@@ -14,9 +14,6 @@ from evalframe.jobs.settings import TableJob
 LossName: TypeAlias = Literal["abs", "abs_norm", "zero_one", "squared"]
 
 LOSSES: tuple[str, ...] = get_args(LossName)
-RUN_FLAGS = ("mode", "intersection_only", "artifact", "rules")
-"""Flags for run documents only."""
-
 METRICS = (
     "coverage",
     "selective_risk",
