@@ -1,6 +1,8 @@
-"""Cells of replicates: sums over participants, each as often as it was drawn.
+"""Cells of replicates: sums over participants, weighted by the number of their draws.
 
-Draws are arrays of slots by replicates, what comes out is cells by replicates.
+Draws are arrays of slots by replicates, results are cells by replicates. The sums are products with
+sparse matrices of cells by slots, which are built once: a replicate costs one product per sum, and
+rows are never grouped again.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _NOISE = 2.0**-40
 
 
 class States(Protocol):
-    """What the tests of one kind need of their participants.
+    """Sums over the participants of the tests of one kind.
 
     Attributes:
         cells: `:group`, `:place`, `:category`.
@@ -65,7 +67,7 @@ def states_of(kind: str, rows: pl.DataFrame, slots: int) -> States:
 
 
 class _Counts:
-    """How many participants are in each cell."""
+    """Number of participants in each cell."""
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
         self.cells = rows.select(_IN_CELL).unique().sort(_IN_CELL)
@@ -129,7 +131,11 @@ class _Products(_Counts):
 
 
 class _RankSums(_Counts):
-    """Count, and how often members of the first cell have more than those of the other."""
+    """Count, and U: in how many pairs the member of the first cell has the larger measure."""
+
+    # Equal measures of a test form a run. Per run and replicate there are `above` members of the
+    # first cell and `below` of the other; the first win against the others of earlier runs, and
+    # against half of those in their own run.
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
         super().__init__(rows, slots)
@@ -163,6 +169,8 @@ class _RankSums(_Counts):
 
 class _RankProducts(_Counts):
     """Count, central sums of squares and of products of ranks."""
+
+    # A run of equal measures has the mean rank (earlier + (tied + 1) / 2), from draws alone.
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
         super().__init__(rows, slots)

@@ -1,4 +1,4 @@
-"""The invented studies: what is tested on whom, and how strong it is among people."""
+"""The invented studies: their tests, and the effects among people."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ class Test(NamedTuple):
     test_id: str
     test_type: str
     effect: float
-    """Among people, in standard deviations; of correlations, r; 0 where the finding is that there
-    is none."""
+    """Among people, in standard deviations; r for correlations; 0 for findings of no effect."""
     conditions: tuple[str, ...] = ()
     samples: str | None = None
     categories: tuple[float, ...] = ()
@@ -111,4 +110,4 @@ STUDIES = (
         ),
     ),
 )
-"""All studies; every type of test is there, and three findings are that there is nothing."""
+"""All studies, with every type of test and three findings of no effect."""

@@ -28,7 +28,7 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
 
     Returns:
         `model`, the keys, `domain`, `test_type`, `test_weight` and `finding_weight` (1),
-        `prior_odds_human` (10; 0.1 where the finding is that there is nothing) and
+        `prior_odds_human` (10; 0.1 for findings of no effect) and
         `prior_odds_agent` (1), then the statistics of both sides. Sorted by model, in the order of
         the studies.
 
