@@ -328,8 +328,7 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     """P-values corrected for being one family; NaN is no test and is not counted.
 
     `holm` and `bonferroni` bound the chance of any false finding, `benjamini_hochberg` the expected
-    share of false findings. `holm_unordered` is Holm's without the running maximum, as some
-    programs compute it, and bounds nothing. See Holm (1979); Benjamini and Hochberg (1995).
+    share of false findings. See Holm (1979); Benjamini and Hochberg (1995).
     """
     tests = int((~np.isnan(p_values)).sum())
     if correction == "none":
@@ -345,7 +344,7 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
         adjusted[order] = scaled
         return adjusted
     stepped = np.minimum(p_values[order] * (tests - rank), 1.0)
-    adjusted[order] = stepped if correction == "holm_unordered" else np.maximum.accumulate(stepped)
+    adjusted[order] = np.maximum.accumulate(stepped)
     return adjusted
 
 

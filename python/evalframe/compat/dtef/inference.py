@@ -1,4 +1,17 @@
-"""Inference of dtef-app: other fallbacks, approximations, quantiles and orders of addition."""
+"""Inference of dtef-app 52d79c0, as far as it differs from that of `evalframe.survey`.
+
+| | evalframe.survey | dtef |
+|---|---|---|
+| Holm's correction | with a running maximum | without it |
+| p-values of permutations | one is added to both counts | nothing is added: 0 is possible |
+| ties of permutations | up to rounding | exact, in its order of addition |
+| context test | counts are permuted within keys | over all points of a group |
+| Welch's test | Student's t, null if undefined | normal, t = 0 and p = 1 if undefined |
+| gap decomposition | of percentages, null if undefined | of raw numbers, 0, 1 or infinite |
+| limits of intervals | interpolated quantiles | sorted values at `floor(p n)` |
+| unknown sample sizes | no weight | 30 respondents |
+| amounts of context | one is selected | all are pooled |
+"""
 
 from __future__ import annotations
 

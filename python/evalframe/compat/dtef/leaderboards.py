@@ -1,6 +1,16 @@
-"""Leaderboards of dtef-app: one run per segment, and ties in the order of first appearance.
+"""Leaderboards of dtef-app 52d79c0, as far as they differ from those of `evalframe.survey`.
 
-Tables are those of the documented functions for the selected runs, ranked again.
+| | evalframe.survey | dtef |
+|---|---|---|
+| runs of a segment | all of one amount of context, pooled | the first of those with most context |
+| rounds | separate segments | one of them is selected |
+| categories | `segment_attribute`, or any prefix of the id | known prefixes of the id |
+| segments without a category | an error if all lack one | are left out |
+| tied models | share the better rank, sorted by name | have ranks by first appearance |
+| tied segments | the first by name is best and worst | the first is best, the last is worst |
+| consistency | of models with two segments, without baselines | of all models |
+
+The functions rank the documented tables of the selected runs again.
 """
 
 from __future__ import annotations
