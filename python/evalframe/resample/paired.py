@@ -102,7 +102,9 @@ def paired_spread(
     numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
-    parts = [_nothing_shared(pairs, shared, metrics)]
+    numbers = pairs.with_row_index(":pair")
+    apart = numbers.join(shared, on=":pair", how="anti").drop(":pair")
+    parts = [undefined(apart, metrics, ["n_clusters"])]
     counted = None if matching is None else matching.counted
     sizes = shared.group_by(":pair").len("n_clusters").cast({"n_clusters": pl.Int64})
     counts = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left").sort(":pair")
@@ -238,16 +240,13 @@ def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
     return pool.states.with_tables(tables), which
 
 
-def _nothing_shared(
-    pairs: pl.DataFrame, shared: pl.DataFrame, bounds: Sequence[Bound]
-) -> pl.DataFrame:
-    """Rows for pairs without a shared cluster: nothing but a drop rate of 1."""
-    empty = pairs.with_row_index(":pair").join(shared, on=":pair", how="anti").drop(":pair")
-    names = pl.DataFrame({"metric": [bound.name for bound in bounds]})
-    unknown = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
-    return empty.join(names, how="cross").with_columns(
-        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in unknown),
-        pl.lit(0, dtype=pl.Int64).alias("n_clusters"),
+def undefined(pairs: pl.DataFrame, metrics: Sequence[Bound], counts: Sequence[str]) -> pl.DataFrame:
+    """Rows for pairs that cannot be compared: nulls, no clusters and a drop rate of 1."""
+    names = pl.DataFrame({"metric": [metric.name for metric in metrics]})
+    values = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
+    return pairs.join(names, how="cross").with_columns(
+        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in values),
+        *(pl.lit(0, dtype=pl.Int64).alias(name) for name in counts),
         pl.lit(1.0).alias("drop_rate"),
     )
 

@@ -22,6 +22,7 @@ from evalframe.resample.paired import (
     range_of,
     rounding,
     shared_clusters,
+    undefined,
 )
 from evalframe.resample.uncertainty import estimated, number_groups
 
@@ -64,7 +65,8 @@ def unpaired_spread(
         least = np.minimum(sizes[complete[":left"]], sizes[complete[":right"]])
         check_enough(pl.Series(least), present[on[-1]])
     numbered = number_groups(states, groups)
-    parts = [_one_sided(pairs, metrics)]
+    lacking = pairs.filter(pl.any_horizontal(pl.col(":left", ":right").is_null()))
+    parts = [undefined(lacking, metrics, ["n_clusters_left", "n_clusters_right"])]
     replicates = method.n if isinstance(method, Bootstrap) else 1
     for some in complete.iter_slices(max(1, BATCH // replicates // len(metrics))):
         left, right = (
@@ -229,15 +231,3 @@ def _welch(
         p_value = 2.0 * stdtr(freedom, -np.abs(point / error))
     ends = intervals.student_interval(point, error, freedom, method.level)
     return intervals.Spread(error, *ends, np.zeros(len(point))), p_value
-
-
-def _one_sided(pairs: pl.DataFrame, bounds: Sequence[Bound]) -> pl.DataFrame:
-    """Rows for pairs that lack a side: nothing but a drop rate of 1."""
-    empty = pairs.filter(pl.any_horizontal(pl.col(":left", ":right").is_null()))
-    names = pl.DataFrame({"metric": [bound.name for bound in bounds]})
-    numbers = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
-    return empty.join(names, how="cross").with_columns(
-        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in numbers),
-        *(pl.lit(0, dtype=pl.Int64).alias(f"n_clusters_{name}") for name in ("left", "right")),
-        pl.lit(1.0).alias("drop_rate"),
-    )

@@ -83,19 +83,9 @@ def check_laws(
 
 
 def expressions_equal_tables(
-    metrics: Metrics,
-    frame: Frame,
-    *,
-    by: By = None,
-    rtol: float = RTOL,
+    metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL
 ) -> None:
-    """The expression in `select`, `agg` and `over`, eager, lazy and streaming = every plan.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import expressions_equal_tables
-        >>> expressions_equal_tables(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
-    """
+    """The expression in `select`, `agg` and `over`, eager, lazy and streaming = every plan."""
     rows, exprs, keys = _opened(metrics, frame, by)
     routes: dict[str, Frame] = {
         f"evaluate(plan={plan!r})": evaluate(rows, exprs, by=by, plan=plan)
@@ -119,20 +109,9 @@ def expressions_equal_tables(
 
 
 def shards_add_up(
-    metrics: Metrics,
-    frame: Frame,
-    *,
-    by: By = None,
-    shards: int = 3,
-    rtol: float = RTOL,
+    metrics: Metrics, frame: Frame, *, by: By = None, shards: int = 3, rtol: float = RTOL
 ) -> None:
-    """States of shards, written to Parquet, read back, merged and finished = the whole.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import shards_add_up
-        >>> shards_add_up(ef.coverage, pl.DataFrame({"prediction": [1, None, 2]}))
-    """
+    """States of shards, written to Parquet, read back, merged and finished = the whole."""
     rows, exprs, keys = _opened(metrics, frame, by)
     places = pl.int_range(pl.len())
     cuts = {
@@ -152,53 +131,23 @@ def shards_add_up(
 
 
 def integer_weights_repeat_rows(
-    metrics: Metrics,
-    frame: Frame,
-    *,
-    by: By = None,
-    rtol: float = RTOL,
+    metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL
 ) -> None:
-    """A row of weight 3 = the same row three times.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import integer_weights_repeat_rows
-        >>> integer_weights_repeat_rows(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
-    """
+    """A row of weight 3 = the same row three times."""
     _weighted("integer weights repeat rows", 4, metrics, frame, by, rtol)
 
 
 def zero_weights_remove_rows(
-    metrics: Metrics,
-    frame: Frame,
-    *,
-    by: By = None,
-    rtol: float = RTOL,
+    metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL
 ) -> None:
-    """A row of weight 0 = no such row.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import zero_weights_remove_rows
-        >>> zero_weights_remove_rows(ef.coverage, pl.DataFrame({"prediction": [1, None, 2]}))
-    """
+    """A row of weight 0 = no such row."""
     _weighted("zero weights remove rows", 2, metrics, frame, by, rtol)
 
 
 def row_order_does_not_matter(
-    metrics: Metrics,
-    frame: Frame,
-    *,
-    by: By = None,
-    rtol: float = RTOL,
+    metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL
 ) -> None:
-    """Rows in any order give the same numbers.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import row_order_does_not_matter
-        >>> row_order_does_not_matter(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
-    """
+    """Rows in any order give the same numbers."""
     rows, exprs, keys = _opened(metrics, frame, by)
     routes: dict[str, Frame] = {}
     for plan in ("sorted", "levels"):
@@ -217,13 +166,7 @@ def clusters_add_up(
     cluster: IntoExpr | None = None,
     rtol: float = RTOL,
 ) -> None:
-    """States of clusters, added up as tables or by unit weights in the bootstrap = the whole.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import clusters_add_up
-        >>> clusters_add_up(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
-    """
+    """States of clusters, added up as tables or by unit weights in the bootstrap = the whole."""
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
     state = partial(rows, exprs, by=by, cluster=cluster)
@@ -249,13 +192,7 @@ def replicates_resample_rows(
     n: int = 20,
     rtol: float = RTOL,
 ) -> None:
-    """A bootstrap of states = the same draws of the rows themselves.
-
-    Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import replicates_resample_rows
-        >>> replicates_resample_rows(ef.coverage, pl.DataFrame({"prediction": [1, None]}))
-    """
+    """A bootstrap of states = the same draws of the rows themselves."""
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
     if not _can_vary(rows, keys, cluster):
