@@ -140,15 +140,15 @@ NAMELESS = {
 def test_no_category_is_an_error_that_says_what_was_looked_for(name):
     rows = scored(("a", "young", "q1", 0.9), ("a", "old", "q1", 0.4))
     table = partial(getattr(survey, name), **NAMELESS[name])
-    looked = f"{name}: no segment has a category; looked for what stands before a ':' in segment_id"
+    looked = f"{name}: no segment has a category; searched the text before a ':' in segment_id"
     for given_as in (rows, rows.lazy()):
-        with pytest.raises(ParameterError, match=f"{looked}.* found 2 segments, such as 'old'"):
+        with pytest.raises(ParameterError, match=f"{looked}.* got 2 segments, such as 'old'"):
             table(given_as).lazy().collect()
     unknown = rows.with_columns(segment_attribute=pl.lit(None, pl.String))
     with pytest.raises(ParameterError, match="segment_attribute, which is null for all"):
         table(unknown)
     others = pl.DataFrame({"segment_id": ["gender:male"], "attribute": ["gender"]})
-    with pytest.raises(ParameterError, match="in the table of attributes, and found 2"):
+    with pytest.raises(ParameterError, match="in the table of attributes, and got 2"):
         table(rows, attributes=others)
     assert getattr(dtef, name)(rows, **NAMELESS[name]).is_empty()
     assert table(rows.clear()).is_empty()

@@ -79,7 +79,7 @@ def test_segments_of_unknown_size_are_left_out_with_their_items():
 
 
 def test_what_is_no_status_and_no_table():
-    with pytest.raises(ParameterError, match="leaderboard: status must be texts, but is Int32"):
+    with pytest.raises(ParameterError, match="leaderboard: status must be text, but is Int32"):
         leaderboard(SCORED.with_columns(status=1))
     with pytest.raises(ParameterError, match="expected a Polars DataFrame or LazyFrame, got list"):
         leaderboard(SCORED, "category", attributes=[1])

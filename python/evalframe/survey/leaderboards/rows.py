@@ -171,7 +171,7 @@ def scored_rows(
         if dtype is not None and not dtype.is_numeric() and dtype != pl.Null:
             raise ParameterError(f"{caller}: {name} must be numbers, but is {dtype}; cast it")
     if "status" in schema and not _is_string(schema["status"]):
-        raise ParameterError(f"{caller}: status must be texts, but is {schema['status']}")
+        raise ParameterError(f"{caller}: status must be text, but is {schema['status']}")
     columns = frozenset(name for name in _USED if name in schema)
     exprs = {name: pl.col(name).cast(pl.String) for name in _STRINGS if name in columns}
     exprs["score"] = pl.col("score").cast(pl.Float64).fill_nan(None)
@@ -231,14 +231,14 @@ def check_categories(caller: str, source: str, segments: pl.Series) -> pl.Series
         return has_category
     names = segments.struct.field("segment_id").cast(pl.String).unique().sort()
     searched = {
-        "segment_id": "what stands before a ':' in segment_id, as in 'gender:male'",
+        "segment_id": "the text before a ':' in segment_id, as in 'gender:male'",
         "segment_attribute": "the column segment_attribute, which is null for all of them",
         "attributes": "their segment_id in the table of attributes",
     }
     raise ParameterError(
-        f"{caller}: no segment has a category; looked for {searched[source]}, and found "
-        f"{len(names):,} segments, such as {names[0]!r}. Name segments 'category:value', or state "
-        "the category of each in a column segment_attribute"
+        f"{caller}: no segment has a category; searched {searched[source]}, and got "
+        f"{len(names):,} segments, such as {names[0]!r}. Name segments 'category:value', or add a "
+        "column segment_attribute with the category of each"
     )
 
 

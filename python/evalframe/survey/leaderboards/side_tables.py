@@ -279,8 +279,8 @@ def _check_rounds(rows: Rows, attributes: Frame) -> None:
         segment, attribute = first.row(0)
         raise ParameterError(
             f"attribute_breakdown: {attribute!r} of segment {segment!r} has other values in each"
-            " round, but scores of rounds are not told apart; give the scores their round, or the"
-            " attributes of one round"
+            " round, but the scores have no column 'round'; add it, or use the attributes of one"
+            " round"
         )
 
 
