@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
-from evalframe.survey.baselines import baseline, permutation_baseline
-from evalframe.survey.inference import (
-    context_test,
-    mean_intervals,
-    respondent_intervals,
-    sign_flip_test,
-)
+from evalframe.survey.baselines.baseline import baseline
+from evalframe.survey.baselines.permutation import permutation_baseline
+from evalframe.survey.inference.context import context_test
+from evalframe.survey.inference.means import mean_intervals
+from evalframe.survey.inference.respondents import respondent_intervals
+from evalframe.survey.inference.sign_flips import sign_flip_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,8 @@ import polars as pl
 
 from benchmarks.measure import Figure, against
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.bayes_factors import log_bayes_factor_t, with_bayes_factors
+from evalframe.replication.bayes_factors.expressions import log_bayes_factor_t
+from evalframe.replication.bayes_factors.table import with_bayes_factors
 
 _MANY = 500_000
 """Tests of two sides each: a million Bayes factors."""

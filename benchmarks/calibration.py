@@ -11,7 +11,7 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure, against
 from evalframe.selective.calibration_error import expected_calibration_error
-from evalframe.selective.calibrators import Temperature
+from evalframe.selective.calibrators.maps import Temperature
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
 
 if TYPE_CHECKING:

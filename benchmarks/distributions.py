@@ -12,11 +12,9 @@ from benchmarks.measure import Figure, against
 from evalframe.compat import dtef
 from evalframe.core import segments
 from evalframe.survey.scoring import score
-from evalframe.survey.similarity import (
-    earth_mover_similarity,
-    jensen_shannon_similarity,
-    similarity_table,
-)
+from evalframe.survey.similarity.distances import earth_mover_similarity
+from evalframe.survey.similarity.divergences import jensen_shannon_similarity
+from evalframe.survey.similarity.registry import similarity_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ import polars as pl
 
 import evalframe as ef
 from benchmarks.measure import Figure, against, memory
-from evalframe.rag.sample import sample_responses
+from evalframe.rag.sample.responses import sample_responses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,10 +10,11 @@ import polars as pl
 
 from benchmarks.measure import Figure, against
 from evalframe.resample.methods import Bootstrap
-from evalframe.survey.leaderboards import leaderboard, leaderboards
+from evalframe.survey.boards.leaderboard import leaderboard
+from evalframe.survey.boards.side_tables import leaderboards
 
 if TYPE_CHECKING:
-    from evalframe.survey.leaderboards.leaderboard import Level
+    from evalframe.survey.boards.leaderboard import Level
 
 _MODELS = 52
 _PAIRS = 18_632

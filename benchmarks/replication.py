@@ -10,17 +10,14 @@ import polars as pl
 from benchmarks.bayes_factors import bare as bare_integrals
 from benchmarks.bayes_factors import mixed_tests
 from benchmarks.measure import Figure, against
-from evalframe.replication.agreement import (
-    ecs,
-    finding_scores,
-    model_scores,
-    study_scores,
-    with_pas,
-    with_posteriors,
-)
-from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.effects import with_effect_sizes
-from evalframe.replication.uncertainty import model_differences, participant_intervals
+from evalframe.replication.agreement.alignment import with_pas, with_posteriors
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.findings import finding_scores
+from evalframe.replication.agreement.studies import model_scores, study_scores
+from evalframe.replication.bayes_factors.table import with_bayes_factors
+from evalframe.replication.effects.table import with_effect_sizes
+from evalframe.replication.uncertainty.differences import model_differences
+from evalframe.replication.uncertainty.participants import participant_intervals
 from evalframe.resample.methods import Bootstrap
 
 _TESTS, _PER_FINDING, _PER_STUDY = 10_000, 5, 50

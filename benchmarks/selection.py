@@ -11,7 +11,7 @@ import polars as pl
 
 from benchmarks.measure import Figure, against
 from evalframe.compat import rgb
-from evalframe.rag.documents import select_documents
+from evalframe.rag.documents.selecting import select_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

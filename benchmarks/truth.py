@@ -22,7 +22,7 @@ from evalframe.resample.contraction import Contraction
 from evalframe.resample.draws import GROUPS, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
 from evalframe.resample.uncertainty import flattened, number_groups, replicates
-from evalframe.survey.leaderboards import leaderboard
+from evalframe.survey.boards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

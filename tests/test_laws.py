@@ -17,7 +17,8 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.metric import make, registered
 from evalframe.selective import conventions
-from evalframe.testing import check_laws, laws
+from evalframe.testing import laws
+from evalframe.testing.laws import check_laws
 
 JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk", "threshold_at_coverage")
 JUMPS += ("threshold_at_risk",)

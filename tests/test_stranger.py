@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 import evalframe as ef
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.cli import cli
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -47,16 +47,16 @@ from evalframe.rag.metrics import (
     judge_rejection_rate as judge_rejection_rate,
     rejection_rate as rejection_rate,
 )
-from evalframe.replication.agreement import (
+from evalframe.replication.agreement.alignment import pas as pas
+from evalframe.replication.agreement.metrics import (
     concordance_correlation as concordance_correlation,
     mean_pas as mean_pas,
-    pas as pas,
     pooled_pas as pooled_pas,
-    posterior as posterior,
     regression_intercept as regression_intercept,
     regression_slope as regression_slope,
 )
-from evalframe.replication.bayes_factors import (
+from evalframe.replication.agreement.posteriors import posterior as posterior
+from evalframe.replication.bayes_factors.expressions import (
     bayes_factor_binomial as bayes_factor_binomial,
     bayes_factor_bound as bayes_factor_bound,
     bayes_factor_chi2 as bayes_factor_chi2,
@@ -148,9 +148,11 @@ from evalframe.survey.metrics import (
     mean_score as mean_score,
     parse_rate as parse_rate,
 )
-from evalframe.survey.similarity import (
+from evalframe.survey.similarity.distances import (
     cosine_similarity as cosine_similarity,
     earth_mover_similarity as earth_mover_similarity,
+)
+from evalframe.survey.similarity.divergences import (
     jensen_shannon_similarity as jensen_shannon_similarity,
 )
 

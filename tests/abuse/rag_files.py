@@ -13,7 +13,8 @@ from abuse.mutations import BYTES
 from abuse.readers import Reader, as_parquet
 from evalframe import rag
 from evalframe.compat import rgb
-from evalframe.rag.sample import sample_instances, sample_instances_int, sample_responses
+from evalframe.rag.sample.questions import sample_instances, sample_instances_int
+from evalframe.rag.sample.responses import sample_responses
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from abuse.readers import Reader
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.sample import sample_tests
+from evalframe.replication.sample.tests import sample_tests
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import MetricExpr, lookup, make, registered
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 ITEMS = pl.DataFrame(
     {

@@ -12,7 +12,7 @@ import pytest
 
 from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.jobs.family import help_texts
-from evalframe.selective.calibrators import read_calibration
+from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.sample import sample_signals
 
 MODE = ("--mode", "few_shot")

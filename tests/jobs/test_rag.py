@@ -19,7 +19,8 @@ from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.rag.job import KEYS, RagJob
 from evalframe.rag.abilities import ABILITIES
-from evalframe.rag.sample import sample_instances, sample_responses
+from evalframe.rag.sample.questions import sample_instances
+from evalframe.rag.sample.responses import sample_responses
 
 JOB = """
 family = "rag"

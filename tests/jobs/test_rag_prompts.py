@@ -14,7 +14,8 @@ import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.rag.job import KEYS
-from evalframe.rag.sample import sample_instances, sample_responses
+from evalframe.rag.sample.questions import sample_instances
+from evalframe.rag.sample.responses import sample_responses
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from evalframe.jobs.replication import job as jobs
 from evalframe.jobs.replication.job import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
 from evalframe.replication.agreement import alignment, scored_tests
-from evalframe.replication.sample import sample_files, sample_tests
+from evalframe.replication.sample.tests import sample_files, sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
 TESTS = sample_tests()

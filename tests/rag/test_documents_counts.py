@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import ParameterError
-from evalframe.rag.documents import document_counts
+from evalframe.rag.documents.counts import document_counts
 
 
 def counts(frame, **arguments):

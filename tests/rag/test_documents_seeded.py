@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from evalframe.compat import rgb
-from evalframe.rag.documents import select_documents
+from evalframe.rag.documents.selecting import select_documents
 
 COUNTS = ["n_pos", "n_neg", "n_docs", "n_groups_covered", "n_wrong", "n_correct", "status"]
 SCHEMA = {

@@ -17,7 +17,8 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.rag.documents import prompts, read_responses, write_prompts
+from evalframe.rag.documents.prompting import prompts, write_prompts
+from evalframe.rag.documents.responses import read_responses
 
 NESTED = pl.List(pl.List(pl.String))
 

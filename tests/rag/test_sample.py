@@ -12,13 +12,8 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
-from evalframe.rag.sample import (
-    MODELS,
-    sample_files,
-    sample_instances,
-    sample_instances_int,
-    sample_responses,
-)
+from evalframe.rag.sample.questions import sample_instances, sample_instances_int
+from evalframe.rag.sample.responses import MODELS, sample_files, sample_responses
 
 DATA = Path(__file__).parents[2] / "data"
 FILES = {file.name: file for file in sample_files()}

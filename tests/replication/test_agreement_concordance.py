@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import evalframe as ef
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.agreement import (
+from evalframe.replication.agreement.metrics import (
     concordance_correlation,
     regression_intercept,
     regression_slope,
 )
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 FLOATS = {"x": pl.Float64, "y": pl.Float64, "w": pl.Float64}

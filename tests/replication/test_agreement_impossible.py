@@ -12,16 +12,11 @@ import evalframe as ef
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError
 from evalframe.replication import inverse_variance_pas
-from evalframe.replication.agreement import (
-    domain_scores,
-    ecs,
-    finding_scores,
-    mean_pas,
-    model_scores,
-    pooled_pas,
-    study_scores,
-)
-from evalframe.replication.uncertainty import model_differences
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.findings import finding_scores
+from evalframe.replication.agreement.metrics import mean_pas, pooled_pas
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from evalframe.replication.uncertainty.differences import model_differences
 
 RULES = ("fisher_z", "mean_z", "weighted_mean", "mean")
 

@@ -7,8 +7,9 @@ import pytest
 
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.agreement import mean_pas, model_scores, study_scores
 from evalframe.replication.agreement.directions import with_directions
+from evalframe.replication.agreement.metrics import mean_pas
+from evalframe.replication.agreement.studies import model_scores, study_scores
 
 ROOMS = [replication, humanstudy_bench]
 

@@ -14,14 +14,9 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.replication.agreement import (
-    domain_scores,
-    finding_scores,
-    mean_pas,
-    model_scores,
-    pooled_pas,
-    study_scores,
-)
+from evalframe.replication.agreement.findings import finding_scores
+from evalframe.replication.agreement.metrics import mean_pas, pooled_pas
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 WAYS = ("pi_plus", "pi_minus", "pi_zero")

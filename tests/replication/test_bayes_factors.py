@@ -7,10 +7,10 @@ import math
 import polars as pl
 import pytest
 
+from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.compat.humanstudy_bench import bayes_factors as original
 from evalframe.core.errors import ParameterError
-from evalframe.replication import bayes_factors
 
 KINDS = {
     "t_jzs": ("t", ("t", "n1", "n2")),
@@ -32,7 +32,7 @@ LEGACY = {
 }
 
 
-def value(name, row, room=bayes_factors):
+def value(name, row, room=replication):
     """One Bayes factor of one row of arguments by position."""
     columns = {str(place): [cell] for place, cell in enumerate(row)}
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Float64))
@@ -183,7 +183,7 @@ def test_missing_is_null(name, missing):
 @pytest.mark.parametrize("missing", [None, math.nan])
 def test_t_without_second_group_is_of_one_sample(missing):
     frame = pl.DataFrame({"t": [3.0], "n": [30]})
-    alone = frame.select(bayes_factors.bayes_factor_t("t", "n")).item()
+    alone = frame.select(replication.bayes_factor_t("t", "n")).item()
     assert value("bayes_factor_t", [3.0, 30, missing]) == alone
 
 
@@ -229,27 +229,27 @@ def test_logarithms_of_the_original():
 def test_scales():
     frame = pl.DataFrame({"t": [2.0], "n": [20]})
     narrow, wide = (
-        frame.select(bayes_factors.bayes_factor_t("t", "n", scale=scale)).item()
+        frame.select(replication.bayes_factor_t("t", "n", scale=scale)).item()
         for scale in (0.707, 10.0)
     )
     assert narrow > wide
     with pytest.raises(
         ParameterError, match="scale must be a number above 0 and up to 1e\\+100, got 0"
     ):
-        bayes_factors.bayes_factor_t("t", "n", scale=0)
+        replication.bayes_factor_t("t", "n", scale=0)
     with pytest.raises(ParameterError, match=r"kappa must be a number from 0.001 to 100, got 0"):
-        bayes_factors.bayes_factor_r("r", "n", kappa=0)
+        replication.bayes_factor_r("r", "n", kappa=0)
 
 
 def test_expressions_are_elementwise_anywhere():
     frame = pl.DataFrame({"g": ["a", "b", "a"], "t": [1.0, 2.0, None], "n": [10, 20, 30]})
-    factor = bayes_factors.log_bayes_factor_t("t", "n")
+    factor = replication.log_bayes_factor_t("t", "n")
     plain = frame.select("g", factor)
     streamed = frame.lazy().select("g", factor).collect(engine="streaming")
     assert streamed.to_dicts() == plain.to_dicts()
     grouped = frame.group_by("g", maintain_order=True).agg(factor.sum())
     assert grouped.to_dicts() == plain.group_by("g", maintain_order=True).sum().to_dicts()
-    constants = bayes_factors.bayes_factor_t(pl.lit(2.0), pl.lit(20), pl.lit(20))
+    constants = replication.bayes_factor_t(pl.lit(2.0), pl.lit(20), pl.lit(20))
     assert frame.select(constants.round(6)).to_series().unique().to_list() == [1.454]
     assert frame.head(0).select(factor).to_dict(as_series=False) == {"log_bayes_factor_t": []}
 
@@ -266,11 +266,11 @@ def test_legacy_without_a_number():
 
 def test_yates():
     cells = pl.DataFrame([[12], [5], [7], [30]], schema=["a", "b", "c", "d"])
-    found = cells.select(bayes_factors.yates_chi_square()).item()
+    found = cells.select(replication.yates_chi_square()).item()
     by_hand = 54 * (12 * 30 - 5 * 7 - 27) ** 2 / (17 * 37 * 19 * 35)
     assert found == pytest.approx(by_hand, rel=1e-14)
     odd = pl.DataFrame({"a": [0, 3, -1, None], "b": [0, 3, 2, 2], "c": [0, 3, 2, 2], "d": [4] * 4})
-    values = odd.select(bayes_factors.yates_chi_square()).to_series().to_list()
+    values = odd.select(replication.yates_chi_square()).to_series().to_list()
     assert values == [0.0, 0.0, None, None]
 
 
@@ -309,7 +309,7 @@ def test_the_original_fails_with_1_where_a_size_is_missing(name, place):
 @pytest.mark.parametrize("scale", ["0.5", None, pl.lit(0.5), 1e200, True, math.nan, -1.0])
 def test_scales_that_are_none(scale):
     with pytest.raises(ParameterError, match=r"scale must be a number above 0 and up to 1e\+100"):
-        bayes_factors.bayes_factor_t("t", "n", scale=scale)
+        replication.bayes_factor_t("t", "n", scale=scale)
 
 
 def test_a_large_t_has_a_finite_logarithm():
@@ -320,7 +320,7 @@ def test_a_large_t_has_a_finite_logarithm():
 def test_many_deep_tails_are_those_of_each_alone():
     ratios = [1e4 + step for step in range(2500)]
     frame = pl.DataFrame({"f": ratios, "df": [100.0] * len(ratios)})
-    made = frame.select(bayes_factors.log_bayes_factor_variance_ratio("f", "df", "df")).to_series()
+    made = frame.select(replication.log_bayes_factor_variance_ratio("f", "df", "df")).to_series()
     assert made.is_sorted()
     for place in (0, 1023, 1024, 2048, 2499):
         alone = value("log_bayes_factor_variance_ratio", [ratios[place], 100.0, 100.0])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalframe.replication.bayes_factors import (
+from evalframe.replication.bayes_factors.expressions import (
     bayes_factor_r,
     log_bayes_factor_binomial,
     log_bayes_factor_bound,

@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.compat.humanstudy_bench.effects import SOME_KINDS
 from evalframe.core.errors import (
@@ -15,13 +16,12 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
-from evalframe.replication import bayes_factors
-from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.bayes_factors.table import with_bayes_factors
+from evalframe.replication.effects.table import with_effect_sizes
 from evalframe.replication.effects.types import TYPES
 
 
-def one(test_type, room=bayes_factors, **columns):
+def one(test_type, room=replication, **columns):
     """The Bayes factor of a table of one test."""
     frame = pl.DataFrame({"test_type": [test_type]} | {name: [x] for name, x in columns.items()})
     return room.with_bayes_factors(frame, None)["bayes_factor"].item()
@@ -30,7 +30,7 @@ def one(test_type, room=bayes_factors, **columns):
 def of(name, *row, df=None):
     columns = {str(place): [cell] for place, cell in enumerate(row)}
     freedom = {} if df is None else {"df": pl.lit(df)}
-    return pl.DataFrame(columns).select(getattr(bayes_factors, name)(*columns, **freedom)).item()
+    return pl.DataFrame(columns).select(getattr(replication, name)(*columns, **freedom)).item()
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_factorial_design_needs_its_size_and_a_guess_is_told():
         {"test_type": "t-test", "stat": 2.0, "n1": 40},
     ]
     tests = pl.from_dicts([{"n": None, "n1": None, **row} for row in rows], infer_schema_length=9)
-    for room in (bayes_factors, humanstudy_bench):
+    for room in (replication, humanstudy_bench):
         made = room.with_bayes_factors(tests, None)
         assert made["n_from_df"].to_list() == [True, *[False] * 4]
     assert made["bayes_factor"][0] == pytest.approx(of("bayes_factor_f", 4.0, 1, 76, 78))
@@ -238,7 +238,7 @@ def test_only_two_groups_are_halves_of_all():
 def test_the_width_of_the_prior_of_a_correlation():
     tests = pl.DataFrame({"test_type": ["pearson"], "stat": [0.4], "n": [30]})
     made = with_bayes_factors(tests, None, kappa=1 / 3)["bayes_factor"].item()
-    plain = tests.select(bayes_factors.bayes_factor_r("stat", "n", kappa=1 / 3)).item()
+    plain = tests.select(replication.bayes_factor_r("stat", "n", kappa=1 / 3)).item()
     assert made == plain != of("bayes_factor_r", 0.4, 30)
     original = humanstudy_bench.with_bayes_factors(tests, None)["bayes_factor"].item()
     t = 0.4 * (28 / 0.84) ** 0.5
@@ -311,7 +311,7 @@ def test_columns_of_the_user_are_left_alone():
         (None, 0.0, None, None),
     ],
 )
-@pytest.mark.parametrize("room", [bayes_factors, humanstudy_bench])
+@pytest.mark.parametrize("room", [replication, humanstudy_bench])
 def test_the_expected_direction_is_the_human_one_and_not_0(human, agent, of_agent, of_human, room):
     row = {"p_value_human": 0.01, "p_value_agent": 0.01}
     row |= {"direction_human": human, "direction_agent": agent}

@@ -7,11 +7,9 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.replication.participants import (
-    participant_statistics,
-    replicates,
-    resampled_statistics,
-)
+from evalframe.replication.participants import replicates
+from evalframe.replication.participants.replicates import resampled_statistics
+from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.resample import draws
 from evalframe.resample.strata import strata_of, stratified_weights
 from replication.participant_data import CASES, KEYS, design_of, keyed, responses_of

@@ -9,7 +9,7 @@ import pytest
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError
-from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.bayes_factors.table import with_bayes_factors
 from evalframe.replication.contract import replication_contract
 
 KEYS = {"model": "m", "study_id": "s", "sub_study_id": "a", "finding_id": "F", "test_id": "t"}

@@ -9,8 +9,8 @@ from polars.testing import assert_frame_equal
 from evalframe.core.contract import validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
-from evalframe.replication.agreement import with_pas, with_posteriors
-from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.agreement.alignment import with_pas, with_posteriors
+from evalframe.replication.bayes_factors.table import with_bayes_factors
 from evalframe.replication.contract import (
     KEYS,
     designs_contract,
@@ -18,15 +18,11 @@ from evalframe.replication.contract import (
     replication_contract,
     responses_contract,
 )
-from evalframe.replication.effects import with_effect_sizes
-from evalframe.replication.participants import participant_statistics, unmatched_responses
-from evalframe.replication.sample import (
-    MODELS,
-    sample_designs,
-    sample_files,
-    sample_participants,
-    sample_tests,
-)
+from evalframe.replication.effects.table import with_effect_sizes
+from evalframe.replication.participants.statistics import participant_statistics
+from evalframe.replication.participants.unmatched import unmatched_responses
+from evalframe.replication.sample.responses import MODELS, sample_designs, sample_participants
+from evalframe.replication.sample.tests import sample_files, sample_tests
 
 
 def test_content_is_the_same_everywhere() -> None:

@@ -14,9 +14,8 @@ from evalframe.compat.humanstudy_bench.effects import KIND_NAMES, SOME_KINDS
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, UnknownNameError
 from evalframe.replication import known_test_types, with_evidence
-from evalframe.replication.bayes_factors import with_bayes_factors
+from evalframe.replication.bayes_factors.table import with_bayes_factors
 from evalframe.replication.contract import designs_contract, replication_contract
-from evalframe.replication.effects import with_effect_sizes
 from evalframe.replication.effects.kinds import (
     canonical,
     form_of,
@@ -25,8 +24,9 @@ from evalframe.replication.effects.kinds import (
     kind_of,
     kind_of_test,
 )
+from evalframe.replication.effects.table import with_effect_sizes
 from evalframe.replication.effects.types import TYPES
-from evalframe.replication.participants import participant_statistics
+from evalframe.replication.participants.statistics import participant_statistics
 
 SPELLED = {
     "T Test": "t",

@@ -9,15 +9,10 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.replication.agreement import (
-    concordance_correlation,
-    ecs,
-    mean_pas,
-    model_scores,
-    study_scores,
-    with_ecs_weights,
-)
-from evalframe.replication.uncertainty import model_differences
+from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
+from evalframe.replication.agreement.metrics import concordance_correlation, mean_pas
+from evalframe.replication.agreement.studies import model_scores, study_scores
+from evalframe.replication.uncertainty.differences import model_differences
 from evalframe.resample import paired
 from replication.score_data import drawn_tables, studied
 

@@ -14,25 +14,18 @@ from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.replication import inverse_variance_pas
-from evalframe.replication.agreement import (
-    domain_scores,
-    ecs,
-    model_scores,
-    study_scores,
-    with_pas,
-    with_posteriors,
-)
-from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.effects import with_effect_sizes
-from evalframe.replication.participants import participant_statistics, resampled_statistics
+from evalframe.replication.agreement.alignment import with_pas, with_posteriors
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from evalframe.replication.bayes_factors.table import with_bayes_factors
+from evalframe.replication.effects.table import with_effect_sizes
 from evalframe.replication.participants import replicates as draws_module
-from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
-from evalframe.replication.uncertainty import (
-    bootstrap_moments,
-    participant_intervals,
-    preferred_std_error,
-    random_alignment,
-)
+from evalframe.replication.participants.replicates import resampled_statistics
+from evalframe.replication.participants.statistics import participant_statistics
+from evalframe.replication.sample.responses import sample_designs, sample_participants
+from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.uncertainty.participants import participant_intervals, random_alignment
+from evalframe.replication.uncertainty.standard_errors import bootstrap_moments, preferred_std_error
 
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
 SCORES = ["pas", "pas_normalised", "ecs"]

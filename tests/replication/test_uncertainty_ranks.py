@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.replication.agreement import domain_scores, model_scores
+from evalframe.replication.agreement.studies import domain_scores, model_scores
 from evalframe.resample.ranks import RANKS, rank_intervals, rank_sets, ranked
 from replication.score_data import drawn_tables, studied
 

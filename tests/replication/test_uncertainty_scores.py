@@ -13,15 +13,9 @@ import evalframe as ef
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError
-from evalframe.replication.agreement import (
-    concordance_correlation,
-    domain_scores,
-    ecs,
-    mean_pas,
-    model_scores,
-    study_scores,
-    with_ecs_weights,
-)
+from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
+from evalframe.replication.agreement.metrics import concordance_correlation, mean_pas
+from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 from evalframe.resample import contraction, draws, uncertainty
 from replication.score_data import drawn_tables, studied
 

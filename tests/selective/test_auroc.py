@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.selective.screening import auroc
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 
 def area(score, label, **options):

@@ -23,7 +23,7 @@ from evalframe.selective.calibration_error import (
     squared_calibration_error,
 )
 from evalframe.selective.scoring import mean_confidence
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 from stated import HARD, items
 
 ERRORS = [expected_calibration_error, maximum_calibration_error, squared_calibration_error]

@@ -12,18 +12,12 @@ from hypothesis import strategies as st
 
 import evalframe as ef
 from evalframe.core.errors import ContractError, ParameterError
-from evalframe.selective.calibrators import (
-    Grouped,
-    Isotonic,
-    Linear,
-    Temperature,
-    feature,
-    feature_default,
-    fit_isotonic,
-    fit_linear,
-    fit_temperature,
-    target,
-)
+from evalframe.selective.calibrators.features import feature, feature_default, target
+from evalframe.selective.calibrators.grouped import Grouped
+from evalframe.selective.calibrators.isotonic import fit_isotonic
+from evalframe.selective.calibrators.linear import fit_linear
+from evalframe.selective.calibrators.maps import Isotonic, Linear, Temperature
+from evalframe.selective.calibrators.temperature import fit_temperature
 
 NAN, INF = math.nan, math.inf
 ISOTONIC = Isotonic(("x",), (0.0, 1.0, 3.0), (0.2, 0.4, 0.8))

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
-from evalframe.selective.calibrators import (
-    cross_fit,
-    feature,
-    fit_isotonic,
-    fit_logistic,
-    fit_temperature,
-)
+from evalframe.selective.calibrators.cross_fitting import cross_fit
+from evalframe.selective.calibrators.features import feature
+from evalframe.selective.calibrators.isotonic import fit_isotonic
+from evalframe.selective.calibrators.linear import fit_logistic
+from evalframe.selective.calibrators.temperature import fit_temperature
 
 ITEMS = pl.DataFrame(
     {

@@ -12,15 +12,9 @@ import pytest
 
 from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import EvalframeError, InputError, OutputError, ParameterError
-from evalframe.selective.calibrators import (
-    Grouped,
-    Isotonic,
-    Linear,
-    Temperature,
-    read_calibration,
-    to_artifact,
-    write_calibration,
-)
+from evalframe.selective.calibrators.grouped import Grouped
+from evalframe.selective.calibrators.maps import Isotonic, Linear, Temperature
+from evalframe.selective.calibrators.saved import read_calibration, to_artifact, write_calibration
 
 NAN = math.nan
 READERS = [read_calibration, ai_psychiatrist.read_calibration]

@@ -15,15 +15,10 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.selective.calibrators import (
-    feature,
-    fit_logistic,
-    read_calibration,
-    target,
-    train,
-    train_verbalized,
-    write_calibration,
-)
+from evalframe.selective.calibrators.features import feature, target
+from evalframe.selective.calibrators.linear import fit_logistic
+from evalframe.selective.calibrators.saved import read_calibration, write_calibration
+from evalframe.selective.calibrators.trainer import train, train_verbalized
 
 ITEMS = pl.DataFrame(
     {

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.selective import common_coverage, compare_at_coverage
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 # Declared as a user would, so that the laws can look them up.
 AURC, AUGRC, RISK = (

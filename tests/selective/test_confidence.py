@@ -269,7 +269,7 @@ def test_calibrations_that_do_not_fit(variant, calibration, message):
 
 
 def test_a_calibration_is_an_artifact_a_path_or_a_calibrator(tmp_path):
-    from evalframe.selective.calibrators import read_calibration
+    from evalframe.selective.calibrators.saved import read_calibration
 
     path = tmp_path / "temperature.json"
     path.write_text(json.dumps(TEMPERATURE))

@@ -18,7 +18,7 @@ from evalframe.selective.score_error import (
     root_mean_squared_error,
 )
 from evalframe.selective.total_score import severity_tier_accuracy, total_score_metrics
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 EVERY = [
     mean_absolute_error(),

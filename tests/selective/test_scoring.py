@@ -23,7 +23,7 @@ from evalframe.selective.scoring import (
     negative_log_likelihood,
     overconfidence,
 )
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 from stated import HARD, items
 
 PLAIN = [

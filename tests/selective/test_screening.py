@@ -19,7 +19,7 @@ from evalframe.selective.screening import (
     true_negatives,
     true_positives,
 )
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 SIDED = (precision, recall, f1_score)
 COUNTS = (true_positives, false_positives, true_negatives, false_negatives)

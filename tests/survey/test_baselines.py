@@ -15,9 +15,8 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
-from evalframe.survey.baselines import MODELS, baseline
-from evalframe.survey.baselines.baseline import BASELINES, Kind
-from evalframe.survey.prompting import population_marginals
+from evalframe.survey.baselines.baseline import BASELINES, MODELS, Kind, baseline
+from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score
 

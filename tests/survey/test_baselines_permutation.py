@@ -10,10 +10,12 @@ import pytest
 
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
-from evalframe.survey.baselines import baseline, permutation, permutation_baseline
+from evalframe.survey.baselines import permutation
+from evalframe.survey.baselines.baseline import baseline
 from evalframe.survey.baselines.pairwise import Pairwise
+from evalframe.survey.baselines.permutation import permutation_baseline
 from evalframe.survey.sample import sample_survey
-from evalframe.survey.surveys import as_distributions
+from evalframe.survey.surveys.tables import as_distributions
 
 
 def test_permutations_are_even():

@@ -15,7 +15,9 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.inference import adjusted_p_value, sign_flip_test, sign_flips
+from evalframe.survey.inference import sign_flips
+from evalframe.survey.inference.adjust import adjusted_p_value
+from evalframe.survey.inference.sign_flips import sign_flip_test
 from survey.stored_scores import model_scores
 
 

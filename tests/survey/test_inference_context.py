@@ -12,13 +12,10 @@ from scipy import stats
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.inference import (
-    context,
-    context_test,
-    gap_decomposition,
-    gap_summary,
-    welch_test,
-)
+from evalframe.survey.inference import context
+from evalframe.survey.inference.context import context_test
+from evalframe.survey.inference.experiments import welch_test
+from evalframe.survey.inference.gap import gap_decomposition, gap_summary
 from survey.stored_scores import model_scores
 
 

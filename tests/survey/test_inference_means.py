@@ -9,15 +9,10 @@ from polars.testing import assert_frame_equal
 
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.baselines import baseline
-from evalframe.survey.inference import (
-    mean_intervals,
-    means,
-    respondent_differences,
-    respondent_draws,
-    respondent_intervals,
-    weighted_means,
-)
+from evalframe.survey.baselines.baseline import baseline
+from evalframe.survey.inference import means, respondent_draws
+from evalframe.survey.inference.means import mean_intervals, weighted_means
+from evalframe.survey.inference.respondents import respondent_differences, respondent_intervals
 from evalframe.survey.metrics import mean_score
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score

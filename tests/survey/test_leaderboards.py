@@ -11,13 +11,9 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.leaderboards import (
-    attribute_breakdown,
-    consistency,
-    leaderboard,
-    leaderboards,
-    segment_scores,
-)
+from evalframe.survey.boards.leaderboard import leaderboard
+from evalframe.survey.boards.segments import segment_scores
+from evalframe.survey.boards.side_tables import attribute_breakdown, consistency, leaderboards
 from survey.stored_scores import frame, records
 
 ROWS = st.lists(

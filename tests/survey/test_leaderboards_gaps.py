@@ -11,16 +11,10 @@ from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.compat.dtef import read_runs
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.leaderboards import (
-    category_leaders,
-    context_responsiveness,
-    disparity,
-    leaderboard,
-    leaderboards,
-    model_disparity,
-    question_disparity,
-    stereotype_score,
-)
+from evalframe.survey.boards.context import context_responsiveness, stereotype_score
+from evalframe.survey.boards.disparity import disparity, model_disparity, question_disparity
+from evalframe.survey.boards.leaderboard import leaderboard
+from evalframe.survey.boards.side_tables import category_leaders, leaderboards
 
 
 def records(golden):

@@ -8,14 +8,11 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.leaderboards import (
-    attribute_breakdown,
-    context_responsiveness,
-    leaderboard,
-    leaderboards,
-    segment_scores,
-)
-from evalframe.survey.surveys import category
+from evalframe.survey.boards.context import context_responsiveness
+from evalframe.survey.boards.leaderboard import leaderboard
+from evalframe.survey.boards.segments import segment_scores
+from evalframe.survey.boards.side_tables import attribute_breakdown, leaderboards
+from evalframe.survey.surveys.segments import category
 
 SCORED = pl.DataFrame(
     {

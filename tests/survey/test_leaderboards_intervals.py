@@ -11,7 +11,8 @@ import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws
 from evalframe.resample.ranks import rank_sets, ranked
-from evalframe.survey.leaderboards import leaderboard, segment_scores
+from evalframe.survey.boards.leaderboard import leaderboard
+from evalframe.survey.boards.segments import segment_scores
 from evalframe.survey.metrics import mean_score
 
 SEGMENTS = [f"country:{name}" for name in ("chad", "fiji", "iran", "mali", "oman", "peru")]

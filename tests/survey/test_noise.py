@@ -9,7 +9,7 @@ import pytest
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey.noise import minimum_sample_size, noise_ceiling
-from evalframe.survey.similarity import jensen_shannon_similarity
+from evalframe.survey.similarity.divergences import jensen_shannon_similarity
 
 
 def pairs(*rows):

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.parsing import parse as read
+from evalframe.survey.parsing.parse import parse as read
 
 READERS = [survey.parse, dtef.parse]
 MADE = {"predicted": pl.List(pl.Float64), "status": pl.String, "parse_rule": pl.String}

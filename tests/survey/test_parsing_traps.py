@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalframe.compat import dtef
-from evalframe.survey.parsing import parse
+from evalframe.survey.parsing.parse import parse
 
 SCHEMA = {
     "response": pl.String,

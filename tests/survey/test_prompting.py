@@ -13,11 +13,11 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
-from evalframe.survey.parsing import parse
-from evalframe.survey.prompting import prompts
+from evalframe.survey.parsing.parse import parse
+from evalframe.survey.prompting.prompts import prompts
 
 if TYPE_CHECKING:
-    from evalframe.survey.surveys import Survey
+    from evalframe.survey.surveys.tables import Survey
 
 QUESTIONS = {
     "p": ["Hot?", ["Yes", "No\t"]],

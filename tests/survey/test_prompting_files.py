@@ -16,7 +16,9 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.survey.prompting import blueprints, prompts, read_responses, write_prompts
+from evalframe.survey.prompting.configurations import blueprints
+from evalframe.survey.prompting.exchange import read_responses, write_prompts
+from evalframe.survey.prompting.prompts import prompts
 from survey.test_prompting import document
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ import pytest
 from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
-from evalframe.survey.prompting import blueprints, prompts, seeded_sample
+from evalframe.survey.prompting.configurations import blueprints
+from evalframe.survey.prompting.prompts import prompts
+from evalframe.survey.prompting.selection import seeded_sample
 
 OPTIONS = {"p": ["Yes", "No"], "q": ["Now", "Later", "Never"]}
 

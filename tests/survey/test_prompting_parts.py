@@ -10,16 +10,10 @@ from hypothesis import strategies as st
 
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ParameterError
-from evalframe.survey.prompting import (
-    available_tokens,
-    config_id,
-    curate,
-    estimate_tokens,
-    fitting,
-    population_marginals,
-    seeded_sample,
-)
-from evalframe.survey.prompting.selection import shuffled
+from evalframe.survey.prompting.configurations import config_id
+from evalframe.survey.prompting.marginals import population_marginals
+from evalframe.survey.prompting.selection import curate, seeded_sample, shuffled
+from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,23 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalframe.survey.similarity import (
-    cosine_similarity,
-    earth_mover_similarity,
-    hellinger_distance,
-    jensen_shannon_distance,
-    jensen_shannon_similarity,
-    kullback_leibler_divergence,
+from evalframe.survey.similarity.agreement import (
     mode_agreement,
     per_option_accuracy,
     rank_agreement,
+)
+from evalframe.survey.similarity.distances import (
+    cosine_similarity,
+    earth_mover_similarity,
+    hellinger_distance,
     total_variation_distance,
 )
-from evalframe.survey.similarity import (
-    distribution_absolute_error as absolute_error,
-)
-from evalframe.survey.similarity import (
+from evalframe.survey.similarity.distances import distribution_absolute_error as absolute_error
+from evalframe.survey.similarity.distances import (
     distribution_root_mean_squared_error as squared_error,
+)
+from evalframe.survey.similarity.divergences import (
+    jensen_shannon_distance,
+    jensen_shannon_similarity,
+    kullback_leibler_divergence,
 )
 from survey.distributions import pairs, value, values
 

@@ -7,7 +7,7 @@ import pytest
 
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
-from evalframe.survey.similarity import (
+from evalframe.survey.similarity.individual import (
     answer_letter,
     answer_probabilities,
     individual_score,

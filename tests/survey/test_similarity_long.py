@@ -9,12 +9,8 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat.dtef import similarity as dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
-from evalframe.survey.similarity import (
-    earth_mover_similarity,
-    similarity_table,
-    total_variation_distance,
-)
-from evalframe.survey.similarity.registry import OTHERS, REGISTRY, SIMILARITIES
+from evalframe.survey.similarity.distances import earth_mover_similarity, total_variation_distance
+from evalframe.survey.similarity.registry import OTHERS, REGISTRY, SIMILARITIES, similarity_table
 
 NAME = "jensen_shannon_similarity"
 KEYS = ["round", "segment_id", "question_id"]

@@ -7,10 +7,11 @@ from evalframe.core.contract import validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
 from evalframe.survey.contract import predictions_contract, survey_contract
-from evalframe.survey.prompting import prompts
+from evalframe.survey.prompting.prompts import prompts
 from evalframe.survey.sample import MODELS, sample_files, sample_responses, sample_survey
 from evalframe.survey.sample.responses import FORMS, reply
-from evalframe.survey.surveys import as_distributions, as_survey
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.tables import as_distributions
 
 
 def test_content_is_the_same_everywhere() -> None:

@@ -10,16 +10,15 @@ from polars.testing import assert_frame_equal
 
 from evalframe.compat import dtef
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
-from evalframe.survey.surveys import (
-    as_distributions,
-    as_long,
-    as_survey,
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.segments import (
     canonical_id,
     canonical_value,
     category,
     segment_id,
     slug,
 )
+from evalframe.survey.surveys.tables import as_distributions, as_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import ContractError, ParameterError
-from evalframe.survey.surveys import as_distributions, as_long, as_survey
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.tables import as_distributions, as_long
 
 
 def lists(*options: list[str | None] | None) -> pl.DataFrame:

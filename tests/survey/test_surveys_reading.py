@@ -9,7 +9,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, InputError, ParameterError
-from evalframe.survey.surveys import as_distributions, as_survey, read_survey
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.reading import read_survey
+from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
     from pathlib import Path

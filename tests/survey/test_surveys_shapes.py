@@ -9,7 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
-from evalframe.survey.surveys import as_distributions, as_survey
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.tables import as_distributions
 from survey.shapes import KEYS, OPTIONS, PEOPLE, QUESTIONS, counts, shapes
 
 SHAPES = shapes()

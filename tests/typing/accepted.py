@@ -11,7 +11,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist, rgb
-from evalframe.testing import check_laws
+from evalframe.testing.laws import check_laws
 
 if TYPE_CHECKING:
     from pathlib import Path

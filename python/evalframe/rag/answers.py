@@ -89,7 +89,7 @@ def answer_groups(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.answers import answer_groups
+        >>> from evalframe.rag import answer_groups
         >>> frame = pl.DataFrame({"answers": [["January 2 2022", "Kyiv"], ["medical"]]})
         >>> frame.select(answer_groups()).to_series().to_list()
         [[['January 2 2022'], ['Kyiv']], [['medical']]]
@@ -123,7 +123,7 @@ def answers_from_json(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.answers import answers_from_json
+        >>> from evalframe.rag import answers_from_json
         >>> frame = pl.DataFrame({"answers": ['"medical"', '["Kyiv", ["2 May", "May 2"]]', "12"]})
         >>> frame.select(answers_from_json(on_invalid="null")).to_series().to_list()
         [[['medical']], [['Kyiv'], ['2 May', 'May 2']], None]
@@ -159,7 +159,7 @@ def answers_from_text(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.answers import answers_from_text
+        >>> from evalframe.rag import answers_from_text
         >>> frame = pl.DataFrame({"answers": ['["Kyiv", ["2 May", "May 2"]]', "Kyiv", "[a]", "12"]})
         >>> frame.select(answers_from_text()).to_series().to_list()
         [[['Kyiv'], ['2 May', 'May 2']], [['Kyiv']], [['[a]']], [['12']]]
@@ -183,7 +183,7 @@ def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.answers import aliases
+        >>> from evalframe.rag import aliases
         >>> pl.DataFrame({"fake": ["17%", None]}).select(aliases("fake")).to_series().to_list()
         [['17%'], None]
     """
@@ -206,7 +206,7 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.answers import aliases_from_json
+        >>> from evalframe.rag import aliases_from_json
         >>> frame = pl.DataFrame({"fakeanswer": ['"17%"', '["17%", "17 %"]', None]})
         >>> frame.select(aliases_from_json("fakeanswer")).to_series().to_list()
         [['17%'], ['17%', '17 %'], None]

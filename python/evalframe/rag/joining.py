@@ -60,7 +60,7 @@ def attach_answers(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.joining import attach_answers
+        >>> from evalframe.rag import attach_answers
         >>> instances = pl.DataFrame({"dataset": "en", "id": [0, 1], "answers": ["Rome", "Kyiv"]})
         >>> responses = pl.DataFrame({"dataset": "en", "id": [1, 0], "response": ["Kyiv", "Bonn"]})
         >>> attach_answers(responses, instances)["answers"].to_list()

@@ -1,6 +1,6 @@
 """Public names of `evalframe.replication`, each with its module."""
 
-from evalframe.replication.agreement import DOMAINS as DOMAINS
+from evalframe.replication.agreement.studies import DOMAINS as DOMAINS
 from evalframe.replication.agreement.alignment import (
     pas as pas,
     pas_three_way as pas_three_way,

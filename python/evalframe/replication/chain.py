@@ -15,9 +15,9 @@ from evalframe.replication.agreement.directions import agents_where_humans_tell,
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.posteriors import WAYS, posteriors_of
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
-from evalframe.replication.bayes_factors import with_bayes_factors
-from evalframe.replication.effects import with_effect_sizes
+from evalframe.replication.bayes_factors.table import with_bayes_factors
 from evalframe.replication.effects.kinds import kind_of
+from evalframe.replication.effects.table import with_effect_sizes
 from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:

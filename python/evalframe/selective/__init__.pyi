@@ -4,24 +4,29 @@ from evalframe.selective.binary import (
     binary_contract as binary_contract,
     binary_metrics as binary_metrics,
 )
-from evalframe.selective.calibrators import (
+from evalframe.selective.calibrators.cross_fitting import cross_fit as cross_fit
+from evalframe.selective.calibrators.features import feature as feature, target as target
+from evalframe.selective.calibrators.grouped import Grouped as Grouped
+from evalframe.selective.calibrators.isotonic import fit_isotonic as fit_isotonic
+from evalframe.selective.calibrators.linear import (
+    fit_linear as fit_linear,
+    fit_logistic as fit_logistic,
+)
+from evalframe.selective.calibrators.maps import (
     Calibrator as Calibrator,
-    Grouped as Grouped,
     Isotonic as Isotonic,
     Linear as Linear,
     Temperature as Temperature,
-    cross_fit as cross_fit,
-    feature as feature,
-    fit_isotonic as fit_isotonic,
-    fit_linear as fit_linear,
-    fit_logistic as fit_logistic,
-    fit_temperature as fit_temperature,
+)
+from evalframe.selective.calibrators.saved import (
     read_calibration as read_calibration,
-    target as target,
     to_artifact as to_artifact,
+    write_calibration as write_calibration,
+)
+from evalframe.selective.calibrators.temperature import fit_temperature as fit_temperature
+from evalframe.selective.calibrators.trainer import (
     train as train,
     train_verbalized as train_verbalized,
-    write_calibration as write_calibration,
 )
 from evalframe.selective.common_coverage import compare_at_coverage as compare_at_coverage
 from evalframe.selective.confidences import (

@@ -60,7 +60,7 @@ def check_laws(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing import check_laws
+        >>> from evalframe.testing.laws import check_laws
         >>> items = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "a", "b"],

@@ -328,7 +328,7 @@ def test_the_document_of_a_run_in_memory() -> None:
 
 
 def test_a_calibration_is_taken_in_every_form(tmp_path: Path) -> None:
-    from evalframe.selective.calibrators import read_calibration
+    from evalframe.selective.calibrators.saved import read_calibration
 
     artifact = {"method": "temperature_scaling", "temperature": 2.0}
     path = tmp_path / "c.json"

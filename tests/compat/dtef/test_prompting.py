@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evalframe.compat.dtef import prompts, read_survey
-from evalframe.survey.prompting import blueprints
+from evalframe.survey.prompting.configurations import blueprints
 from survey.test_prompting import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evalframe.survey.surveys import Survey
+    from evalframe.survey.surveys.tables import Survey
 
 
 @pytest.fixture

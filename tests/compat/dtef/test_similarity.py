@@ -9,7 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.compat.dtef import similarity as dtef
-from evalframe.survey.similarity import jensen_shannon_similarity, similarity_table
+from evalframe.survey.similarity.divergences import jensen_shannon_similarity
+from evalframe.survey.similarity.registry import similarity_table
 from survey.distributions import pairs, value, values
 
 

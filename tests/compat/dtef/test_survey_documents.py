@@ -10,7 +10,8 @@ from polars.testing import assert_frame_equal
 
 from evalframe.compat.dtef import read_survey, validate, write_survey
 from evalframe.core.errors import ContractError, InputError, OutputError, ParameterError
-from evalframe.survey.surveys import as_long, as_survey
+from evalframe.survey.surveys.assembling import as_survey
+from evalframe.survey.surveys.tables import as_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.agreement import human_prior_odds
+from evalframe.replication.agreement.posteriors import human_prior_odds
 
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}

@@ -8,7 +8,7 @@ import pytest
 
 from evalframe.compat.humanstudy_bench import read_results
 from evalframe.core.errors import InputError
-from evalframe.replication.agreement import model_scores, study_scores
+from evalframe.replication.agreement.studies import model_scores, study_scores
 
 PUBLISHED = {
     "metadata": {"generated_at": "2026-01-30", "format": "simple_results"},

@@ -19,7 +19,8 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.replication.agreement import ecs, model_scores, study_scores
+from evalframe.replication.agreement.ecs import ecs
+from evalframe.replication.agreement.studies import model_scores, study_scores
 
 
 def test_scores_of_all_levels_by_hand():

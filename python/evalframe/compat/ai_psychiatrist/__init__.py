@@ -56,3 +56,7 @@ __all__ = [
     "write_artifact",
     "write_run",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

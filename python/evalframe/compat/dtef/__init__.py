@@ -95,3 +95,7 @@ __all__ = [
     "write_summary",
     "write_survey",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,9 +11,9 @@ from evalframe.compat.dtef.original_runs import FIRST, ROW, category, select_run
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
-from evalframe.survey.leaderboards.rows import CONTEXT
-from evalframe.survey.leaderboards.segments import run_scores
+from evalframe.survey.boards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
+from evalframe.survey.boards.rows import CONTEXT
+from evalframe.survey.boards.segments import run_scores
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.original_runs import Runs

@@ -9,9 +9,9 @@ import polars as pl
 from evalframe.compat.dtef.original_runs import FIRST, ROW, best_and_worst, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
-from evalframe.survey.leaderboards.leaderboard import with_category
-from evalframe.survey.leaderboards.rows import is_baseline
+from evalframe.survey.boards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
+from evalframe.survey.boards.leaderboard import with_category
+from evalframe.survey.boards.rows import is_baseline
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.original_runs import Runs

@@ -33,8 +33,8 @@ from evalframe.compat.dtef.original_runs import (
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.disparity import largest_gaps
-from evalframe.survey.leaderboards.leaderboard import (
+from evalframe.survey.boards.disparity import largest_gaps
+from evalframe.survey.boards.leaderboard import (
     board,
     cluster_of,
     level_keys,
@@ -42,17 +42,17 @@ from evalframe.survey.leaderboards.leaderboard import (
     resampled_board,
     with_category,
 )
-from evalframe.survey.leaderboards.rows import CLUSTER, CONTEXT, scored_rows
-from evalframe.survey.leaderboards.segments import parse_rate, run_scores
-from evalframe.survey.leaderboards.side_tables import breakdown, overview, ranked_by_deviation
+from evalframe.survey.boards.rows import CLUSTER, CONTEXT, scored_rows
+from evalframe.survey.boards.segments import parse_rate, run_scores
+from evalframe.survey.boards.side_tables import breakdown, overview, ranked_by_deviation
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.original_runs import Runs
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
-    from evalframe.survey.leaderboards.leaderboard import Level, Weighting
-    from evalframe.survey.leaderboards.segments import RunsOf
+    from evalframe.survey.boards.leaderboard import Level, Weighting
+    from evalframe.survey.boards.segments import RunsOf
 
 
 @like_input

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
-from evalframe.survey.leaderboards.segments import run_scores
+from evalframe.survey.boards.rows import CONTEXT, scored_rows
+from evalframe.survey.boards.segments import run_scores
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
-    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.boards.rows import Rows
 
 ROW, FIRST = ":row", ":first"
 """Number of a row, and the first row with a score of a run, a segment or a model."""

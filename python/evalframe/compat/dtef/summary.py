@@ -12,7 +12,7 @@ from evalframe.compat.dtef.context_tables import context_responsiveness
 from evalframe.compat.dtef.disparity import disparity
 from evalframe.compat.dtef.leaderboards import leaderboard
 from evalframe.core.files import replacing
-from evalframe.survey.leaderboards.rows import is_baseline
+from evalframe.survey.boards.rows import is_baseline
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.runs import RunResults

@@ -178,3 +178,7 @@ __all__ = [
     "write_simple_results",
     "z_difference",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -25,12 +25,12 @@ from evalframe.compat.humanstudy_bench.scores import (
 )
 from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
-from evalframe.replication import uncertainty
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import LEVELS, Settings
 from evalframe.replication.chain import Chain
 from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.evidence import check_tests, evidence_by
+from evalframe.replication.uncertainty import standard_errors
 from evalframe.replication.uncertainty.differences import (
     comparison_keys,
     differences,
@@ -201,7 +201,7 @@ def bootstrap_moments(
         >>> moments.rows()
         [(0.0, 0.0, 0)]
     """
-    moments = uncertainty.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
+    moments = standard_errors.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
     keys = Keys.of(by)
     of_all = statistic.cast(pl.Float64).alias(_OF_ALL)
     table = lazy(rows)

@@ -15,3 +15,7 @@ __all__ = [
     "select_documents",
     "write",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

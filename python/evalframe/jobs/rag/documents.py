@@ -15,8 +15,8 @@ from evalframe.jobs.inputs import open_files
 from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import find, reading, refuse_inputs
 from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
-from evalframe.rag.documents import prompts, select_documents, write_prompts
-from evalframe.rag.documents.prompting import check_prompt_file
+from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
+from evalframe.rag.documents.selecting import select_documents
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:

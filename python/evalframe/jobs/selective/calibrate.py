@@ -20,15 +20,11 @@ from evalframe.jobs.selective.choosing import CORRECT
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.report.table import Column as Shown
 from evalframe.report.table import as_text, numbers
-from evalframe.selective import calibrators
 from evalframe.selective.calibration_error import expected_calibration_error
-from evalframe.selective.calibrators import (
-    feature,
-    feature_default,
-    read_calibration,
-    target,
-    write_calibration,
-)
+from evalframe.selective.calibrators import features as sound_features
+from evalframe.selective.calibrators import trainer
+from evalframe.selective.calibrators.features import feature, feature_default, target
+from evalframe.selective.calibrators.saved import read_calibration, write_calibration
 from evalframe.selective.scoring import negative_log_likelihood
 
 if TYPE_CHECKING:
@@ -57,7 +53,7 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
     """Train a calibrator and write its artifact."""
     method, features = flags["method"], list(flags.get("features", ()))
     rules = flags.get("rules", "documented")
-    room: Any = original if rules == "reference" else calibrators
+    room: Any = original if rules == "reference" else trainer
     _check(documents, flags, method)
     output = Path(flags["output"])
     if output.suffix.lower() != ".json":
@@ -69,7 +65,8 @@ def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
         artifact = room.train_verbalized(source, provenance=about)
     else:
         options = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
-        room.check_present(source, features)
+        checking: Any = original if rules == "reference" else sound_features
+        checking.check_present(source, features)
         artifact = room.train(
             source,
             method=method,

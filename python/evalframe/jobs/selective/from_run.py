@@ -49,7 +49,7 @@ def evaluate_documents(
         write_artifact,
     )
     from evalframe.compat.ai_psychiatrist import read_calibration as read_original
-    from evalframe.selective.calibrators import read_calibration
+    from evalframe.selective.calibrators.saved import read_calibration
 
     settings = _settings(flags)
     modes = modes_of(documents, flags.get("mode", ()))

@@ -26,7 +26,8 @@ from evalframe.jobs.selective.metrics import (
 from evalframe.jobs.selective.records import check_records
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.selective.binning import TO_UNIT
-from evalframe.selective.calibrators import Temperature, read_calibration
+from evalframe.selective.calibrators.maps import Temperature
+from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.contract import lies_in_unit
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from evalframe.jobs.survey.surveys import (
     open_survey_alone,
 )
 from evalframe.report.wide_table import wide_table
-from evalframe.survey.baselines import MODELS
-from evalframe.survey.surveys import Survey
+from evalframe.survey.baselines.baseline import MODELS
+from evalframe.survey.surveys.tables import Survey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.jobs.survey.job import METRIC, USUAL
-from evalframe.survey.baselines import MODELS
+from evalframe.survey.baselines.baseline import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

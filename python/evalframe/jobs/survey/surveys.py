@@ -21,8 +21,7 @@ from evalframe.core.errors import (
 from evalframe.jobs.columns import check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import File, find, reading
-from evalframe.survey.surveys import as_survey
-from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS
+from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
 from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.respondents import RESPONDENT, WEIGHT
 from evalframe.survey.surveys.shapes import UNITS, numbers_of
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from evalframe.jobs.columns import Columns
-    from evalframe.survey.surveys import Survey
+    from evalframe.survey.surveys.tables import Survey
 
 
 _TEXTS = (

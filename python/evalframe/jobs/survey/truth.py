@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ContractError
-from evalframe.survey.surveys import as_distributions, canonical_id
+from evalframe.survey.surveys.segments import canonical_id
+from evalframe.survey.surveys.tables import as_distributions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.jobs.survey.surveys import OpenedSurvey
-    from evalframe.survey.surveys import Survey
+    from evalframe.survey.surveys.tables import Survey
 
 ANSWERS = ("segment_attribute", "sample_size", "n_options", "options", "actual")
 """Columns that predictions get from the survey."""

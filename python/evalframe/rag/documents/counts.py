@@ -77,7 +77,7 @@ def document_counts(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.documents import document_counts
+        >>> from evalframe.rag import document_counts
         >>> lists = pl.DataFrame({"dataset": ["en", "en"], "n_positive": [9, 1], "n_negative": 9})
         >>> counts = document_counts(noise_rate=0.4)
         >>> lists.select(counts.struct.field("n_pos", "n_neg", "realised_noise_rate")).rows()

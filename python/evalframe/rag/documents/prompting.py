@@ -69,7 +69,7 @@ def prompts(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.documents import prompts, select_documents
+        >>> from evalframe.rag import prompts, select_documents
         >>> instances = pl.DataFrame(
         ...     {
         ...         "dataset": ["en"],
@@ -166,7 +166,7 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
         >>> import tempfile
         >>> from pathlib import Path
         >>> import polars as pl
-        >>> from evalframe.rag.documents import select_documents, write_prompts
+        >>> from evalframe.rag import select_documents, write_prompts
         >>> instance = {"dataset": "en", "id": 7, "query": "Who won?", "answers": [["Ann"]]}
         >>> instances = pl.DataFrame([{**instance, "positive": ["Ann won."], "negative": ["No."]}])
         >>> with tempfile.TemporaryDirectory() as folder:

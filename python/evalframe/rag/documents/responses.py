@@ -62,7 +62,8 @@ def read_responses(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag.documents import prompts, read_responses, select_documents
+        >>> from evalframe.rag import prompts, read_responses
+        >>> from evalframe.rag import select_documents
         >>> instances = pl.DataFrame(
         ...     {
         ...         "dataset": ["en", "en"],

@@ -71,7 +71,7 @@ def pas(pi_human: IntoExpr = "pi_human", pi_agent: IntoExpr = "pi_agent") -> pl.
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pas
+        >>> from evalframe.replication import pas
         >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5, 0.9], "pi_agent": [0.0, 0.3, None]})
         >>> tests.select(pas()).to_series().to_list()
         [0.0, 0.5, None]
@@ -103,7 +103,7 @@ def pas_three_way(human: ThreeWay = HUMAN, agent: ThreeWay = AGENT) -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pas_three_way
+        >>> from evalframe.replication import pas_three_way
         >>> columns = ["pi_plus_human", "pi_minus_human", "pi_zero_human"]
         >>> columns += ["pi_plus_agent", "pi_minus_agent", "pi_zero_agent"]
         >>> tests = pl.DataFrame([[0.5, 0.0, 0.5, 0.25, 0.25, 0.5]], schema=columns, orient="row")
@@ -186,7 +186,7 @@ def with_posteriors(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import with_posteriors
+        >>> from evalframe.replication import with_posteriors
         >>> tests = pl.DataFrame({"bayes_factor_human": [1.0, 9.9]})
         >>> tests = tests.with_columns(bayes_factor_agent=pl.Series([1.0, None]))
         >>> result = with_posteriors(tests).select("pi_human", "pi_agent")
@@ -280,7 +280,7 @@ def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import with_pas
+        >>> from evalframe.replication import with_pas
         >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5], "pi_agent": [0.8, 0.8]})
         >>> with_pas(tests)["pas"].to_list()
         [0.8, 0.5]

@@ -106,7 +106,7 @@ def ecs(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import ecs
+        >>> from evalframe.replication import ecs
         >>> tests = pl.DataFrame(
         ...     {
         ...         "study_id": ["s1", "s1", "s2", "s2"],
@@ -260,7 +260,7 @@ def with_ecs_weights(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import with_ecs_weights
+        >>> from evalframe.replication import with_ecs_weights
         >>> tests = pl.DataFrame({"study_id": ["s1"] * 3, "finding_id": ["F1", "F1", "F2"]})
         >>> tests = tests.with_columns(effect_d_human=pl.lit(0.5), effect_d_agent=pl.lit(0.4))
         >>> with_ecs_weights(tests)["ecs_weight"].to_list()

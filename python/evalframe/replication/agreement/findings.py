@@ -106,7 +106,7 @@ def finding_scores(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import finding_scores
+        >>> from evalframe.replication import finding_scores
         >>> tests = pl.DataFrame(
         ...     {
         ...         "study_id": ["s1"] * 4,

@@ -39,7 +39,7 @@ def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import mean_pas
+        >>> from evalframe.replication import mean_pas
         >>> pl.DataFrame({"pas": [0.75, 0.0, None]}).select(mean_pas()).item()
         0.375
     """
@@ -68,7 +68,7 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pooled_pas
+        >>> from evalframe.replication import pooled_pas
         >>> tests = pl.DataFrame({"pas": [0.9, 0.1, 0.5], "n_eff": [10, 10, 80]})
         >>> tests.select(pooled_pas(weight="n_eff")).to_series().round(12).item()
         0.5
@@ -108,7 +108,7 @@ def concordance_correlation(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import concordance_correlation
+        >>> from evalframe.replication import concordance_correlation
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 2.0, 3.0]})
         >>> effects.select(concordance_correlation("human", "agent")).to_series().round(6).item()
         0.571429
@@ -135,7 +135,7 @@ def regression_slope(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import regression_slope
+        >>> from evalframe.replication import regression_slope
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
         >>> effects.select(regression_slope("human", "agent")).item()
         2.0
@@ -162,7 +162,7 @@ def regression_intercept(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import regression_intercept
+        >>> from evalframe.replication import regression_intercept
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
         >>> effects.select(regression_intercept("human", "agent")).item()
         1.0

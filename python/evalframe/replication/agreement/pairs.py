@@ -89,7 +89,7 @@ def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import p_null
+        >>> from evalframe.replication import p_null
         >>> pl.select(p_null(pl.lit(0.5), pl.lit(19))).to_series().round(6).item()
         0.028004
     """

@@ -49,7 +49,7 @@ def posterior(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import posterior
+        >>> from evalframe.replication import posterior
         >>> tests = pl.DataFrame({"bayes_factor": [0.1, 1.0, float("inf"), None]})
         >>> tests.select(posterior("bayes_factor", 10.0)).to_series().round(4).to_list()
         [0.5, 0.9091, 1.0, None]
@@ -89,7 +89,7 @@ def posterior_three_way(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import posterior_three_way
+        >>> from evalframe.replication import posterior_three_way
         >>> tests = pl.DataFrame({"bayes_factor": [1.0, 1.0], "direction": [1, 0]})
         >>> split = posterior_three_way("bayes_factor", "direction", 1.0)
         >>> tests.select(split).unnest("posterior").rows()
@@ -155,7 +155,7 @@ def human_prior_odds(is_null_finding: IntoExpr = "is_null_finding") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import human_prior_odds
+        >>> from evalframe.replication import human_prior_odds
         >>> pl.select(human_prior_odds(pl.lit(True))).item()
         0.1
     """

@@ -47,7 +47,7 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import human_ceiling
+        >>> from evalframe.replication import human_ceiling
         >>> pl.select(human_ceiling(pl.lit(0.9))).to_series().round(12).item()
         0.82
     """
@@ -73,7 +73,7 @@ def pas_ratio(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Exp
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pas_ratio
+        >>> from evalframe.replication import pas_ratio
         >>> tests = pl.DataFrame({"pas": [0.82, 0.5, 0.9], "pi_human": [0.9, 0.9, 0.5]})
         >>> tests.select(pas_ratio()).to_series().round(12).to_list()
         [1.0, 0.0, None]
@@ -106,7 +106,7 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pas_within_range
+        >>> from evalframe.replication import pas_within_range
         >>> tests = pl.DataFrame({"pas": [0.5, 0.95], "pi_human": [0.9, 0.9]})
         >>> tests.select(pas_within_range()).to_series().to_list()
         [0.5, 1.0]
@@ -142,7 +142,7 @@ def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> 
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import pas_above_chance
+        >>> from evalframe.replication import pas_above_chance
         >>> tests = pl.DataFrame({"pas": [0.8, 0.0], "pi_human": [0.9, 1.0]})
         >>> tests.select(pas_above_chance()).to_series().round(12).to_list()
         [0.75, -1.0]
@@ -182,7 +182,7 @@ def field_comparable_pas(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import field_comparable_pas
+        >>> from evalframe.replication import field_comparable_pas
         >>> tests = pl.DataFrame({"pas": [0.5, 0.5], "pi_human": [0.9, 0.9]})
         >>> tests = tests.with_columns(pi_agent=pl.Series([0.7, None]))
         >>> tests.select(field_comparable_pas()).to_series().to_list()

@@ -50,7 +50,7 @@ def domain(study_id: IntoExpr = "study_id") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import domain
+        >>> from evalframe.replication import domain
         >>> pl.select(domain(pl.lit("study_009"))).item()
         'Strategic'
     """
@@ -107,7 +107,7 @@ def study_scores(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import study_scores
+        >>> from evalframe.replication import study_scores
         >>> tests = pl.DataFrame(
         ...     {"study_id": ["s1"] * 3, "finding_id": ["F1", "F2", "F3"], "pas": [0.5, 0.5, 0.995]}
         ... )
@@ -156,7 +156,7 @@ def domain_scores(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import domain_scores
+        >>> from evalframe.replication import domain_scores
         >>> studies = pl.DataFrame(
         ...     {"study_id": ["s1", "s2", "s3"], "domain": ["a", "a", "b"], "pas": [0.5, 0.7, 0.4]}
         ... )
@@ -227,7 +227,7 @@ def model_scores(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.agreement import model_scores
+        >>> from evalframe.replication import model_scores
         >>> tests = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "b"],

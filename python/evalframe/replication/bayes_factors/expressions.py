@@ -41,7 +41,7 @@ _RETURNS = """    Returns:
 
 _IMPORTS = """\
 >>> import polars as pl
->>> from evalframe.replication.bayes_factors import {name}
+>>> from evalframe.replication import {name}
 """
 
 
@@ -97,7 +97,7 @@ def log_bayes_factor_t(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_t
+        >>> from evalframe.replication import log_bayes_factor_t
         >>> tests = pl.DataFrame({"t": [0.0, 1000.0], "n1": [20, 1_000_000]})
         >>> tests.select(log_bayes_factor_t("t", "n1").round(3)).to_series().to_list()
         [-1.459, 346565.955]
@@ -131,7 +131,7 @@ def log_bayes_factor_u(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_u
+        >>> from evalframe.replication import log_bayes_factor_u
         >>> tests = pl.DataFrame({"u": [120, 0], "n1": [20, 2000], "n2": [20, 2000]})
         >>> tests.select(log_bayes_factor_u("u", "n1", "n2").round(3)).to_series().to_list()
         [0.63, 1113.888]
@@ -174,7 +174,7 @@ def log_bayes_factor_r(r: IntoExpr, n: IntoExpr, *, kappa: float = STRETCHED_BET
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_r
+        >>> from evalframe.replication import log_bayes_factor_r
         >>> tests = pl.DataFrame({"r": [0.0, 0.9], "n": [30, 1000]})
         >>> tests.select(log_bayes_factor_r("r", "n").round(3)).to_series().to_list()
         [-1.483, 823.819]
@@ -216,7 +216,7 @@ def log_bayes_factor_f(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_f
+        >>> from evalframe.replication import log_bayes_factor_f
         >>> tests = pl.DataFrame({"f": [12.8, 9e3], "df1": 1, "df2": [78, 778], "n": [80, 780]})
         >>> tests.select(log_bayes_factor_f("f", "df1", "df2", "n").round(3)).to_series().to_list()
         [3.796, 979.174]
@@ -251,7 +251,7 @@ def log_bayes_factor_variance_ratio(f: IntoExpr, df1: IntoExpr, df2: IntoExpr) -
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_variance_ratio
+        >>> from evalframe.replication import log_bayes_factor_variance_ratio
         >>> tests = pl.DataFrame({"f": [0.2, 500.0], "df1": [10, 400], "df2": [15, 400]})
         >>> bounds = tests.select(log_bayes_factor_variance_ratio("f", "df1", "df2"))
         >>> bounds.to_series().round(3).to_list()
@@ -286,7 +286,7 @@ def log_bayes_factor_chi2(chi2: IntoExpr, df: IntoExpr, n: IntoExpr) -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_chi2
+        >>> from evalframe.replication import log_bayes_factor_chi2
         >>> tests = pl.DataFrame({"chi2": [7.88077, 2000.0], "df": [2, 1], "n": [27, 2500]})
         >>> tests.select(log_bayes_factor_chi2("chi2", "df", "n").round(3)).to_series().to_list()
         [0.645, 996.088]
@@ -314,7 +314,7 @@ def log_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_binomial
+        >>> from evalframe.replication import log_bayes_factor_binomial
         >>> tests = pl.DataFrame({"k": [7, 2000], "n": [7, 2000], "p0": [0.5, 0.5]})
         >>> tests.select(log_bayes_factor_binomial("k", "n", "p0").round(3)).to_series().to_list()
         [2.773, 1378.693]
@@ -346,7 +346,7 @@ def log_bayes_factor_bound(p: IntoExpr) -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_bound
+        >>> from evalframe.replication import log_bayes_factor_bound
         >>> tests = pl.DataFrame({"p": [0.5, 0.05, 1e-307]})
         >>> tests.select(log_bayes_factor_bound("p").round(3)).to_series().to_list()
         [0.0, 0.899, 699.333]
@@ -375,7 +375,7 @@ def log_bayes_factor_directional_bound(p: IntoExpr, agrees: IntoExpr) -> pl.Expr
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import log_bayes_factor_directional_bound
+        >>> from evalframe.replication import log_bayes_factor_directional_bound
         >>> tests = pl.DataFrame({"p": [0.5, 0.01, 0.01], "agrees": [True, True, False]})
         >>> bounds = tests.select(log_bayes_factor_directional_bound("p", "agrees"))
         >>> bounds.to_series().round(3).to_list()

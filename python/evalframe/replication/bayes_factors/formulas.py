@@ -152,7 +152,7 @@ def yates_chi_square(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import yates_chi_square
+        >>> from evalframe.replication import yates_chi_square
         >>> tables = pl.DataFrame({"a": [10, 0], "b": [20, 0], "c": [20, 3], "d": [10, 4]})
         >>> tables.select(yates_chi_square()).to_series().to_list()
         [5.4, 0.0]

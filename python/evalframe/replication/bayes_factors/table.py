@@ -108,7 +108,7 @@ def with_bayes_factors(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.bayes_factors import with_bayes_factors
+        >>> from evalframe.replication import with_bayes_factors
         >>> tests = pl.DataFrame(
         ...     {
         ...         "test_type": ["t-test", "anova", "binomial"],

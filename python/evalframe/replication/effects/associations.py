@@ -28,7 +28,7 @@ def fisher_z(r: IntoExpr = "r") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import fisher_z
+        >>> from evalframe.replication import fisher_z
         >>> pl.DataFrame({"r": [0.0, 0.5, 1.0]}).select(fisher_z().round(4)).to_series().to_list()
         [0.0, 0.5493, inf]
     """
@@ -51,7 +51,7 @@ def fisher_z_std_error(r: IntoExpr = "r", n: IntoExpr = "n") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import fisher_z_std_error
+        >>> from evalframe.replication import fisher_z_std_error
         >>> tests = pl.DataFrame({"r": [0.5, 0.5], "n": [19, 3]})
         >>> tests.select(fisher_z_std_error()).to_series().to_list()
         [0.25, None]
@@ -81,7 +81,7 @@ def log_odds_ratio(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import log_odds_ratio
+        >>> from evalframe.replication import log_odds_ratio
         >>> tables = pl.DataFrame({"a": [5, 3], "b": [5, 0], "c": [2, 0], "d": [2, 3]})
         >>> tables.select(log_odds_ratio().round(4)).to_series().to_list()
         [0.0, 3.8918]
@@ -108,7 +108,7 @@ def log_odds_ratio_std_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import log_odds_ratio_std_error
+        >>> from evalframe.replication import log_odds_ratio_std_error
         >>> table = pl.DataFrame({"a": [4], "b": [4], "c": [4], "d": [4]})
         >>> table.select(log_odds_ratio_std_error()).item()
         1.0
@@ -136,7 +136,7 @@ def rank_biserial(u: IntoExpr = "stat", n1: IntoExpr = "n1", n2: IntoExpr = "n2"
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import rank_biserial
+        >>> from evalframe.replication import rank_biserial
         >>> tests = pl.DataFrame({"stat": [25.0, 12.5, 0.0], "n1": [5, 5, 5], "n2": [5, 5, 5]})
         >>> tests.select(rank_biserial()).to_series().to_list()
         [1.0, 0.0, -1.0]
@@ -166,7 +166,7 @@ def rank_biserial_std_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import rank_biserial_std_error
+        >>> from evalframe.replication import rank_biserial_std_error
         >>> tests = pl.DataFrame({"rank_biserial": [0.0], "n1": [8], "n2": [8]})
         >>> tests.select(rank_biserial_std_error()).item()
         0.5

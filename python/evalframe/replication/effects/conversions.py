@@ -53,7 +53,7 @@ def effect_d(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import effect_d
+        >>> from evalframe.replication import effect_d
         >>> tests = pl.DataFrame({"test_type": ["anova", "binomial"], "effect_size": [0.3, 0.75]})
         >>> tests.select(effect_d()).to_series().to_list()
         [0.3, 1.0]
@@ -118,7 +118,7 @@ def effect_r(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import effect_r
+        >>> from evalframe.replication import effect_r
         >>> tests = pl.DataFrame({"test_type": ["t-test", "U test"], "effect_size": [1.5, 0.6]})
         >>> tests.select(effect_r()).to_series().to_list()
         [0.6, 0.6]

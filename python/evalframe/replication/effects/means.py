@@ -40,7 +40,7 @@ def cohens_d_t(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import cohens_d_t
+        >>> from evalframe.replication import cohens_d_t
         >>> tests = pl.DataFrame({"stat": [2.0, 2.0], "n1": [8, 16], "n2": [8, None]})
         >>> tests.select(cohens_d_t("stat", "n1", "n2")).to_series().to_list()
         [1.0, 0.5]
@@ -77,7 +77,7 @@ def cohens_d_f(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import cohens_d_f
+        >>> from evalframe.replication import cohens_d_f
         >>> tests = pl.DataFrame({"f": [4.0, 4.0, 4.0], "df1": [1, 1, 2], "direction": [1, -1, 1]})
         >>> of_groups = cohens_d_f("f", pl.lit(8), pl.lit(8), df1="df1", direction="direction")
         >>> tests.select(of_groups).to_series().to_list()
@@ -115,7 +115,7 @@ def cohens_d_std_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import cohens_d_std_error
+        >>> from evalframe.replication import cohens_d_std_error
         >>> tests = pl.DataFrame({"cohens_d": [0.0, 0.0], "n1": [8, 4], "n2": [8, None]})
         >>> tests.select(cohens_d_std_error(n2="n2")).to_series().to_list()
         [0.5, 0.5]

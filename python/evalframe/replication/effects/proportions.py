@@ -25,7 +25,7 @@ def proportion(k: IntoExpr = "k", n: IntoExpr = "n") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion
+        >>> from evalframe.replication import proportion
         >>> pl.DataFrame({"k": [3, 5], "n": [4, 4]}).select(proportion()).to_series().to_list()
         [0.75, None]
     """
@@ -48,7 +48,7 @@ def proportion_std_error(p: IntoExpr = "proportion", n: IntoExpr = "n") -> pl.Ex
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion_std_error
+        >>> from evalframe.replication import proportion_std_error
         >>> counts = pl.DataFrame({"proportion": [0.5, 1.0], "n": [25, 25]})
         >>> counts.select(proportion_std_error()).to_series().to_list()
         [0.1, 0.0]
@@ -68,7 +68,7 @@ def proportion_difference(p1: IntoExpr = "p1", p2: IntoExpr = "p2") -> pl.Expr:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion_difference
+        >>> from evalframe.replication import proportion_difference
         >>> shares = pl.DataFrame({"p1": [0.75], "p2": [0.5]})
         >>> shares.select(proportion_difference()).item()
         0.25
@@ -97,7 +97,7 @@ def proportion_difference_std_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import proportion_difference_std_error
+        >>> from evalframe.replication import proportion_difference_std_error
         >>> shares = pl.DataFrame({"p1": [0.5], "n1": [25], "p2": [1.0], "n2": [30]})
         >>> shares.select(proportion_difference_std_error()).item()
         0.1

@@ -57,7 +57,7 @@ def n_eff(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import n_eff
+        >>> from evalframe.replication import n_eff
         >>> tests = pl.DataFrame({"test_type": ["t-test", "anova"], "n1": [30, None], "n2": 40})
         >>> tests.select(n_eff("test_type", "n1", "n2", None)).to_series().to_list()
         [70.0, 1.0]

@@ -90,7 +90,7 @@ def with_effect_sizes(tests: Frame) -> pl.LazyFrame:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.effects import with_effect_sizes
+        >>> from evalframe.replication import with_effect_sizes
         >>> tests = pl.DataFrame(
         ...     {
         ...         "test_type": ["t-test", "binomial"],

@@ -5,8 +5,3 @@ of uniform draws by sums, products, quotients, square roots and comparisons, whi
 defines to the last bit, and statistics are rounded as papers do: the same seed gives the same
 tables on every machine.
 """
-
-from evalframe.replication.sample.responses import MODELS, sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_files, sample_tests
-
-__all__ = ["MODELS", "sample_designs", "sample_files", "sample_participants", "sample_tests"]

@@ -98,7 +98,7 @@ def model_differences(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.replication.uncertainty import model_differences
+        >>> from evalframe.replication import model_differences
         >>> studies = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 4 + ["b"] * 4,

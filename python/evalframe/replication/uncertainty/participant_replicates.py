@@ -11,8 +11,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.evaluation import named_cluster
-from evalframe.replication.participants import participant_statistics, resampled_statistics
-from evalframe.replication.participants.replicates import REPLICATE
+from evalframe.replication.participants.replicates import REPLICATE, resampled_statistics
+from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.uncertainty.clusters import ENTRY, numbers, with_entries, with_spreads
 from evalframe.replication.uncertainty.pipeline import SCORES
 from evalframe.resample import intervals

@@ -97,7 +97,7 @@ def participant_intervals(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.replication.uncertainty import participant_intervals
+        >>> from evalframe.replication import participant_intervals
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> responses = pl.DataFrame(
         ...     {
@@ -182,9 +182,9 @@ def random_alignment(
         HumanStudy-Bench (HEAD of February 2026), random alignment of 100 resamples.
 
     Examples:
-        >>> from evalframe.replication.sample import sample_designs, sample_participants
-        >>> from evalframe.replication.sample import sample_tests
-        >>> from evalframe.replication.uncertainty import random_alignment
+        >>> from evalframe.replication.sample.responses import sample_designs, sample_participants
+        >>> from evalframe.replication.sample.tests import sample_tests
+        >>> from evalframe.replication import random_alignment
         >>> result = random_alignment(
         ...     sample_participants(), sample_designs(), sample_tests(), n=20
         ... )

@@ -50,7 +50,7 @@ def bootstrap_moments(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.uncertainty import bootstrap_moments
+        >>> from evalframe.replication import bootstrap_moments
         >>> studies = pl.DataFrame({"pas": [0.2, 0.4, 0.6, 0.8]})
         >>> bootstrap_moments(studies, pl.col("pas").median()).select(
         ...     pl.col("mean", "std_error").round(2), "n_replicates"
@@ -117,7 +117,7 @@ def preferred_std_error(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.replication.uncertainty import preferred_std_error
+        >>> from evalframe.replication import preferred_std_error
         >>> studies = pl.DataFrame({"pas_std_error": [0.1, None], "score_se": [0.3, 0.2]})
         >>> studies.select(preferred_std_error(stored="score_se")).unnest(pl.all()).rows()
         [(0.1, 'bootstrap'), (0.2, 'stored')]

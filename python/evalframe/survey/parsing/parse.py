@@ -72,7 +72,7 @@ def parse(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.parsing import parse
+        >>> from evalframe.survey import parse
         >>> responses = pl.DataFrame(
         ...     {
         ...         "response": ["As in [1]: DISTRIBUTION: [60, 40]", "a) Yes: 55%\nb) No: 45%"],

@@ -132,7 +132,7 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
         MissingColumnsError: A column of the prompt table is missing.
 
     Example:
-        >>> from evalframe.survey.prompting import prompts
+        >>> from evalframe.survey import prompts
         >>> survey = pl.DataFrame(
         ...     {
         ...         "question_id": ["p", "q", "r"],

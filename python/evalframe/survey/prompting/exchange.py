@@ -68,7 +68,7 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
 
     Example:
         >>> import tempfile
-        >>> from evalframe.survey.prompting import prompts
+        >>> from evalframe.survey import prompts
         >>> survey = pl.DataFrame(
         ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         ... )
@@ -166,7 +166,7 @@ def read_responses(
             run to the same prompt, or two prompts of one id.
 
     Examples:
-        >>> from evalframe.survey.prompting import prompts
+        >>> from evalframe.survey import prompts
         >>> survey = pl.DataFrame(
         ...     {
         ...         "question_id": ["p", "q"],

@@ -29,7 +29,7 @@ class Curation:
         unknown: Ids in the votes that are not questions; they are ignored.
 
     Examples:
-        >>> from evalframe.survey.prompting import curate
+        >>> from evalframe.survey import curate
         >>> ranked = [["c", "b"], ["b", "z"]]
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=ranked)
         >>> votes.question_ids, votes.n_ranked, votes.unknown

@@ -17,7 +17,7 @@ from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
 from evalframe.replication import with_pas
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
-from evalframe.replication.effects import effect_d
+from evalframe.replication.effects.conversions import effect_d
 from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.effects.types import KINDS
 from evalframe.replication.numbers import number, number_if_present

@@ -11,17 +11,17 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.tables import lazy
-from evalframe.survey.leaderboards.context import run_points, slopes, stereotypes
-from evalframe.survey.leaderboards.disparity import category_gaps, largest_gaps, question_gaps
-from evalframe.survey.leaderboards.leaderboard import board, named_attributes
-from evalframe.survey.leaderboards.rows import CONTEXT, deviation, is_baseline, scored_rows
-from evalframe.survey.leaderboards.segments import run_scores, segments_of
+from evalframe.survey.boards.context import run_points, slopes, stereotypes
+from evalframe.survey.boards.disparity import category_gaps, largest_gaps, question_gaps
+from evalframe.survey.boards.leaderboard import board, named_attributes
+from evalframe.survey.boards.rows import CONTEXT, deviation, is_baseline, scored_rows
+from evalframe.survey.boards.segments import run_scores, segments_of
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
-    from evalframe.survey.leaderboards.rows import Rows
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
 
@@ -60,7 +60,7 @@ def consistency(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import consistency
+        >>> from evalframe.survey import consistency
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "b", "b", "c"],
@@ -129,7 +129,7 @@ def category_leaders(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import category_leaders
+        >>> from evalframe.survey import category_leaders
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "b", "a", "b"],
@@ -175,7 +175,7 @@ def segment_overview(scored: Frame, *, by: By = None, context: Context = "highes
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import segment_overview
+        >>> from evalframe.survey import segment_overview
         >>> scored = pl.DataFrame(
         ...     {"model": ["a", "b"], "segment_id": ["gender:male"] * 2, "score": [0.75, 0.5]}
         ... )
@@ -229,7 +229,7 @@ def attribute_breakdown(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import attribute_breakdown
+        >>> from evalframe.survey import attribute_breakdown
         >>> scored = pl.DataFrame(
         ...     {"model": ["a", "a"], "segment_id": ["s", "t"], "score": [0.5, 0.75]}
         ... )
@@ -314,7 +314,7 @@ def leaderboards(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import leaderboards
+        >>> from evalframe.survey import leaderboards
         >>> scored = pl.DataFrame(
         ...     {"model": ["a", "b"], "segment_id": ["country:peru"] * 2, "score": [0.5, 0.75]}
         ... )

@@ -10,14 +10,14 @@ import polars as pl
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.leaderboard import with_category
-from evalframe.survey.leaderboards.rows import CONTEXT, scored_rows
-from evalframe.survey.leaderboards.segments import run_scores
+from evalframe.survey.boards.leaderboard import with_category
+from evalframe.survey.boards.rows import CONTEXT, scored_rows
+from evalframe.survey.boards.segments import run_scores
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
-    from evalframe.survey.leaderboards.rows import Rows
+    from evalframe.survey.boards.rows import Rows
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 
@@ -61,7 +61,7 @@ def context_responsiveness(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import context_responsiveness
+        >>> from evalframe.survey import context_responsiveness
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 4,
@@ -130,7 +130,7 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import stereotype_score
+        >>> from evalframe.survey import stereotype_score
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a"],

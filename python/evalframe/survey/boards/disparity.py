@@ -8,9 +8,9 @@ import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
-from evalframe.survey.leaderboards.leaderboard import with_category
-from evalframe.survey.leaderboards.rows import is_baseline, scored_rows
-from evalframe.survey.leaderboards.segments import segments_of
+from evalframe.survey.boards.leaderboard import with_category
+from evalframe.survey.boards.rows import is_baseline, scored_rows
+from evalframe.survey.boards.segments import segments_of
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
-    from evalframe.survey.leaderboards.rows import Rows
 
 CONCERN = 0.10
 """Larger gaps are a concern."""
@@ -65,7 +65,7 @@ def disparity(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import disparity
+        >>> from evalframe.survey import disparity
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 3,
@@ -132,7 +132,7 @@ def model_disparity(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import model_disparity
+        >>> from evalframe.survey import model_disparity
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "b", "b"],
@@ -194,7 +194,7 @@ def question_disparity(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import question_disparity
+        >>> from evalframe.survey import question_disparity
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "a"],

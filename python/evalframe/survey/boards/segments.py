@@ -10,15 +10,15 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.survey import contexts
-from evalframe.survey.leaderboards.rows import CONTEXT, category_of, scored_rows
+from evalframe.survey.boards.rows import CONTEXT, category_of, scored_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
+    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
-    from evalframe.survey.leaderboards.rows import Rows
 
 RunsOf: TypeAlias = Literal["kept", "all"]
 
@@ -58,7 +58,7 @@ def segment_scores(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import segment_scores
+        >>> from evalframe.survey import segment_scores
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 4,

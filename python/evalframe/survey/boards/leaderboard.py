@@ -13,7 +13,7 @@ from evalframe.core.rules import check_choice
 from evalframe.core.special import ranks, settled
 from evalframe.core.tables import lazy
 from evalframe.evaluation import named_cluster
-from evalframe.survey.leaderboards.rows import (
+from evalframe.survey.boards.rows import (
     CLUSTER,
     MASS,
     SIZE,
@@ -22,14 +22,14 @@ from evalframe.survey.leaderboards.rows import (
     deviation,
     scored_rows,
 )
-from evalframe.survey.leaderboards.segments import N_ATTEMPTED, N_OK, parse_rate, segments_of
+from evalframe.survey.boards.segments import N_ATTEMPTED, N_OK, parse_rate, segments_of
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Frame
     from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
+    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
-    from evalframe.survey.leaderboards.rows import Rows
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
@@ -115,7 +115,7 @@ def leaderboard(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.survey.leaderboards import leaderboard
+        >>> from evalframe.survey import leaderboard
         >>> scored = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "a", "b", "b"],
@@ -164,7 +164,7 @@ def resampled_board(
     table = board(rows, segments, level, weighting, attributes)
     if resample is None:
         return table
-    from evalframe.survey.leaderboards.replicates import with_spread
+    from evalframe.survey.boards.replicates import with_spread
 
     detail = details(rows, segments, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
