@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalframe import replication as effects
 from evalframe.compat import humanstudy_bench
-from evalframe.replication import effects
 
 FUNCTIONS = {
     "t_to_d": lambda effects: {"": effects.cohens_d_t("t", "n1", "n2", independent="independent")},

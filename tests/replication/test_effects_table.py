@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe import replication as effects
 from evalframe.compat import humanstudy_bench
 from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.compat.humanstudy_bench.effects import kind_of_test as original_kind_of_test
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.replication import effects
 from evalframe.replication.effects.associations import log_odds_ratio, rank_biserial_std_error
 from evalframe.replication.effects.conversions import effect_d, effect_r
 from evalframe.replication.effects.kinds import kind_of_test
