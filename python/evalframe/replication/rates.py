@@ -42,7 +42,7 @@ def replicated(
         significance_level: 0.05 by default and if null. P-values must be below it.
 
     Returns:
-        Boolean, named `replicated`. Null if an input is null or NaN.
+        Boolean, named `replicated`. It is null if an input is null or NaN.
 
     References:
         HumanStudy-Bench (HEAD of February 2026); with the human p-value, its hub's variant.

@@ -97,8 +97,8 @@ def fit_temperature(
 ) -> Temperature | Grouped[Temperature]:
     """The temperature in [0.05, 10] with the smallest loss of three grids of 200 points.
 
-    Arguments and result are those of `evalframe.selective.fit_temperature`. Confidences are
-    clipped, and `correct` is cut to an integer.
+    Takes the arguments of `evalframe.selective.fit_temperature` and returns the same. Confidences
+    are clipped, and `correct` is cut to an integer.
 
     Examples:
         >>> import polars as pl
@@ -121,8 +121,8 @@ def train_verbalized(
 ) -> dict[str, Any]:
     """A temperature of stated confidence, as an artifact for `verbalized_calibrated`.
 
-    Arguments and result are those of `evalframe.selective.train_verbalized`; a `Run` brings its
-    provenance.
+    Takes the arguments of `evalframe.selective.train_verbalized` and returns the same. A `Run` also
+    supplies `provenance`.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train_verbalized
@@ -149,7 +149,8 @@ def train(
 ) -> dict[str, Any]:
     """Train a calibrator on the predicted items of a run, and return its artifact.
 
-    Arguments and result are those of `evalframe.selective.train`; a `Run` brings its provenance.
+    Takes the arguments of `evalframe.selective.train` and returns the same. A `Run` also supplies
+    `provenance`.
     The program's default replaces a missing signal, and a missing column.
 
     Examples:

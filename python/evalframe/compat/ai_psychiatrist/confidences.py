@@ -54,7 +54,7 @@ REQUIREMENTS = {
 def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Expr:
     """Confidence of each item by a named variant.
 
-    Arguments and errors are those of `evalframe.selective.confidence`.
+    Takes the arguments and raises the errors of `evalframe.selective.confidence`.
 
     Examples:
         >>> import polars as pl
@@ -71,7 +71,7 @@ def requirements(
 ) -> tuple[Requirement, ...]:
     """Columns that a variant reads, with the program's demands, which admit more values.
 
-    Arguments and errors are those of `evalframe.selective.requirements`.
+    Takes the arguments and raises the errors of `evalframe.selective.requirements`.
 
     Examples:
         >>> from evalframe.compat import ai_psychiatrist
@@ -90,7 +90,7 @@ def check_signals(
 ) -> None:
     """Check the signals that some variants need against the program's demands.
 
-    Arguments and errors are those of `evalframe.selective.check_signals`.
+    Takes the arguments and raises the errors of `evalframe.selective.check_signals`.
 
     Examples:
         >>> import polars as pl

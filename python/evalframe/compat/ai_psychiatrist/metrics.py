@@ -34,7 +34,7 @@ def expected_calibration_error(
 ) -> pl.Expr:
     """Expected calibration error of confidences clipped to [0, 1], 0.0 without items.
 
-    Arguments are those of `ef.expected_calibration_error`.
+    Takes the arguments of `ef.expected_calibration_error`.
 
     Examples:
         >>> import polars as pl
@@ -58,7 +58,7 @@ def negative_log_likelihood(
 ) -> MetricExpr:
     """Mean negative log-likelihood of confidences clipped to [0, 1].
 
-    Arguments are those of `ef.negative_log_likelihood`.
+    Takes the arguments of `ef.negative_log_likelihood`.
 
     Examples:
         >>> import polars as pl
@@ -80,7 +80,7 @@ def f1_score(
 ) -> pl.Expr:
     """Harmonic mean of precision and recall, null if no positive row is predicted positive.
 
-    Arguments are those of `ef.f1_score`.
+    Takes the arguments of `ef.f1_score`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -143,7 +143,8 @@ def item_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each item of each run, among evaluated participants.
 
-    Arguments and errors are those of `run_errors`; the first column of `item` gives the order.
+    Takes the arguments and raises the errors of `run_errors`. The first column of `item` sets the
+    order.
 
     Returns:
         by..., item..., then `mae` (null if the item is never predicted), `count` (predictions),
@@ -185,7 +186,7 @@ def subject_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each participant.
 
-    Arguments and errors are those of `run_errors`.
+    Takes the arguments and raises the errors of `run_errors`.
 
     Returns:
         by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`

@@ -153,7 +153,7 @@ def read_run(
     Only successful entries have items; `open_run` also lists who failed. A participant with several
     successful entries has all of them in the table, with a warning.
 
-    Arguments and errors are those of `open_run`.
+    Takes the arguments and raises the errors of `open_run`.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import read_run

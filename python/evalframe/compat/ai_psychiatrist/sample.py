@@ -16,7 +16,7 @@ def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
         seed: Seed of the items.
 
     Raises:
-        ParameterError: There is no participant, or the seed is negative.
+        ParameterError: `participants` is below 1, or `seed` is negative.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document

@@ -97,7 +97,7 @@ def encode_run(
 ) -> bytes:
     """The run document that `write_run` writes, as UTF-8 JSON.
 
-    Arguments and errors are those of `write_run`.
+    Takes the arguments and raises the errors of `write_run`.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document

@@ -96,7 +96,7 @@ def stereotypes(runs: Runs) -> pl.LazyFrame:
 def _points(runs: Runs) -> pl.LazyFrame:
     """Mean scores of runs with a known context; none if a group has one amount of context.
 
-    Runs without a score still count among the amounts.
+    The number of amounts includes runs without a score.
     """
     row = pl.col(ROW).filter(pl.col("score").is_not_null()).min()
     known = runs.rows.frame.filter(pl.col("context_count").is_not_null())

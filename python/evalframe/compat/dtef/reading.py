@@ -35,7 +35,7 @@ def read_survey(path: Sources) -> Survey:
     Raises:
         InputError: No such file, a table, damaged JSON, errors or conflicts (see `validate`), or
             two files of the same round.
-        ParameterError: `path` is neither a path nor a document.
+        ParameterError: `path` is not a path, a document or a list of these.
 
     References:
         dtef-app 52d79c0.

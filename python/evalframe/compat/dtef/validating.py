@@ -108,7 +108,7 @@ def validate(path: Sources) -> SurveyReport:
 
     Raises:
         InputError: No such file, a table, or damaged JSON.
-        ParameterError: `path` is neither a path nor a document.
+        ParameterError: `path` is not a path, a document or a list of these.
 
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}

@@ -172,7 +172,7 @@ def pas_three_way(human: ThreeWay = HUMAN, agent: ThreeWay = AGENT) -> pl.Expr:
 def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
     """`ef.replication.with_pas` by `pas` or `pas_three_way` here.
 
-    By default three-way for all rows if both sides have columns of three ways.
+    By default all rows use `pas_three_way` if both sides have its columns, else `pas`.
     """
     check_choice("ways", ways, Ways, optional=True)
     lazy = tables.lazy(tests)

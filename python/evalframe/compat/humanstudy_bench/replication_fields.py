@@ -66,7 +66,7 @@ _CELLS = ("a", "b", "c", "d")
 def replication_fields(tests: Frame) -> pl.LazyFrame:
     """Tests with p-values, directions, significance, effects, z-differences and consistencies.
 
-    Names and words are compared as they are written, and a missing expected direction is positive.
+    Names and words are compared case-sensitively. A missing expected direction means positive.
     `report_human` is read for p-values and sizes, not for the statistic (`stat_human` alone).
     Missing human p-values are guessed from it; agents' p-values are as in the table. Tests have two
     groups unless `independent_human` or `independent_agent` is false. Rank-biserial correlations

@@ -58,7 +58,7 @@ def z_difference(
         std_error_agent: Its standard error.
 
     Returns:
-        Float64, named `z_difference`. Null if an input is null or NaN.
+        Float64, named `z_difference`. It is null if an input is null or NaN.
 
     Examples:
         >>> import polars as pl

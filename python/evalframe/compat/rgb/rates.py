@@ -48,7 +48,7 @@ def correct_rate(
         weight: How often each row counts.
 
     Returns:
-        Float64 in [0, 1], 0 where no response flags an error, null without rows.
+        Float64 in [0, 1]: 0 if no response flags an error, null if there are no rows.
 
     References:
         RGB 65ec39e, `correct_rate` of its scores.

@@ -37,7 +37,7 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
         Documents by model and study, sorted.
 
     Raises:
-        ParameterError: The results were not computed from tests.
+        ParameterError: `results` has scores but no tests; make it with `result_tables`.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), evaluation results.
@@ -162,7 +162,7 @@ def detailed_stats(results: Results) -> pl.DataFrame:
         which test is whose.
 
     Raises:
-        ParameterError: The results were not computed from tests.
+        ParameterError: `results` has scores but no tests; make it with `result_tables`.
 
     Examples:
         >>> import polars as pl
@@ -191,7 +191,7 @@ def write_detailed_stats(results: Results, path: str | Path, *, overwrite: bool 
 
     Raises:
         OutputError: The file exists, or cannot be written.
-        ParameterError: The results were not computed from tests.
+        ParameterError: `results` has scores but no tests; make it with `result_tables`.
 
     Examples:
         >>> import tempfile

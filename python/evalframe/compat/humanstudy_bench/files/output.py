@@ -59,7 +59,7 @@ def write_results(
     Raises:
         OutputError: A file exists, or cannot be written.
         ParameterError: An argument is outside its domain, a model or study has a name that no
-            folder can have, or the results were not computed from tests.
+            folder can have, or `results` has scores but no tests.
 
     Examples:
         >>> import tempfile

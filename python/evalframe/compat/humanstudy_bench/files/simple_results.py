@@ -197,7 +197,7 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
         InputError: The file is missing or no JSON, an object repeats a key, a value has the wrong
             kind or is outside its domain (the message names file and place), a model has a study
             twice or without a name, or a finding of a study that it lacks.
-        ParameterError: The argument is neither a path nor a document.
+        ParameterError: The argument is not a path or a mapping.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), published results.

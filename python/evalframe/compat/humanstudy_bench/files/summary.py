@@ -55,7 +55,7 @@ def benchmark_summary(
         a study that ran for more than ten seconds (`elapsed_time` of `runs`) has no tokens.
 
     Raises:
-        ParameterError: Unknown version, or the results were not computed from tests.
+        ParameterError: Unknown version, or `results` has scores but no tests.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `benchmark_summary.json`.
