@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from benchmarks.measure import Figure, against
-from evalframe.compat.ai_psychiatrist import open_run, write_run
+from evalframe.compat.ai_psychiatrist import Run, open_run, write_run
 from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
 from evalframe.compat.ai_psychiatrist.evaluation import evaluate_runs
 from evalframe.compat.ai_psychiatrist.settings import RunSettings
@@ -19,11 +19,6 @@ from evalframe.selective.calibrators.maps import Temperature
 from evalframe.selective.confidences import confidence, select_variants
 from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.sample import sample_signals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.compat.ai_psychiatrist import Run
 
 MODE = "few_shot"
 CALIBRATION = Temperature(2.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,6 @@ from evalframe.survey.inference.context import context_test
 from evalframe.survey.inference.means import mean_intervals
 from evalframe.survey.inference.respondents import respondent_intervals
 from evalframe.survey.inference.sign_flips import sign_flip_test
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PERMUTATIONS_AT_MOST = 0.5
 """A fifth of what the original takes for 1,000 permutations of one round."""

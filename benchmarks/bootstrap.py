@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,6 @@ import evalframe as ef
 from benchmarks import data
 from benchmarks.measure import Figure, against
 from evalframe.core.segments import lower_hull
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Floats = npt.NDArray[np.float64]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 import evalframe as ef
 from benchmarks.measure import Figure, against
+from evalframe.core.typing import IntoExpr
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.maps import Temperature
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 _NEARLY = 1e-6
 _TEMPERATURE = 1.7

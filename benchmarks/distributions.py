@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,9 +15,6 @@ from evalframe.survey.scoring import score
 from evalframe.survey.similarity.distances import earth_mover_similarity
 from evalframe.survey.similarity.divergences import jensen_shannon_similarity
 from evalframe.survey.similarity.registry import similarity_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PAIRS = 10_000_000
 

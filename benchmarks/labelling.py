@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +16,8 @@ from benchmarks.measure import Figure, against, memory
 from evalframe.rag.sample.responses import sample_responses
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.rag.labels import Mode
+
 
 _AT_MOST = 6.5 / 8
 """An eighth of what the original takes for a million answers."""

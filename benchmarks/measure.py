@@ -6,11 +6,9 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Any
 
 _HEAD = ("figure", "measured", "limit", "measured", "ratio", "target", "holds")
 _WIDTHS = (66, 9, 38, 9, 7, 13, 5)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,10 +13,6 @@ import polars as pl
 from benchmarks.measure import Figure, against
 from evalframe import survey
 from evalframe.compat import dtef
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _AT_MOST = 1.84 / 3
 """A third of what the original takes for a million responses."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,9 +15,6 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure, against
 from evalframe.compat import rgb
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _DOCUMENTS, _WORDS = 5, 150
 """What a record holds: passages of some 900 characters."""

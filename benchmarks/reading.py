@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import against, peak_mebibytes
+from benchmarks.measure import Figure, against, peak_mebibytes
 from evalframe.compat.ai_psychiatrist import read_run, write_run
 from evalframe.selective.signals import SIGNALS
 from evalframe.selective.total_score import ITEM_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.measure import Figure
 
 _IMPORTS = "import json, pathlib; from evalframe.compat.ai_psychiatrist import read_run"
 _OURS = "{imports}; read_run({path!r}, mode='few_shot')"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,10 +12,6 @@ import polars as pl
 from benchmarks.measure import Figure, against
 from evalframe.compat import rgb
 from evalframe.rag.documents.selecting import select_documents
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _AT_MOST = 5.0
 """Seconds for a million instances."""

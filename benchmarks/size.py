@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,6 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure, in_process
 from evalframe.jobs.cli import cli
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _GROUPS = 200
 _LEVELS = 10_000

@@ -8,6 +8,7 @@ no two of them alike.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -19,17 +20,15 @@ from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
 from evalframe.core.state_tables import read_states
 from evalframe.resample.contraction import Contraction
-from evalframe.resample.draws import GROUPS, groups_left_out, left_out, pools
+from evalframe.resample.draws import GROUPS, Weights, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
 from evalframe.resample.uncertainty import flattened, number_groups, replicates
 from evalframe.survey.boards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.resample.draws import Weights
     from evalframe.resample.methods import Interval, Method
+
 
 LEVEL = 0.95
 DRAWS = 1_000

@@ -7,6 +7,7 @@ is that of an endless number of clusters, in closed form.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,8 +17,6 @@ import polars as pl
 import evalframe as ef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import numpy.typing as npt
 
     Ints: TypeAlias = npt.NDArray[np.int64]

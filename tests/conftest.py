@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from evalframe.core.metric import registered
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 registered()  # loads all metrics for the tests over the registry
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import evalframe
 from differences import rag, replication, selective, survey
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIGURES = {
     (family.__name__.rpartition(".")[2], where): compute

@@ -11,8 +11,8 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -22,9 +22,6 @@ import evalframe as ef
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.cli import cli
 from evalframe.testing.laws import check_laws
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MODULE = '''
 import evalframe as ef

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -11,13 +12,12 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-from evalframe.evaluation import AnyMetric, By, as_exprs, clustered, named_cluster
+from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.evaluation import AnyMetric, as_exprs, clustered, named_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.resample.methods import Bootstrap, Method
+
 
 Test: TypeAlias = Literal["bootstrap", "permutation"]
 Correction: TypeAlias = Literal["holm", "bonferroni", "none"]

@@ -13,14 +13,13 @@ from evalframe.core.frames import like_input
 from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-from evalframe.core.typing import Frame, IntoExpr
+from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:
     from evalframe.core.states import Plan, States
     from evalframe.resample.methods import Method
 
 AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
-By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
 
 
 @like_input

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from evalframe.survey.sample import sample_responses as sample_answers
 from evalframe.survey.sample import sample_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.core.contract import Contract
 
 

@@ -8,13 +8,13 @@ import datetime
 import decimal
 import json
 import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterator
 
     Document = Callable[[bytes, random.Random], bytes]
     Table = Callable[[pl.DataFrame, random.Random], pl.DataFrame]

@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import EvalframeError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 N = int(os.environ.get("EVALFRAME_ABUSE", "500"))
 SEED = int(os.environ.get("EVALFRAME_ABUSE_SEED", "0"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,9 +16,6 @@ from evalframe import rag
 from evalframe.compat import rgb
 from evalframe.rag.sample.questions import sample_instances, sample_instances_int
 from evalframe.rag.sample.responses import sample_responses
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _lines(data: bytes) -> list[Any]:

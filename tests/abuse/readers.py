@@ -7,15 +7,14 @@ document is none of its kind, and the reader must refuse it. A reader may refuse
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from abuse.mutations import TEXT, VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     import polars as pl
 
     from abuse.mutations import Document

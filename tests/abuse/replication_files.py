@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from abuse.readers import Reader
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.replication.sample.tests import sample_tests
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @functools.cache

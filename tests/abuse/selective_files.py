@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -12,11 +14,6 @@ from abuse.readers import Reader
 from evalframe import selective
 from evalframe.compat.ai_psychiatrist import open_run, sample_document
 from evalframe.selective import total_score
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 _SIGNALS = ["token_msp", "llm_evidence_count"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,13 +16,10 @@ from polars import selectors
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from abuse.contracts import CONTRACTS
+from abuse.contracts import CONTRACTS, Table
 from abuse.mutations import HARMFUL, HARMLESS, objects
 from abuse.outcomes import SEED, N, outcome
 from evalframe.selective import items_contract
-
-if TYPE_CHECKING:
-    from abuse.contracts import Table
 
 EVERY = int(os.environ.get("EVALFRAME_ABUSE_EVERY", "50"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,9 +15,8 @@ from abuse.mutations import DEEP, VALUES, value_replaced
 from abuse.outcomes import SEED, N, difference, outcome
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from abuse.readers import Reader
+
 
 FAMILIES = (selective_files, rag_files, survey_files, replication_files)
 READERS = {name: reader for family in FAMILIES for name, reader in family.READERS.items()}

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import evalframe as ef
 from differences.records import parquet
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @functools.cache

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 import evalframe as ef
 from differences.records import parquet, rank_changes
 from evalframe.compat import ai_psychiatrist
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OF_ANSWERS = (
     "trapezoid_predicted",

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 import evalframe as ef
 from differences.records import parquet
 from evalframe.compat import dtef
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @functools.cache

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,10 +10,6 @@ from click.testing import CliRunner, Result
 
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

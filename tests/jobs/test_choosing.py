@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -11,9 +12,6 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.jobs.outputs import read_provenance
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 METRICS = ("--metrics", "coverage,aurc,selective_risk")
 

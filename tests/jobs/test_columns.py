@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.selective.sample import sample_signals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @pytest.fixture

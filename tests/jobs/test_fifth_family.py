@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import polars as pl
 import pytest
@@ -18,9 +19,6 @@ from evalframe.jobs.flags import Flag
 from evalframe.jobs.inputs import open_records
 from evalframe.jobs.outputs import provenance
 from evalframe.jobs.settings import TableJob
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class CountsJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="counts"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,6 @@ from evalframe.jobs.parsing import load, parse
 from evalframe.jobs.selective.job import Loss
 from evalframe.jobs.settings import Bootstrap
 from evalframe.resample import methods
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MINIMAL = {"family": "selective", "items": ["items.parquet"]}
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,9 +13,8 @@ from evalframe.jobs.parsing import parse as parse_job
 from evalframe.jobs.selective.metrics import parse, resolve
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evalframe.core.metric import Bound
+
 
 ROLES = {"prediction": "answer", "loss": "wrong", "confidence": "token_msp"}
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,9 +11,6 @@ from polars.testing import assert_frame_equal
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
 from evalframe.jobs.outputs import check_output, read_provenance, write_result
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TABLE = pl.DataFrame({"metric": ["aurc", "augrc"], "estimate": [0.1, None]})
 

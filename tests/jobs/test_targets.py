@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,9 +16,6 @@ from evalframe.rag.sample.responses import sample_responses
 from evalframe.replication.sample.tests import sample_tests
 from evalframe.survey.sample import sample_responses as sample_answers
 from evalframe.survey.sample import sample_survey
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMANDS: dict[str, tuple[dict[str, pl.DataFrame], list[str], tuple[str, ...]]] = {
     "rag": ({"items": sample_responses(questions=3)}, [], RAG_TABLES),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -14,9 +14,6 @@ from evalframe.replication.contract import (
     responses_contract,
 )
 from replication.participant_data import design_of, responses_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = {"model": "m", "study_id": "s1", "sub_study_id": "a", "finding_id": "F1", "test_id": "t"}
 T = {"stat_human": 2.0, "n1_human": 20, "n2_human": 20}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -20,9 +20,6 @@ from evalframe.survey.prompting.configurations import blueprints
 from evalframe.survey.prompting.exchange import read_responses, write_prompts
 from evalframe.survey.prompting.prompts import prompts
 from survey.test_prompting import document
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SURVEY = read_survey(document(("gender:male", 50, "pqrs"), ("few", 20, "pr")))
 

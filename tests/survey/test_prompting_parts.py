@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,9 +15,6 @@ from evalframe.survey.prompting.configurations import config_id
 from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.prompting.selection import curate, seeded_sample, shuffled
 from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture

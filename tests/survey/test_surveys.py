@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -19,10 +21,6 @@ from evalframe.survey.surveys.segments import (
     slug,
 )
 from evalframe.survey.surveys.tables import as_distributions, as_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def test_ids_of_segments(golden: Callable[[str], Any]) -> None:

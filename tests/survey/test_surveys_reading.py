@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,9 +12,6 @@ from evalframe.core.errors import ContractError, InputError, ParameterError
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.reading import read_survey
 from evalframe.survey.surveys.tables import as_distributions
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONG = pl.DataFrame(
     {

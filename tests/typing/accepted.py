@@ -5,16 +5,14 @@ It is only type-checked, never run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist, rgb
 from evalframe.testing.laws import check_laws
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 items: pl.DataFrame = pl.read_parquet("data/items.parquet")
 scan: pl.LazyFrame = pl.scan_parquet("data/items.parquet")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -19,13 +20,9 @@ from evalframe.core.errors import (
 )
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
+from evalframe.core.typing import Frame, IntoExpr
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-
-    Source: TypeAlias = Frame | str | Path
+Source: TypeAlias = Frame | str | Path
 
 _PROMPT, _RUN, _RESPONSE, _MODEL = ":prompt", ":run", "response", "model"
 

@@ -8,20 +8,19 @@ rows together, in memory that depends on the number of cells alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe.core.state import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
     import numpy.typing as npt
 
     from evalframe.core.segments import Floats, Ints
+
 
 _FEW, _PER_ROW = 1 << 23, 16
 """Cells of a table, at most: in all, and for each of the rows that are tried first."""

@@ -8,9 +8,10 @@ a table that fails is read again, for the first offending rows.
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 from polars import selectors
@@ -18,11 +19,7 @@ from polars import selectors
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.kinds import Kind, misfit, unlike
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evalframe.core.typing import Frame
+from evalframe.core.typing import Frame
 
 ROW, BROKEN_RULES = "row", "broken_rules"
 """The two columns that quarantined rows get."""

@@ -11,6 +11,7 @@ import math
 import re
 import string
 import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from evalframe.core.errors import ParameterError, did_you_mean
@@ -18,9 +19,8 @@ from evalframe.core.state import WEIGHT
 from evalframe.core.typing import Direction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     from evalframe.core.metric import Metric
+
 
 _WEIGHT = "How often each row counts; null, negative and infinite weights are missing."
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import sys
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from evalframe.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
 _LONGEST = 300
 _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")

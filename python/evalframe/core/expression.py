@@ -7,6 +7,7 @@ one whole-column kernel call sorts and serves all groups at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,9 +16,8 @@ from evalframe.core import kernel
 from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.core.segments import Floats, Ints
+
 
 _OWNER = ":owner"
 

@@ -12,17 +12,14 @@ import os
 import secrets
 import shutil
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import TYPE_CHECKING
 
 from evalframe.core.errors import OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _DESCRIPTORS = Path("/proc/self/fd")  # the open files of this process on Linux, with names or not
 _MOST_DESCRIPTORS = 200  # a process often has 1,024 and needs some for its work

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from evalframe.core.typing import Frame
+from evalframe.core.typing import Frame
 
 P = ParamSpec("P")
 

@@ -7,18 +7,16 @@ bootstrap (replicates times groups): they differ only in what a segment is.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
+from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis, First
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.state import First
 
 
 _SPLIT = 2.0**27 + 1.0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
+from typing import Any, ParamSpec, Protocol, cast
 
 import polars as pl
 
@@ -20,13 +21,8 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
 from evalframe.core.rows import as_expr, spread_literals
 from evalframe.core.soundness import check, complete
-from evalframe.core.state import WEIGHT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evalframe.core.state import State
-    from evalframe.core.typing import Direction, IntoExpr
+from evalframe.core.state import WEIGHT, State
+from evalframe.core.typing import Direction, IntoExpr
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 
 def as_expr(column: IntoExpr) -> pl.Expr:

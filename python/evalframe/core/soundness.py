@@ -7,8 +7,9 @@ value in every group, shard and resample.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -27,9 +28,6 @@ from evalframe.core.state import (
     State,
     Totals,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
 
 
 def check(name: str, state: Any, roles: Collection[str]) -> None:

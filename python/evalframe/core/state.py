@@ -14,15 +14,12 @@ Terms of an axis are elementwise expressions over four views of each sum:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 OWN, BEFORE, TOTAL = ":own", ":before", ":total"
 LEVEL = ":level"

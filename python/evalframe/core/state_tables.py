@@ -12,7 +12,8 @@ turned it into strings, each row has the description, as states of version 2 did
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -23,11 +24,7 @@ from evalframe.core.metric import Bound, lookup
 from evalframe.core.state import LEVEL, WEIGHT
 from evalframe.core.states import CLUSTER, Block, States, Use
 from evalframe.core.tables import Keys
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
+from evalframe.core.typing import Frame
 
 BLOCK = ":block"
 _VERSION = 3

@@ -15,6 +15,7 @@ those of all blocks in one pass.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
@@ -22,15 +23,13 @@ import polars as pl
 
 from evalframe.core import cells, kernel
 from evalframe.core.cells import Sums
-from evalframe.core.state import LEVEL, N_MISSING, N, Totals
+from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
 from evalframe.core.tables import Keys, starts_of_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.state import Axis, State
+
 
 Plan: TypeAlias = Literal["auto", "sorted", "levels"]
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,11 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
 from evalframe.core.rows import as_expr, columns_read, is_row_level
 from evalframe.core.state import WEIGHT
+from evalframe.core.typing import Frame, IntoExpr
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from evalframe.core.segments import Ints
-    from evalframe.core.typing import Frame, IntoExpr
+
 
 RESULT = {
     "metric": pl.String(),

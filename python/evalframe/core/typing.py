@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
 IntoExpr: TypeAlias = str | pl.Expr
 """A column name or an expression."""
+
+By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
+"""Group keys."""
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
 

@@ -6,16 +6,12 @@ as `risk_at(0.5)`, which returns a `preset` metric.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, cast
+from collections.abc import Mapping
+from typing import Any, ParamSpec, Protocol, cast
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import MetricExpr, function_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.metric import MetricFunction
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.metric import MetricExpr, MetricFunction, function_of
+from evalframe.core.typing import IntoExpr
 
 P = ParamSpec("P")
 

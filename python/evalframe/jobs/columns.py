@@ -8,6 +8,7 @@ column of this name. Readers of the tables need not know.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,9 +21,8 @@ from evalframe.core.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
     import polars as pl
+
 
 Columns: TypeAlias = "Mapping[str, Sequence[str]]"
 """For each role the columns that play it; several where tables have different names for it."""

@@ -7,16 +7,14 @@ import shutil
 import signal
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from evalframe.core.errors import Argument, EvalframeError, OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _LONGEST = 5_000
 """Characters of a message."""

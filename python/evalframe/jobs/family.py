@@ -7,6 +7,7 @@ loads no Polars.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -17,13 +18,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from evalframe.core.errors import UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
     import click
     import polars as pl
 
     from evalframe.core.contract import Report
     from evalframe.jobs.settings import TableJob
+
 
 FAMILIES = ("selective", "rag", "survey", "replication")
 

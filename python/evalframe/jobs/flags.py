@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import click
 import msgspec
 from msgspec import NODEFAULT
 from msgspec.structs import fields
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 class Flag(NamedTuple):

@@ -13,18 +13,16 @@ import importlib
 import importlib.util
 import re
 import sys
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError, did_you_mean
-from evalframe.core.metric import Metric
+from evalframe.core.metric import Metric, MetricFunction
 
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
     from types import ModuleType
 
-    from evalframe.core.metric import MetricFunction
 
 _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*:[A-Za-z]\w*", re.ASCII)
 

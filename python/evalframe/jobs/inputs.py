@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -12,16 +13,13 @@ import polars as pl
 
 from evalframe.core.documents import check_parquet, decoded
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.jobs.columns import texts_of, with_roles
+from evalframe.jobs.columns import Columns, texts_of, with_roles
 from evalframe.jobs.paths import File, find, reading, refuse_documents, refuse_inputs
-from evalframe.jobs.readers import READERS
+from evalframe.jobs.readers import READERS, Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from evalframe.jobs.columns import Columns
-    from evalframe.jobs.readers import Reader
     from evalframe.jobs.settings import TableJob
+
 
 _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
 _ARROW = partial(pl.scan_ipc, glob=False)

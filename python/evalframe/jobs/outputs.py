@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,10 +19,9 @@ from evalframe.core.files import check_replaceable, check_within, replacing, rep
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from evalframe.core.metric import MetricExpr
     from evalframe.jobs.settings import OnInvalid, TableJob
+
 
 SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".md")
 METADATA_KEY = "evalframe"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tomllib
 import types
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from msgspec import NODEFAULT
@@ -13,9 +15,6 @@ from evalframe.jobs.family import FAMILIES, family
 from evalframe.jobs.flags import fields_of, is_struct, members
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from evalframe.jobs.settings import TableJob
 
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
 
 from evalframe.core.errors import InputError, OutputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 

@@ -6,16 +6,15 @@ the columns satisfy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import InputError
 from evalframe.jobs.family import Lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from evalframe.core import readers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ import msgspec
 from evalframe.core.files import check_within, together
 from evalframe.jobs.columns import check_columns, naming_columns
 from evalframe.jobs.console import refuse_silence, say, terminal_width
-from evalframe.jobs.family import Place, family_of
+from evalframe.jobs.family import Family, Outcome, Place, family_of
 from evalframe.jobs.outputs import (
+    Target,
     check_holds,
     check_targets,
     path_of,
@@ -23,10 +25,6 @@ from evalframe.jobs.outputs import (
 from evalframe.jobs.readers import reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from evalframe.jobs.family import Family, Outcome
-    from evalframe.jobs.outputs import Target
     from evalframe.jobs.settings import TableJob
     from evalframe.resample.methods import Progress
 

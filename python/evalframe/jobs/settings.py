@@ -10,13 +10,13 @@ import msgspec
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import Flag
 from evalframe.jobs.readers import READERS
-from evalframe.resample.methods import Draws, Interval
+from evalframe.resample.methods import Draws, Interval, Progress
 
 if TYPE_CHECKING:
     import polars as pl
 
     import evalframe as ef
-    from evalframe.resample.methods import Progress
+
 
 OnInvalid: TypeAlias = Literal["raise", "quarantine"]
 Rules: TypeAlias = Literal["documented", "reference"]

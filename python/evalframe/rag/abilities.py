@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -9,17 +10,15 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.rag.counting import rates
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
 from evalframe.rag.outcomes import Dropped, narrowed, with_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
+
 
 Ability: TypeAlias = Literal[
     "noise_robustness",

@@ -7,18 +7,15 @@ declared to be aliases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 OnInvalid: TypeAlias = Literal["raise", "null"]
 FlatAnswers: TypeAlias = Literal["parts", "aliases"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,9 +11,8 @@ from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.rag.answers import aliases, answer_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.kinds import Kind
+
 
 ANSWERS: tuple[Kind, ...] = ("string", "texts", "groups")
 """Kinds of a column of answers."""

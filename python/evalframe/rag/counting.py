@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -11,6 +12,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.special import wilson
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import cluster_of
 from evalframe.rag import outcomes
 from evalframe.rag.metrics import (
@@ -23,17 +25,13 @@ from evalframe.rag.metrics import (
     judge_rejection_rate,
     rejection_rate,
 )
-from evalframe.rag.outcomes import DROPPED, narrowed, with_outcomes
+from evalframe.rag.outcomes import DROPPED, Dropped, narrowed, with_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from evalframe.core.metric import Bound, MetricExpr
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.rag.outcomes import Dropped
     from evalframe.resample.methods import Method
+
 
 Intervals: TypeAlias = Literal["wilson"]
 

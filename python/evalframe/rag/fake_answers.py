@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -11,9 +12,6 @@ from evalframe.rag.lenient.normalising import not_ascii
 from evalframe.rag.matching import UNKNOWN, Groups, changed, contains, expanded, holds, once_each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
     from evalframe.core.segments import Bools, Ints
     from evalframe.rag.matching import Codes
 

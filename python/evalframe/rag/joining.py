@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 from polars import selectors
@@ -11,13 +11,8 @@ from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import By, Frame
 from evalframe.rag.outcomes import not_missed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
 
 ATTACHED = ("answers", "query", "fake_answers")
 """Columns that responses get by default."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -11,17 +12,12 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.rag.answers import FlatAnswers, answers_from_text, lists_as_groups
-from evalframe.rag.languages import Phrases
+from evalframe.rag.languages import Language, Phrases
 from evalframe.rag.lenient.aliases import ANSWER_RULES, Leniency
 from evalframe.rag.lenient.labels import REASONS, lenient_labels
 from evalframe.rag.strict import strict_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.rag.languages import Language
 
 Mode: TypeAlias = Literal["strict", "lenient"]
 

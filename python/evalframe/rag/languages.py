@@ -6,15 +6,12 @@ English and Chinese are files in the same format as a language of the user.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PHRASES = ("rejections", "errors", "inability", "absence", "other_errors", "negations")
 _REQUIRED = ("rejections", "errors")

@@ -6,18 +6,13 @@ never wrong; `evalframe.rag.rates(dropped="wrong")` counts it as a failure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
-from evalframe.core.state import State, ratio
+from evalframe.core.state import State, Totals, ratio
+from evalframe.core.typing import Role
 from evalframe.rag import outcomes
-
-if TYPE_CHECKING:
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Role
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))

@@ -6,16 +6,14 @@ with a -1 among others is a rejection.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import columns_read
 from evalframe.core.rules import check_choice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 Dropped: TypeAlias = Literal["excluded", "wrong"]
 

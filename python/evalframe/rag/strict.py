@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,8 +12,6 @@ from evalframe.rag.fake_answers import fake_answer_hits
 from evalframe.rag.matching import UNKNOWN, Groups, contains, holds, labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.rag.languages import Phrases
     from evalframe.rag.matching import Codes
 

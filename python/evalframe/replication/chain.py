@@ -5,12 +5,14 @@ The chain is computed in one go by `with_evidence`, and anew per draw by `partic
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.replication.agreement.alignment import with_pas, with_posteriors
+from evalframe.core.typing import IntoExpr
+from evalframe.replication.agreement.alignment import Posteriors, with_pas, with_posteriors
 from evalframe.replication.agreement.directions import agents_where_humans_tell, with_directions
 from evalframe.replication.agreement.ecs import ecs
 from evalframe.replication.agreement.posteriors import WAYS, posteriors_of
@@ -18,14 +20,7 @@ from evalframe.replication.agreement.studies import domain_scores, model_scores,
 from evalframe.replication.bayes_factors.table import with_bayes_factors
 from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.effects.table import with_effect_sizes
-from evalframe.replication.effects.types import SIDES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evalframe.core.typing import IntoExpr
-    from evalframe.replication.agreement.alignment import Posteriors
-    from evalframe.replication.effects.types import Side
+from evalframe.replication.effects.types import SIDES, Side
 
 Level: TypeAlias = Literal["model", "domain", "study"]
 

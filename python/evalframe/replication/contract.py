@@ -5,9 +5,9 @@ Only columns of the table are checked; null and NaN are missing values and break
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.replication.agreement.directions import both_sides_rule
 from evalframe.replication.bayes_factors.kinds import ROLES, arguments, possible_tests
 from evalframe.replication.effects.kinds import (
@@ -28,11 +29,6 @@ from evalframe.replication.effects.kinds import (
     usual_names,
 )
 from evalframe.replication.effects.types import SIDES, Side
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from evalframe.core.typing import Frame
 
 KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
 """Columns that identify a test."""

@@ -6,28 +6,22 @@ present stay, and missing ones are computed from the level before.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
 
 import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
-from evalframe.replication.agreement.alignment import AGENT, HUMAN
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.replication.agreement.alignment import AGENT, HUMAN, MissingAgent
 from evalframe.replication.agreement.directions import check_both_sides
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers
 from evalframe.replication.chain import GIVEN, Chain
 from evalframe.replication.effects.kinds import STATISTICS, needs_type
-from evalframe.replication.effects.types import SIDES
+from evalframe.replication.effects.types import SIDES, Side
 from evalframe.replication.numbers import number_if_present
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.agreement.alignment import MissingAgent
-    from evalframe.replication.effects.types import Side
 
 _THREE_WAY = {"human": HUMAN, "agent": AGENT}
 _TYPE, _IS_TWO_WAY = ":test_type", ":is_two_way"

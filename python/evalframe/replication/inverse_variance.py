@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.shares import possible_share
 from evalframe.replication.numbers import finite, raw_number
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 _LEAST = 1e-10
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -9,12 +10,10 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
 
     Kernel: TypeAlias = Callable[..., Floats]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 from polars import selectors
 
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.numbers import finite
 from evalframe.replication.tails import (
@@ -21,9 +21,6 @@ from evalframe.replication.tails import (
     normal_p_value,
     t_p_value,
 )
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 _UPWARD = ("positive", "greater", ">")
 _DOWNWARD = ("negative", "less", "<")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -10,12 +10,9 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
 
 RateLevel: TypeAlias = Literal["finding", "study", "model"]
 FindingKey: TypeAlias = Literal["composite", "finding_id"]

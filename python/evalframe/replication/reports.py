@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.rates import level_of
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 
 def reported_p_value(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,9 +11,8 @@ import polars as pl
 from evalframe.replication.numbers import over_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.core.segments import Floats
+
 
 GREATER, LESS, TWO_SIDED = 1, -1, 0
 """Sides of the alternative, in a column."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evalframe.core.typing import Frame
+from evalframe.core.typing import Frame
 
 _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.typing import Frame
 from evalframe.report.table import (
     Column,
     as_markdown,
@@ -17,11 +19,7 @@ from evalframe.report.table import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import polars as pl
-
-    from evalframe.core.typing import Frame
 
 
 LINES = 60

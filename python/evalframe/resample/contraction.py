@@ -17,6 +17,7 @@ give all values at once, B x G x levels numbers at a time: chunks of replicates 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +26,13 @@ import polars as pl
 
 from evalframe.core import kernel, segments
 from evalframe.core.errors import ParameterError
-from evalframe.core.state import LEVEL, N_MISSING, N
-from evalframe.core.states import CLUSTER
+from evalframe.core.state import LEVEL, N_MISSING, Axis, N
+from evalframe.core.states import CLUSTER, Block, States
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.state import Axis
-    from evalframe.core.states import Block, States
     from evalframe.resample.draws import Chunk
+
 
 GROUP = ":group"
 

@@ -7,6 +7,7 @@ computed once. Weights come in chunks of replicates by clusters, to bound memory
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -20,11 +21,10 @@ from evalframe.resample.intervals import INTERVALS
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from evalframe.core.segments import Bools, Floats, Ints
 
-    Hashes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
+
+Hashes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
 
 Chunk: TypeAlias = "Floats | Bumped"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,11 +17,10 @@ from evalframe.resample.ranks import RANKS, rank_limits
 from evalframe.resample.uncertainty import estimated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
+
 
 SPREAD = intervals.Spread._fields
 """What is told of the uncertainty of each score."""

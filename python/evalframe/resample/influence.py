@@ -12,6 +12,7 @@ as the values. At a kink or a jump they are undefined.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,14 +21,12 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.core.kernel import Views
-from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL
+from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from evalframe.core.segments import Bools, Floats, Ints
-    from evalframe.core.state import Axis
     from evalframe.resample.contraction import Contraction, Levels
+
 
 _STEPS = (2.0**-12, 2.0**-24)
 """Of the sums: the first is the more exact, the second the one that a kink nearby disturbs less."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap, Interval, Method
+
 
 MOST_BIAS = 0.5
 """The most, in standard errors, that an expanded BCa interval is moved for bias.

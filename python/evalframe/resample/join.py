@@ -6,6 +6,7 @@ expression: a median, a difference of two metrics, anything that Polars can aggr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,10 +20,9 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known, reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats
     from evalframe.core.tables import Keys
+
 
 _ROWS = 1 << 22
 """Resampled rows held at a time."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.rules import check_choice
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the command line reads this module without polars
     import polars as pl
 
     from evalframe.core.typing import IntoExpr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,15 +14,13 @@ from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
-from evalframe.resample.methods import reporter
+from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.uncertainty import replicates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
-    from evalframe.resample.methods import Bootstrap
+
 
 DIFFERENCE = [
     "metric",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,8 @@ import polars as pl
 from evalframe.core.special import DECIMALS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from evalframe.core.segments import Floats, Ints
+
 
 RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
 """What is known of the rank of an entry: its central ranks, and those that it may have."""

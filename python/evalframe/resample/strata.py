@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,13 +10,11 @@ import polars as pl
 
 from evalframe.resample import draws
 from evalframe.resample.draws import MEMBER, STRATUM, Weights
-from evalframe.resample.methods import check_enough, check_known
+from evalframe.resample.methods import Bootstrap, check_enough, check_known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalframe.core.segments import Ints
-    from evalframe.resample.methods import Bootstrap
+
 
 SLOT = ":slot"
 """Which weight of a replicate is a cluster's."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,19 +12,16 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.states import CLUSTER
+from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP, Contraction
-from evalframe.resample.draws import Pool, pools
+from evalframe.resample.draws import Chunk, Pool, Weights, pools
 from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress, reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.states import States
-    from evalframe.resample.draws import Chunk, Weights
+
 
 CELLS = 1 << 19
 """Numbers per array in a chunk of replicates: large enough that calls do not count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, Boards, cluster_columns, pools
-from evalframe.resample.methods import Bootstrap, check_enough, check_known
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 from evalframe.resample.paired import (
     DIFFERENCE,
     Comparison,
@@ -27,13 +28,11 @@ from evalframe.resample.paired import (
 from evalframe.resample.uncertainty import estimated, number_groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalframe.core.metric import Bound
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.states import States
     from evalframe.resample.intervals import Spread
-    from evalframe.resample.methods import Method
+
 
 UNPAIRED_RESULT = [*DIFFERENCE, "n_clusters_left", "n_clusters_right", "drop_rate"]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalframe.core.metric import metric
-from evalframe.core.state import First, at, before, ratio
+from evalframe.core.state import First, State, Totals, at, before, ratio
+from evalframe.core.typing import Role
 from evalframe.selective.conventions import (
     ACCEPTED,
     CHORDS,
     GENERALIZED_CHORDS,
     RISK,
     RISK_BEFORE,
+    Convention,
+    CoverageConvention,
     Rule,
     accepted_of,
     augrc_rule,
@@ -26,9 +29,6 @@ from evalframe.selective.working_points import at_coverage
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.core.state import State, Totals
-    from evalframe.core.typing import Role
-    from evalframe.selective.conventions import Convention, CoverageConvention
 
 _POSITIVE = (0.0, float("inf"))
 

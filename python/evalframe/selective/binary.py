@@ -8,6 +8,7 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.selective.classes import is_class
 from evalframe.selective.screening import (
     accuracy,
@@ -25,7 +26,6 @@ from evalframe.selective.working_points import coverage
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
-    from evalframe.core.typing import IntoExpr
 
 
 def binary_metrics(

@@ -11,16 +11,14 @@ inside a large block of ties does not exist.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.core.state import Axis, before, own, total
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]
 Closed: TypeAlias = Literal["left", "right"]

@@ -6,20 +6,21 @@ confidence. The errors differ in how they sum the gaps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import State, own, ratio
-from evalframe.selective.binning import are_probabilities, by_bin, check_binning, per_bin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Role
-    from evalframe.selective.binning import Binning, Closed
+from evalframe.core.state import State, Totals, own, ratio
+from evalframe.core.typing import Role
+from evalframe.selective.binning import (
+    Binning,
+    Closed,
+    are_probabilities,
+    by_bin,
+    check_binning,
+    per_bin,
+)
 
 _ONE = 1.0 + 1e-9
 """The weight of one item, with rounding."""

@@ -7,14 +7,11 @@ metric. Expressions of the same columns are one object, so metrics of the same c
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:

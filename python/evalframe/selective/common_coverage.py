@@ -7,18 +7,20 @@ difference are integrated over [0, C], with one C for all systems of a group.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.comparison import compare, paired_method
+from evalframe.comparison import Correction, Test, compare, paired_method
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.metric import Metric
 from evalframe.core.rows import as_expr
 from evalframe.core.state import WEIGHT, First, State, Totals, total
+from evalframe.core.typing import By, Frame, IntoExpr, Role
 from evalframe.evaluation import evaluate
 from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
 from evalframe.selective.conventions import (
@@ -32,12 +34,8 @@ from evalframe.selective.conventions import (
 from evalframe.selective.working_points import risk_at, slack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.comparison import Correction, Test
-    from evalframe.core.typing import Frame, IntoExpr, Role
-    from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
+
 
 AtCoverage: TypeAlias = Literal["aurc", "augrc", "risk"]
 

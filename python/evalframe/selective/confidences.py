@@ -9,16 +9,17 @@ refuses all of these, and NaN, which in an item table means that the key was mis
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
+from evalframe.core.typing import Frame
 from evalframe.selective.calibrators.features import check_named, feature_default
 from evalframe.selective.calibrators.maps import Calibrator
 from evalframe.selective.calibrators.saved import read_calibration
@@ -31,11 +32,6 @@ from evalframe.selective.variants import (
     Requirement,
     parse,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from evalframe.core.typing import Frame
 
 Calibration: TypeAlias = Calibrator | Mapping[str, Any] | str | Path
 Registry: TypeAlias = Mapping[str, Requirement]

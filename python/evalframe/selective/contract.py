@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,8 +12,6 @@ from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.conventions import NOT_NEGATIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.kinds import Kind
 
 

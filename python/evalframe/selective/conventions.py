@@ -16,19 +16,15 @@ makes a value of the sums. A convention of the area is therefore one term and on
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsFloat, TypeAlias, get_args
+from typing import Literal, NamedTuple, SupportsFloat, TypeAlias, get_args
 
 import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.special import harmonic_increase
-from evalframe.core.state import Axis, State, Totals, at, before, own, ratio, total
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.state import First
+from evalframe.core.state import Axis, First, State, Totals, at, before, own, ratio, total
 
 Convention: TypeAlias = Literal[
     "trapezoid_total",

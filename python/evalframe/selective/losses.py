@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 
 def _gap(answered: pl.Expr, true: pl.Expr) -> pl.Expr:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.metric import metric
+from evalframe.core.typing import Role
 from evalframe.selective.conventions import (
     CHORDS,
     RISK,
+    Convention,
+    CoverageConvention,
+    Rule,
     accepted_of,
     augrc_rule,
     aurc_oracle_rule,
@@ -22,11 +27,8 @@ from evalframe.selective.conventions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.core.state import Axis, State, Totals
-    from evalframe.core.typing import Role
-    from evalframe.selective.conventions import Convention, CoverageConvention, Rule
+
 
 _POSITIVE = (0.0, float("inf"))
 _ANY = (float("-inf"), float("inf"))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.special import wilson
-from evalframe.core.state import LEVEL
-from evalframe.selective.binning import TO_UNIT, check_binning, is_outside, mass_bin
+from evalframe.core.state import LEVEL, State
+from evalframe.core.typing import Frame, IntoExpr, Role
+from evalframe.selective.binning import (
+    TO_UNIT,
+    Binning,
+    Closed,
+    check_binning,
+    is_outside,
+    mass_bin,
+)
 from evalframe.selective.conventions import counted, refusing
 from evalframe.selective.scoring import brier_reliability
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.state import State
-    from evalframe.core.typing import Frame, IntoExpr, Role
-    from evalframe.selective.binning import Binning, Closed
 
 RELIABILITY = (
     "bin",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,16 +10,14 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.state import LEVEL
+from evalframe.core.state import LEVEL, State
+from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.selective.areas import aurc
 from evalframe.selective.conventions import counted, is_negative, refusing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.state import State
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr, Role
+
 
 CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count", "accepted")
 """Columns of every curve, after the group keys."""

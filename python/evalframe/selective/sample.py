@@ -7,6 +7,7 @@ of a real person.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,8 +18,6 @@ from evalframe.core.samples import SampleFile, check_size, unit_draws
 from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
 
     Array: TypeAlias = npt.NDArray[Any]

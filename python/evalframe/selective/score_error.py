@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import Axis, State, level, own, ratio, total
-
-if TYPE_CHECKING:
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Role
+from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
+from evalframe.core.typing import Role
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))

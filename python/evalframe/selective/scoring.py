@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.metric import metric
 from evalframe.core.state import State, own, ratio, total
-from evalframe.selective.binning import are_probabilities, by_bin, per_bin
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Role
-    from evalframe.selective.binning import Binning, Closed
+from evalframe.core.typing import Role
+from evalframe.selective.binning import Binning, Closed, are_probabilities, by_bin, per_bin
 
 NEARLY = 1e-6
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""

@@ -7,19 +7,14 @@ can have any type; `positive` is one of them, and all others are negative.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import Axis, State, before, own, ratio
+from evalframe.core.state import Axis, State, Totals, before, own, ratio
+from evalframe.core.typing import Role
 from evalframe.selective.classes import is_class, is_same
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Role
 
 _CLASSES = ("prediction", "label")
 _ANY = float("inf")

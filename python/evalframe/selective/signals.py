@@ -6,14 +6,11 @@ A row without enough data for a signal is null.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 SIGNALS = (
     "llm_evidence_count",

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.metric import lookup, metric
+from evalframe.core.metric import Metric, lookup, metric
 from evalframe.core.state import State, at, level
+from evalframe.core.typing import By, Frame, IntoExpr, Role
 from evalframe.core.variants import PresetMetric, preset
 from evalframe.evaluation import evaluate
-from evalframe.selective.conventions import counted, is_negative, refusing, valid_item
+from evalframe.selective.conventions import (
+    CoverageConvention,
+    counted,
+    is_negative,
+    refusing,
+    valid_item,
+)
 from evalframe.selective.working_points import at_coverage, at_plateau, risk_bound, within_risk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evalframe.core.metric import Metric
-    from evalframe.core.typing import Frame, IntoExpr, Role
-    from evalframe.evaluation import By
-    from evalframe.selective.conventions import CoverageConvention
 
 THRESHOLDS = ("target", "bound", "threshold", "coverage", "risk", "n", "n_missing")
 """Columns of a table of thresholds, after the group keys."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.metric import metric
+from evalframe.core.metric import MetricExpr, metric
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.state import State, ratio
+from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.selective.score_error import (
     mean_absolute_error,
     pearson_correlation,
@@ -20,12 +22,6 @@ from evalframe.selective.score_error import (
     scored,
 )
 from evalframe.selective.working_points import coverage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.metric import MetricExpr
-    from evalframe.core.typing import Frame, IntoExpr, Role
 
 ITEM_NAMES = (
     "NoInterest",

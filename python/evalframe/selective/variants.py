@@ -5,15 +5,12 @@ Names are those of ai-psychiatrist, so its command lines work here.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, SupportsFloat, cast
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
-from evalframe.core.state import First, State, own, ratio
+from evalframe.core.state import First, State, Totals, own, ratio
+from evalframe.core.typing import Direction, IntoExpr, Role
 from evalframe.core.variants import PresetMetric, preset
 from evalframe.selective.conventions import (
     RISK,
+    CoverageConvention,
     by_confidence,
     coverage_at,
     fraction,
     unusable,
     zero_if_abstained,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Direction, IntoExpr, Role
-    from evalframe.selective.conventions import CoverageConvention
 
 ROUNDING = 1e-12
 """Relative error of a sum that still reaches a bound."""

@@ -5,7 +5,8 @@ All tables of scores have the same rule and the same argument `context`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -13,12 +14,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
+from evalframe.core.typing import By, Frame, IntoExpr
 
 Context: TypeAlias = Literal["highest", "lowest", "all"] | int
 

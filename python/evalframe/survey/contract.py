@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.errors import ParameterError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Unit: TypeAlias = Literal["share", "percent"]
+Unit: TypeAlias = Literal["share", "percent"]
 
 KEYS = ("round", "segment_id", "question_id")
 """Columns that identify a distribution."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.metric import metric
 from evalframe.core.state import State, ratio
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Role
+from evalframe.core.typing import Role
 
 
 @metric(family="survey", direction="maximize", range=(0.0, 1.0))

@@ -7,15 +7,13 @@ against the sample, and stays below 1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 Samples: TypeAlias = Literal[1, 2]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -11,16 +12,14 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.similarity.lists import over_rows
-from evalframe.survey.similarity.registry import OTHERS, SIMILARITIES, metric_expression
+from evalframe.survey.similarity.registry import OTHERS, SIMILARITIES, Metric, metric_expression
 from evalframe.survey.similarity.shares import shares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.similarity.registry import Metric
+
 
 Failures: TypeAlias = Literal["zero", "null"]
 

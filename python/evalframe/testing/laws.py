@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import polars as pl
 
@@ -17,11 +17,9 @@ from evalframe.core import tables
 from evalframe.core.rows import as_expr
 from evalframe.core.states import Plan
 from evalframe.core.tables import Keys
-from evalframe.evaluation import AnyMetric, By, as_exprs, evaluate, finish, merge, partial
+from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.evaluation import AnyMetric, as_exprs, evaluate, finish, merge, partial
 from evalframe.resample.methods import Bootstrap
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
 
 Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
 

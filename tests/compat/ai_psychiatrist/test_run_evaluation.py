@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from evalframe.compat.ai_psychiatrist import RunWarning, open_run
+from evalframe.compat.ai_psychiatrist import Run, RunWarning, open_run
 from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
 from evalframe.compat.ai_psychiatrist.evaluation import RunEvaluation, evaluate_runs
 from evalframe.compat.ai_psychiatrist.settings import RunSettings
@@ -20,11 +21,6 @@ from evalframe.core.errors import (
     ParameterError,
 )
 from evalframe.selective.total_score import ITEM_NAMES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evalframe.compat.ai_psychiatrist import Run
 
 MSP = ("token_msp",)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,9 +13,6 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 POLL = "Poll Single Select"
 TABLE = {

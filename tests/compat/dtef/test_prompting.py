@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,6 @@ from evalframe.survey.prompting.configurations import blueprints
 from survey.test_prompting import document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.survey.surveys.tables import Survey
 
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,10 +14,6 @@ from evalframe.compat.dtef import read_survey, validate, write_survey
 from evalframe.core.errors import ContractError, InputError, OutputError, ParameterError
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 GOOD: dict[str, Any] = {
     "surveyId": "s",

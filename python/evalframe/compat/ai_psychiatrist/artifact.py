@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,8 @@ from evalframe.core.files import replacing
 from evalframe.selective.total_score import ITEM_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalframe.compat.ai_psychiatrist.evaluation import RunEvaluation
+
 
 SCHEMA_VERSION = "1"
 

@@ -34,7 +34,10 @@ These differences have no adaptor:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,24 +46,23 @@ import polars as pl
 from evalframe.compat.ai_psychiatrist.runs import Run
 from evalframe.core.errors import ParameterError, RunWarning
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators import saved, trainer
-from evalframe.selective.calibrators.features import absent_features, feature, feature_default
-from evalframe.selective.calibrators.maps import EDGE
+from evalframe.selective.calibrators.features import (
+    Target,
+    absent_features,
+    feature,
+    feature_default,
+)
+from evalframe.selective.calibrators.maps import EDGE, Fitted, Temperature
 from evalframe.selective.calibrators.temperature import HIGHEST, LOWEST, fitted
 from evalframe.selective.calibrators.training import levels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.selective.calibrators.features import Target
     from evalframe.selective.calibrators.grouped import Grouped
-    from evalframe.selective.calibrators.maps import Fitted, Temperature
     from evalframe.selective.calibrators.trainer import Training
+
 
 _POINTS, _ROUNDS, _ZOOM = 200, 3, 1.5
 _BLOCK = 1 << 12

@@ -15,25 +15,31 @@ or text, which a column of numbers no longer shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalframe.compat.ai_psychiatrist.calibration import read_calibration
+from evalframe.core.typing import Frame
 from evalframe.selective import confidences
-from evalframe.selective.variants import ANY, FINITE_EXP, WHOLE, Calibrated, Demand, parse
+from evalframe.selective.variants import (
+    ANY,
+    FINITE_EXP,
+    WHOLE,
+    Calibrated,
+    Demand,
+    Requirement,
+    parse,
+)
 from evalframe.selective.variants import REQUIREMENTS as SOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
-    from evalframe.core.typing import Frame
     from evalframe.selective.confidences import Calibration
-    from evalframe.selective.variants import Requirement
+
 
 _NOT_MINUS_ONE = Demand("is not -1", lambda x: x != -1)
 _NO_OVERFLOW = Demand(

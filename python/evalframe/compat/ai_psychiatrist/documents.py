@@ -11,7 +11,7 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
@@ -19,8 +19,7 @@ from msgspec import UNSET, Raw, Struct
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import Argument, InputError, ParameterError, did_you_mean
 
-if TYPE_CHECKING:
-    Source: TypeAlias = str | Path | bytes | Mapping[str, Any]
+Source: TypeAlias = str | Path | bytes | Mapping[str, Any]
 
 
 _ABSENT = object()

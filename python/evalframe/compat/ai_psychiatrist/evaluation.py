@@ -24,7 +24,7 @@ participant with several entries who is not evaluated.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,11 +43,12 @@ from evalframe.core.errors import (
     ParameterError,
     RunWarning,
 )
-from evalframe.resample.methods import Bootstrap
+from evalframe.core.typing import Frame
+from evalframe.resample.methods import Bootstrap, Progress
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
 from evalframe.selective.calibrators import features as sound_calibration
 from evalframe.selective.calibrators.saved import read_calibration
-from evalframe.selective.confidences import calibrator_for
+from evalframe.selective.confidences import Calibration, calibrator_for
 from evalframe.selective.losses import loss as loss_of
 from evalframe.selective.oracle import (
     achievable_gain_pct,
@@ -64,12 +65,8 @@ from evalframe.selective.variants import Calibrated, parse
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.metric import MetricExpr
-    from evalframe.core.typing import Frame
-    from evalframe.resample.methods import Progress
-    from evalframe.selective.confidences import Calibration
+
 
 _OF = " of "
 

@@ -7,26 +7,21 @@ fails, a loop over the entries finds the participant at fault.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from msgspec import UNSET
 
-from evalframe.compat.ai_psychiatrist.documents import described
+from evalframe.compat.ai_psychiatrist.documents import Entry, described
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.selective.signals import SIGNALS
 from evalframe.selective.total_score import ITEM_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from evalframe.compat.ai_psychiatrist.documents import Entry
 
 COLUMNS = ("participant_id", "item_index", "item", "prediction", "label")
 """First columns of every item table; the signals follow."""

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.selective import calibration_error, scoring, screening
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
-    from evalframe.core.typing import IntoExpr
     from evalframe.selective.binning import Binning, Closed
 
 

@@ -9,26 +9,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalframe import comparison, evaluation
-from evalframe.comparison import paired_method
+from evalframe.comparison import Correction, Test, paired_method
 from evalframe.core import tables
 from evalframe.core.frames import like_input
-from evalframe.resample.methods import Bootstrap
+from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.paired import PAIRED_RESULT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.comparison import Correction, Test
     from evalframe.core.states import Plan
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import AnyMetric, By
-    from evalframe.resample.methods import Method
+    from evalframe.evaluation import AnyMetric
+
 
 _CLUSTER = ":cluster"
 _UNKNOWN = ("std_error", "lower", "upper", "p_value", "p_adjusted")

@@ -12,6 +12,7 @@ that participant's error does not change. With intervals it is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,14 +20,13 @@ import polars as pl
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.losses import loss
 from evalframe.selective.score_error import mean_absolute_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
+
 
 RUN = (
     "successful_subjects",

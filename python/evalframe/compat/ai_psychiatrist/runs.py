@@ -19,13 +19,15 @@ and ids must fit into 64 bits.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 from polars import selectors
 
-from evalframe.compat.ai_psychiatrist.documents import entries, open_document, select
+from evalframe.compat.ai_psychiatrist.documents import Source, entries, open_document, select
 from evalframe.compat.ai_psychiatrist.items import COLUMNS, named, tabulate
 from evalframe.compat.ai_psychiatrist.writer import encode_run
 from evalframe.core.errors import (
@@ -36,14 +38,8 @@ from evalframe.core.errors import (
     did_you_mean,
 )
 from evalframe.core.readers import Read
+from evalframe.core.typing import Frame
 from evalframe.selective.total_score import ITEM_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from evalframe.compat.ai_psychiatrist.documents import Source
-    from evalframe.core.typing import Frame
 
 _INDEX: dict[str, int] = {name: index for index, name in enumerate(ITEM_NAMES)}
 

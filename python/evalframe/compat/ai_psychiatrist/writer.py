@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import polars as pl
@@ -15,12 +15,8 @@ from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.selective.total_score import ITEM_NAMES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evalframe.core.typing import Frame
 
 _EACH = len(ITEM_NAMES)
 _ROW = "__evalframe_position__"

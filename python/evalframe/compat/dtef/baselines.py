@@ -12,26 +12,18 @@ Baselines are not rounded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.compat.dtef.inference import floor_quantiles
 from evalframe.compat.dtef.similarity import SIMILARITIES
-from evalframe.survey.baselines.baseline import Task, check_options, scores_of
-from evalframe.survey.baselines.permutation import permuted, with_limits
-from evalframe.survey.similarity.registry import is_symmetric, metric_expression
-from evalframe.survey.surveys.tables import like_survey
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.survey.baselines.baseline import Kind
-    from evalframe.survey.baselines.permutation import By
-    from evalframe.survey.similarity.registry import Metric
-    from evalframe.survey.surveys.tables import AnySurvey
+from evalframe.core.typing import Frame
+from evalframe.survey.baselines.baseline import Kind, Task, check_options, scores_of
+from evalframe.survey.baselines.permutation import By, permuted, with_limits
+from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
+from evalframe.survey.surveys.tables import AnySurvey, like_survey
 
 
 @like_survey

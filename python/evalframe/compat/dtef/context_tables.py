@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.compat.dtef.original_runs import FIRST, ROW, category, select_runs
+from evalframe.compat.dtef.original_runs import FIRST, ROW, Runs, category, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
 from evalframe.survey.boards.rows import CONTEXT
 from evalframe.survey.boards.segments import run_scores
-
-if TYPE_CHECKING:
-    from evalframe.compat.dtef.original_runs import Runs
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
 
 _LOWEST, _HIGHEST = ":lowest", ":highest"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -17,9 +18,8 @@ from evalframe.survey.surveys.reading import read_csv
 from evalframe.survey.surveys.segments import LEGACY, canonical_value, segment_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.survey.surveys.tables import Survey
+
 
 SampleSizes: TypeAlias = Literal["question", "segment"]
 

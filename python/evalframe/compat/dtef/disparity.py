@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-from evalframe.compat.dtef.original_runs import FIRST, ROW, best_and_worst, select_runs
+from evalframe.compat.dtef.original_runs import FIRST, ROW, Runs, best_and_worst, select_runs
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
 from evalframe.survey.boards.leaderboard import with_category
 from evalframe.survey.boards.rows import is_baseline
-
-if TYPE_CHECKING:
-    from evalframe.compat.dtef.original_runs import Runs
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
 
 _MEAN = ":mean"
 

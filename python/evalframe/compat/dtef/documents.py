@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
 from evalframe.survey.surveys.reading import files_of, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Source: TypeAlias = str | Path | Mapping[str, Any]
 Sources: TypeAlias = Source | Sequence[Source]

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,28 +27,22 @@ from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import COLUMNS, mark, with_contexts
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.survey.contexts import COLUMNS, Context, mark, with_contexts
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference import experiments
-from evalframe.survey.inference.adjust import adjusted_by
+from evalframe.survey.inference.adjust import Correction, adjusted_by
 from evalframe.survey.inference.arguments import check_columns, check_draws
 from evalframe.survey.inference.context import RESULT, permuted_slopes, points_of, slope_table
 from evalframe.survey.inference.gap import MEANS, NEGLIGIBLE, with_lists, with_shifts
 from evalframe.survey.inference.means import model_keys, ranked_means, resampled_means
-from evalframe.survey.inference.respondent_draws import Drawn
+from evalframe.survey.inference.respondent_draws import Average, Drawn
 from evalframe.survey.inference.respondents import difference_table, interval_table, pairs_of
 from evalframe.survey.inference.sign_flips import Pairs, random_signs
-from evalframe.survey.similarity.registry import metric_expression
+from evalframe.survey.similarity.registry import Metric, metric_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.contexts import Context
-    from evalframe.survey.inference.adjust import Correction
-    from evalframe.survey.inference.respondent_draws import Average
-    from evalframe.survey.similarity.registry import Metric
 
 
 # Abramowitz and Stegun, 26.2.17.

@@ -25,6 +25,7 @@ from evalframe.compat.dtef.disparity import ordered_gaps, question_gaps
 from evalframe.compat.dtef.original_runs import (
     FIRST,
     ROW,
+    Runs,
     best_and_worst,
     category,
     runs_of,
@@ -33,8 +34,11 @@ from evalframe.compat.dtef.original_runs import (
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.disparity import largest_gaps
 from evalframe.survey.boards.leaderboard import (
+    Level,
+    Weighting,
     board,
     cluster_of,
     level_keys,
@@ -43,16 +47,11 @@ from evalframe.survey.boards.leaderboard import (
     with_category,
 )
 from evalframe.survey.boards.rows import CLUSTER, CONTEXT, scored_rows
-from evalframe.survey.boards.segments import parse_rate, run_scores
+from evalframe.survey.boards.segments import RunsOf, parse_rate, run_scores
 from evalframe.survey.boards.side_tables import breakdown, overview, ranked_by_deviation
 
 if TYPE_CHECKING:
-    from evalframe.compat.dtef.original_runs import Runs
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
-    from evalframe.survey.boards.leaderboard import Level, Weighting
-    from evalframe.survey.boards.segments import RunsOf
 
 
 @like_input

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.boards.rows import CONTEXT, scored_rows
+from evalframe.core.typing import By, Frame
+from evalframe.survey.boards.rows import CONTEXT, Rows, scored_rows
 from evalframe.survey.boards.segments import run_scores
 from evalframe.survey.surveys.segments import LABELS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
-    from evalframe.survey.boards.rows import Rows
 
 ROW, FIRST = ":row", ":first"
 """Number of a row, and the first row with a score of a run, a segment or a model."""

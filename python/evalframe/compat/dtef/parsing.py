@@ -15,11 +15,11 @@ out before. Its search takes the key for a pattern; here it stands for itself.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.parsing.brackets import shares_of_letters
 from evalframe.survey.parsing.characters import (
     BRACKET,
@@ -32,9 +32,6 @@ from evalframe.survey.parsing.characters import (
 from evalframe.survey.parsing.common_forms import common_forms
 from evalframe.survey.parsing.ladder import VECTOR, Rule, completed, first_found, per_row
 from evalframe.survey.parsing.parse import PARSED, with_parsed, with_status
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
 
 # Strict JSON.
 _STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'

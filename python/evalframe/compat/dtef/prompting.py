@@ -18,27 +18,25 @@ then has one less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.survey.prompting.configurations import N_INDIVIDUALS
+from evalframe.core.typing import Frame
+from evalframe.survey.prompting.configurations import (
+    N_INDIVIDUALS,
+    ContextFormat,
+    EvalType,
+    Reasoning,
+)
 from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
-from evalframe.survey.prompting.prompts import Plan, finished, with_participants
+from evalframe.survey.prompting.prompts import Plan, Questions, finished, with_participants
 from evalframe.survey.prompting.settings import Settings
 from evalframe.survey.prompting.texts import system_tokens
 from evalframe.survey.prompting.tokens import BUDGET, RESERVES, available_tokens, utf16_units
 from evalframe.survey.scoring import rounded
-from evalframe.survey.surveys.tables import like_survey
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.survey.prompting.configurations import ContextFormat, EvalType, Reasoning
-    from evalframe.survey.prompting.prompts import Questions
-    from evalframe.survey.surveys.tables import AnySurvey, Survey
+from evalframe.survey.surveys.tables import AnySurvey, Survey, like_survey
 
 _SYSTEM_TOKENS = 111
 """Of its usual system prompt, for all types of evaluation."""

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 
-from evalframe.compat.dtef.runs import open_runs
+from evalframe.compat.dtef.runs import Versions, open_runs
 from evalframe.core.readers import Read
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from evalframe.compat.dtef.runs import Versions
 
 
 def open_results(

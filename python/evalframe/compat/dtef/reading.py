@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from evalframe.compat.dtef.documents import documents
+from evalframe.compat.dtef.documents import Document, Sources, documents
 from evalframe.compat.dtef.validating import entries, lines, report_on
 from evalframe.core.errors import InputError
 from evalframe.survey.surveys.assembling import ATTRIBUTES, QUESTIONS, ROUNDS, SEGMENTS
 from evalframe.survey.surveys.segments import category
 from evalframe.survey.surveys.tables import RESPONSES, Survey
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from evalframe.compat.dtef.documents import Document, Sources
 
 
 def read_survey(path: Sources) -> Survey:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from evalframe.compat.dtef.documents import Sources, bytes_of, parsed
 from evalframe.compat.dtef.validating import LARGEST, is_half, is_number
 from evalframe.core.errors import InputError
 from evalframe.survey.surveys.reading import files_of, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _COUNT = re.compile(r"-c([0-9]+)$")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")

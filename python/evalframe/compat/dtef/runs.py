@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import polars as pl
 
 from evalframe.compat.dtef.run_documents import (
+    Result,
     at,
     context_count,
     results,
@@ -24,7 +25,7 @@ from evalframe.survey.surveys.segments import canonical_id, canonical_value, cat
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.documents import Sources
-    from evalframe.compat.dtef.run_documents import Result
+
 
 Versions: TypeAlias = Literal["all", "latest"]
 

@@ -16,6 +16,7 @@ of Kullback-Leibler: the distance is doubled |
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -23,14 +24,13 @@ import polars as pl
 from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey import noise, scoring
 from evalframe.survey.scoring import STATUS, VALUE, rounded, with_scores, with_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.survey.similarity.registry import Metric
+
 
 _FACTOR = 2.0
 

@@ -19,9 +19,11 @@ A null list, and a list with a null or NaN, give null in both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity import individual
 from evalframe.survey.similarity.agreement import check_option, near
 from evalframe.survey.similarity.distances import product_and_size, work
@@ -30,13 +32,11 @@ from evalframe.survey.similarity.lists import over_rows
 from evalframe.survey.similarity.shares import check_epsilon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
     from evalframe.survey.similarity.individual import IndividualKind
+
 
 EPSILON = 1e-10
 """The floor of shares."""

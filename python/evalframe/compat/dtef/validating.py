@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import operator
 import reprlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import polars as pl
 
-from evalframe.compat.dtef.documents import documents
+from evalframe.compat.dtef.documents import Document, Sources, documents
 from evalframe.survey.contract import HIGHEST, LOWEST
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from evalframe.compat.dtef.documents import Document, Sources
 
 FEW = 30
 """Segments with fewer respondents get a warning."""

@@ -18,18 +18,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.frames import like_input
-from evalframe.core.metric import Metric
+from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.replication.agreement.alignment import (
     AGENT,
     HUMAN,
+    MissingAgent,
+    ThreeWay,
     Ways,
     both_or_neither,
     check_evidence,
@@ -48,11 +52,13 @@ from evalframe.replication.agreement.posteriors import (
     AGENT_PRIOR_ODDS,
     HUMAN_PRIOR_ODDS,
     WAYS,
+    Scale,
     evidence_and_prior,
     split_ways,
 )
 from evalframe.replication.agreement.scalings import (
     NO_CEILING,
+    Posterior,
     all_ways,
     ratio_above_chance,
     sum_of_squares,
@@ -60,14 +66,8 @@ from evalframe.replication.agreement.scalings import (
 from evalframe.replication.agreement.shares import CHANCE, EPSILON
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from evalframe.core.metric import MetricExpr
     from evalframe.core.state import State, Totals
-    from evalframe.core.typing import Frame, IntoExpr, Role
-    from evalframe.replication.agreement.alignment import MissingAgent, ThreeWay
-    from evalframe.replication.agreement.posteriors import Scale
-    from evalframe.replication.agreement.scalings import Posterior
+
 
 _REPAIR = 100.0
 _CHANGED = 1e-6

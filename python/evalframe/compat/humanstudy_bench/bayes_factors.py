@@ -20,12 +20,14 @@ caps; no evaluator of the program uses them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.effects import KIND_NAMES
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.bayes_factors import formulas
 from evalframe.replication.bayes_factors.likelihoods import (
     log_beta_binomial_factor,
@@ -36,10 +38,8 @@ from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import NO_NUMBER, number, over_numbers, raw_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
+
 
 CAUCHY_SCALE = 0.707
 """Scale of the Cauchy prior of t, r and U: three digits, not half the root of 2."""

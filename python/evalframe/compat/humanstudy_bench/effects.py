@@ -18,13 +18,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.effects import kinds as sound_kinds
 from evalframe.replication.effects.associations import (
     atanh,
@@ -38,11 +39,6 @@ from evalframe.replication.effects.sample_sizes import Sizes, positive, size_of_
 from evalframe.replication.effects.table import KIND, Statistics, checked_tests, in_stages, kinds
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import NO_NUMBER, finite, number, raw_number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
 
 _INFINITY = pl.lit(float("inf"))
 

@@ -16,12 +16,14 @@ direction.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.effects.directions import agrees
 from evalframe.replication.effects.kinds import among
 from evalframe.replication.numbers import number, over_numbers
@@ -29,10 +31,8 @@ from evalframe.replication.p_values import or_usual
 from evalframe.replication.tails import GREATER, LESS, TWO_SIDED, binomial_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
+
 
 _WITH_P_VALUES = {
     **dict.fromkeys(("t-test", "ttest", "ttest_ind", "ttest_rel", "ttest_1samp"), "t"),

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.frames import like_input
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication import rates
 from evalframe.replication.inverse_variance import pooled_by_precision
 from evalframe.replication.numbers import finite, number
 
 if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.replication.rates import FindingKey, RateLevel
 
 

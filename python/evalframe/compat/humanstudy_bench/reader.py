@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from evalframe.compat.humanstudy_bench.files.evaluations import read_evaluation
 from evalframe.core.readers import Read
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def open_evaluations(paths: Sequence[Path]) -> Read:

@@ -9,8 +9,8 @@ of 1.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -36,17 +36,12 @@ from evalframe.compat.humanstudy_bench.p_values import (
 )
 from evalframe.compat.humanstudy_bench.strict_ecs import consistency, z_difference
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame
 from evalframe.replication.effects.kinds import check_types
 from evalframe.replication.effects.table import checked_tests
-from evalframe.replication.effects.types import SIDES
+from evalframe.replication.effects.types import SIDES, Side
 from evalframe.replication.numbers import check_numbers, number
 from evalframe.replication.rates import level_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.replication.effects.types import Side
 
 _NUMBERS = (
     *(f"{name}_{side}" for name in ("p_value", "pi", "p0", "df") for side in SIDES),

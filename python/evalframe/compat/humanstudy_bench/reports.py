@@ -7,16 +7,14 @@ no number, it stops with an error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.rates import level_of
 from evalframe.replication.reports import are_groups
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 _VALUE = r"([0-9.]+)"
 _EQUAL = rf"p\s*[=:]\s*{_VALUE}"

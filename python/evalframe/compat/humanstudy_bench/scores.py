@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,9 @@ import polars as pl
 
 from evalframe.compat.humanstudy_bench.agreement import pas_of_posteriors, pas_ratio
 from evalframe.core.frames import like_input
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs import ecs_rows, ecs_table
+from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Weighting, ecs_rows, ecs_table
 from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
 from evalframe.replication.agreement.pairs import (
     both_vary,
@@ -41,7 +43,13 @@ from evalframe.replication.agreement.scored_tests import (
     LEVELS,
     TWO_WAY,
     VALUE,
+    FindingKey,
+    FindingRule,
+    Level,
+    Missing,
+    Rows,
     Settings,
+    StudyRule,
     read_table,
     usable_weight,
 )
@@ -49,20 +57,8 @@ from evalframe.replication.agreement.shares import CHANCE, clamped_fisher_z
 from evalframe.replication.agreement.studies import mean_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Weighting
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Level,
-        Missing,
-        Rows,
-        StudyRule,
-    )
     from evalframe.resample.methods import Bootstrap
+
 
 SETTINGS = Settings("mean_z", "mean_z", "composite", "chance")
 """The defaults of the published code."""

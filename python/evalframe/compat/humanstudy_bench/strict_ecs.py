@@ -17,6 +17,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import columns_read
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication import tails
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number, over_numbers
@@ -24,8 +25,7 @@ from evalframe.replication.rates import FindingKey
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
+
 
 FindingConsistencyRule: TypeAlias = Literal["joint", "root_mean_square"]
 StudyConsistencyRule: TypeAlias = Literal["stouffer", "mean"]

@@ -5,6 +5,7 @@ These functions draw and compare like those of `ef.replication`; the scores are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,23 @@ from evalframe.compat.humanstudy_bench.scores import (
 )
 from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.agreement.scored_tests import LEVELS, Settings
-from evalframe.replication.chain import Chain
+from evalframe.replication.agreement.scored_tests import (
+    LEVELS,
+    FindingKey,
+    FindingRule,
+    Missing,
+    Settings,
+    StudyRule,
+)
+from evalframe.replication.chain import Chain, Level
 from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.evidence import check_tests, evidence_by
 from evalframe.replication.uncertainty import standard_errors
 from evalframe.replication.uncertainty.differences import (
+    Correction,
+    Score,
     comparison_keys,
     differences,
     selected_metrics,
@@ -39,20 +50,8 @@ from evalframe.replication.uncertainty.differences import (
 from evalframe.replication.uncertainty.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.replication.agreement.alignment import MissingAgent
     from evalframe.replication.agreement.ecs import Weighting
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Missing,
-        StudyRule,
-    )
-    from evalframe.replication.chain import Level
-    from evalframe.replication.uncertainty.differences import Correction, Score
     from evalframe.resample.methods import Bootstrap
 
 

@@ -7,21 +7,17 @@ and the lengths of the lists only: each such shape is arranged once, for all its
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import accumulate, pairwise, zip_longest
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import segments
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.orders import NEGATIVE, POSITIVE, WRONG, Order, Places, within
 from evalframe.rag.documents.selecting import selected
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
 
 _COUNTS = ("n_pos", "n_wrong", "n_correct", "n_neg")
 

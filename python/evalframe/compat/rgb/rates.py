@@ -9,27 +9,24 @@ the answer is missing: a refusal counts |
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.metric import metric
-from evalframe.core.state import State, ratio
+from evalframe.core.state import State, Totals, ratio
+from evalframe.core.typing import By, Frame, IntoExpr, Role
 from evalframe.rag import outcomes
 from evalframe.rag.counting import COUNTERS as SOUND_COUNTERS
 from evalframe.rag.counting import RATES as SOUND_RATES
-from evalframe.rag.counting import table_of
+from evalframe.rag.counting import Intervals, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Frame, IntoExpr, Role
-    from evalframe.evaluation import By
-    from evalframe.rag.counting import Intervals
     from evalframe.rag.outcomes import Dropped
     from evalframe.resample.methods import Method
+
 
 _Value = TypeVar("_Value")
 

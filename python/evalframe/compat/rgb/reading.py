@@ -5,25 +5,20 @@ from __future__ import annotations
 import os
 import reprlib
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.compat.rgb.records import FILE, INSTANCES, INTEGRATION, PREDICTIONS, read_records
-from evalframe.compat.rgb.settings import SETTINGS, Settings, runs_in
+from evalframe.compat.rgb.settings import SETTINGS, Paths, Settings, runs_in
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
 from evalframe.core.files import matching
 from evalframe.core.rules import check_choice
 from evalframe.rag.answers import OnInvalid
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from evalframe.compat.rgb.settings import Paths
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
 

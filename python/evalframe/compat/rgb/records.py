@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -26,10 +28,6 @@ from evalframe.rag.answers import (
     TEXT,
     listed,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
 FILE = ":file"
 _LINE, _ROW, _RECORD, _CLEAR = ":line", ":row", ":record", ":clear"

@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import matching
-
-if TYPE_CHECKING:
-    from typing import Any
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -17,16 +18,11 @@ from evalframe.core.errors import MissingColumnsError, OutputError, ParameterErr
 from evalframe.core.files import replacing_all
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.rag import outcomes
 from evalframe.rag.answers import answer_groups
 from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.typing import Frame
-
 
 Judge: TypeAlias = Literal["rejection", "errors"]
 Score: TypeAlias = int | float

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -11,9 +12,6 @@ from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import Flag, command
 from evalframe.jobs.rag.job import KEYS, LANGUAGE, Answers, Flat
 from evalframe.jobs.settings import Columns
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Documents(msgspec.Struct, kw_only=True):

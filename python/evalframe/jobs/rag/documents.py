@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,7 @@ import polars as pl
 
 from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.columns import check_columns, check_found, naming_columns
+from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.outputs import check_output
 from evalframe.jobs.paths import find, reading, refuse_inputs
@@ -20,10 +21,8 @@ from evalframe.rag.documents.selecting import select_documents
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.jobs.columns import Columns
     from evalframe.jobs.rag.job import AnswerText, FlatAnswers
+
 
 _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,9 +30,6 @@ from evalframe.rag.documents.responses import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from evalframe.jobs.rag.job import AnswerText, FlatAnswers, RagJob
 
 

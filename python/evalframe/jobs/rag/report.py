@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from evalframe.rag.abilities import ABILITIES, ability
 from evalframe.report.wide_table import wide_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _COUNTS = {"n": "n", "n_dropped": "dropped"}
 _SHOWN: dict[str, dict[str, str]] = {

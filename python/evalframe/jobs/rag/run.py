@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,17 +18,15 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
-from evalframe.jobs.rag.job import KEYS, LEVEL
+from evalframe.jobs.rag.job import KEYS, LEVEL, RagJob
 from evalframe.jobs.rag.report import rates_report
 from evalframe.rag.abilities import ABILITIES
 from evalframe.rag.contract import responses_contract
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.jobs.inputs import Opened
-    from evalframe.jobs.rag.job import RagJob
     from evalframe.resample.methods import Progress
+
 
 TABLES = ("rates", "accuracy_drop", *ABILITIES)
 """The Parquet files of an output folder, by name."""

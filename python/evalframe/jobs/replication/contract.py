@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,11 @@ from evalframe.jobs.replication.implementation import implementation_of
 from evalframe.replication.effects.kinds import needs_type, usual_names, what_to_write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.contract import Contract, Rule
     from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.chain import Chain
+
 
 _KEYS = ("study_id", "finding_id", "test_type")
 _LISTED = 3

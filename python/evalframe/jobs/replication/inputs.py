@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,10 +16,8 @@ from evalframe.jobs.inputs import Opened, open_records, open_tables
 from evalframe.jobs.paths import reading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from evalframe.jobs.replication.job import ReplicationJob
+
 
 TEXTS = (
     *("model", "study_id", "sub_study_id", "finding_id", "test_id", "domain", "test_type"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,11 +13,10 @@ from evalframe.jobs.replication.implementation import implementation_of
 from evalframe.replication.contract import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.agreement.scored_tests import Settings
+
 
 TABLES = ("models", "domains", "studies", "findings", "tests", "ecs", "differences")
 """Tables of a folder, Parquet files of these names."""

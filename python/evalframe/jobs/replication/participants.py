@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,12 +16,11 @@ from evalframe.replication.contract import KEYS
 from evalframe.replication.effects.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from evalframe.jobs.replication.inputs import Tests
     from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.chain import Level
+
 
 _FINISHED = ("pas", "pas_normalised", "n_eff", "z_difference")
 """Columns of tests that rest on both sides."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,9 +15,8 @@ from evalframe.replication.effects.types import SIDES
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
     from evalframe.jobs.replication.outputs import Scores
+
 
 _HEADS = {
     "pas": "PAS",

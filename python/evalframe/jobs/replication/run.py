@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -20,8 +22,8 @@ from evalframe.jobs.replication.implementation import (
     original_type,
     with_evidence,
 )
-from evalframe.jobs.replication.inputs import groups_of, open_tests
-from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT
+from evalframe.jobs.replication.inputs import Tests, groups_of, open_tests
+from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT, ReplicationJob
 from evalframe.jobs.replication.outputs import Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
 from evalframe.jobs.replication.report import (
@@ -33,11 +35,6 @@ from evalframe.jobs.replication.report import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from evalframe.jobs.replication.inputs import Tests
-    from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.resample.methods import Progress
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import polars as pl
@@ -26,9 +27,6 @@ from evalframe.selective.calibrators import trainer
 from evalframe.selective.calibrators.features import feature, feature_default, target
 from evalframe.selective.calibrators.saved import read_calibration, write_calibration
 from evalframe.selective.scoring import negative_log_likelihood
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 VERBALIZED = "verbalized"
 """The method of the original's other script: a temperature of stated confidence."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.jobs.paths import reading
-from evalframe.jobs.selective.job import LABEL, LOSSES, PREDICTION, Loss
+from evalframe.jobs.selective.job import LABEL, LOSSES, PREDICTION, Loss, SelectiveJob
 from evalframe.selective.losses import loss as named_loss
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    from evalframe.jobs.selective.job import SelectiveJob
 
 LOSS = "__evalframe_loss__"
 """The column that holds the loss while a job runs."""

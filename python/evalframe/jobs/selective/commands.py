@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -10,9 +11,6 @@ from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Documents, help_texts
 from evalframe.jobs.flags import Flag, command
 from evalframe.jobs.settings import Columns, Rules
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Runs(msgspec.Struct, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,7 +13,7 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
-from evalframe.jobs.columns import check_columns, check_found, naming_columns
+from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import FORMATS, open_items
 from evalframe.jobs.outputs import check_output, versions, write_result
 from evalframe.jobs.paths import File, reading, refuse_inputs
@@ -21,11 +22,9 @@ from evalframe.jobs.selective.report import metrics_report
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings
-    from evalframe.jobs.columns import Columns
     from evalframe.resample.methods import Progress
+
 
 _SHARED = {
     *("items", "columns", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed"),

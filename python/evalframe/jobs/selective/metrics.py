@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.metric import Metric, lookup, make, registered
+from evalframe.core.metric import Metric, MetricExpr, lookup, make, registered
 from evalframe.jobs.import_paths import is_import_path, metric_at
-from evalframe.jobs.selective.job import METRICS, PREDICTION
+from evalframe.jobs.selective.job import METRICS, PREDICTION, SelectiveJob
 from evalframe.selective.conventions import Convention, fraction
 
 AREAS = ("aurc_at", "augrc_at")
 """Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
 NUMBERS = ("coverage", "risk")
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from evalframe.core.metric import MetricExpr
-    from evalframe.jobs.selective.job import SelectiveJob
 
 
 def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) -> list[MetricExpr]:

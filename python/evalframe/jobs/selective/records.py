@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -11,16 +13,9 @@ from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, Rule, v
 from evalframe.core.errors import ContractError
 from evalframe.core.files import replacing, scratch
 from evalframe.jobs.paths import reading
-from evalframe.jobs.selective.choosing import CORRECT
-from evalframe.jobs.selective.job import ITEM, LABEL, PARTICIPANT, PREDICTION
+from evalframe.jobs.selective.choosing import CORRECT, Chosen
+from evalframe.jobs.selective.job import ITEM, LABEL, PARTICIPANT, PREDICTION, SelectiveJob
 from evalframe.selective.contract import items_contract
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from evalframe.jobs.selective.choosing import Chosen
-    from evalframe.jobs.selective.job import SelectiveJob
 
 REJECTED_FOR = "rejected_for"
 """The column of a quarantined row that names the confidence it lacks; null if it serves none."""

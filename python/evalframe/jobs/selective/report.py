@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from evalframe.report.wide_table import wide_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _HEADS = {
     "coverage": "Cmax",

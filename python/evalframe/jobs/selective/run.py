@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +17,7 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, open_records
 from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading, refuse_inputs
-from evalframe.jobs.selective.choosing import LOSS, choose
+from evalframe.jobs.selective.choosing import LOSS, Chosen, choose
 from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
@@ -23,22 +25,17 @@ from evalframe.jobs.selective.metrics import (
     reads_probabilities,
     resolve,
 )
-from evalframe.jobs.selective.records import check_records
+from evalframe.jobs.selective.records import Records, check_records
 from evalframe.jobs.selective.report import metrics_report
 from evalframe.selective.binning import TO_UNIT
-from evalframe.selective.calibrators.maps import Temperature
+from evalframe.selective.calibrators.maps import Fitted, Temperature
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.contract import lies_in_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     from evalframe.core.states import States
-    from evalframe.jobs.selective.choosing import Chosen
-    from evalframe.jobs.selective.records import Records
     from evalframe.resample.methods import Progress
-    from evalframe.selective.calibrators.maps import Fitted
+
 
 CALIBRATED = "calibrated"
 

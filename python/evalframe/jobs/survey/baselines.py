@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, versions, write_result
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
-from evalframe.jobs.survey.job import BASELINES, USUAL
+from evalframe.jobs.survey.job import BASELINES, USUAL, Baseline
 from evalframe.jobs.survey.scoring import functions_of
 from evalframe.jobs.survey.surveys import (
+    OpenedSurvey,
     files_of,
     open_survey,
     open_survey_alone,
@@ -21,12 +23,6 @@ from evalframe.jobs.survey.surveys import (
 from evalframe.report.wide_table import wide_table
 from evalframe.survey.baselines.baseline import MODELS
 from evalframe.survey.surveys.tables import Survey
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evalframe.jobs.survey.job import Baseline
-    from evalframe.jobs.survey.surveys import OpenedSurvey
 
 _TABLES = ("rounds", "questions", "segments", "segment_attributes", "responses", "warnings")
 _ALL = "all rounds"

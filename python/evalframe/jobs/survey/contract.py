@@ -5,24 +5,18 @@ Remedies list rounds, segments and questions that are not in the survey, with su
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule
 from evalframe.core.errors import did_you_mean
-from evalframe.jobs.survey.job import KEYS, RUNS
-from evalframe.jobs.survey.truth import ANSWERS, SEGMENT, named
+from evalframe.jobs.survey.job import KEYS, RUNS, SurveyJob
+from evalframe.jobs.survey.truth import ANSWERS, SEGMENT, Truth, named
 from evalframe.survey.contract import predictions_contract
 from evalframe.survey.scoring import STATUSES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evalframe.jobs.survey.job import SurveyJob
-    from evalframe.jobs.survey.truth import Truth
-
 
 _APART = "\x1f"
 _LISTED = 3

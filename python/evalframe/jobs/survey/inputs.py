@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
-from evalframe.jobs.columns import check_found
+from evalframe.jobs.columns import Columns, check_found
 from evalframe.jobs.inputs import Opened, open_records, open_tables
 from evalframe.jobs.paths import find, reading, refuse_documents, refuse_inputs
-from evalframe.jobs.survey.job import RUNS
+from evalframe.jobs.survey.job import RUNS, SurveyJob
 from evalframe.jobs.survey.surveys import (
     OpenedSurvey,
     as_labels,
@@ -28,14 +30,6 @@ from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.shapes import UNITS, shaped
 from evalframe.survey.surveys.tables import ONE_ROUND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from evalframe.jobs.columns import Columns
-    from evalframe.jobs.survey.job import SurveyJob
-
 
 _TEXTS = (
     "model",

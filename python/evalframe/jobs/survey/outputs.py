@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,9 +14,8 @@ from evalframe.report.table import numbers
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.jobs.survey.job import SurveyJob
+
 
 TABLES = (
     "overall",

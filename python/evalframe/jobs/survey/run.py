@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import evalframe as ef
 from evalframe.compat import dtef
-from evalframe.core.contract import validate
+from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.outputs import check_output, provenance
 from evalframe.jobs.paths import reading
 from evalframe.jobs.survey.contract import contract_of
-from evalframe.jobs.survey.inputs import open_predictions
-from evalframe.jobs.survey.job import METRIC, RUNS
+from evalframe.jobs.survey.inputs import Predictions, open_predictions
+from evalframe.jobs.survey.job import METRIC, RUNS, SurveyJob
 from evalframe.jobs.survey.outputs import group_names, leaderboard_report, overall, tables_of
 from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
 from evalframe.jobs.survey.truth import Truth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     import polars as pl
 
-    from evalframe.core.contract import Contract
-    from evalframe.jobs.survey.inputs import Predictions
-    from evalframe.jobs.survey.job import SurveyJob
     from evalframe.resample.methods import Progress
+
 
 _COLUMNS = (
     "model",

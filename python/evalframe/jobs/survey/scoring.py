@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
 from evalframe.compat import dtef
-from evalframe.jobs.survey.job import METRIC, USUAL
+from evalframe.jobs.survey.job import METRIC, USUAL, Baseline, SurveyJob
 from evalframe.survey.baselines.baseline import MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.jobs.survey.job import Baseline, SurveyJob
     from evalframe.jobs.survey.truth import Truth
+
 
 _BATCH = "batch-"
 """Prefix of the ids of prompts about several questions."""

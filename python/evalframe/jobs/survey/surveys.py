@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -18,21 +19,14 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.jobs.columns import check_columns, check_found, naming_columns
+from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import File, find, reading
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
 from evalframe.survey.surveys.options import INDEX, LABEL
 from evalframe.survey.surveys.respondents import RESPONDENT, WEIGHT
 from evalframe.survey.surveys.shapes import UNITS, numbers_of
-from evalframe.survey.surveys.tables import DISTRIBUTIONS, RESPONSES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from evalframe.jobs.columns import Columns
-    from evalframe.survey.surveys.tables import Survey
-
+from evalframe.survey.surveys.tables import DISTRIBUTIONS, RESPONSES, Survey
 
 _TEXTS = (
     "round",

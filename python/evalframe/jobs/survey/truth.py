@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,11 @@ import polars as pl
 
 from evalframe.core.errors import ContractError
 from evalframe.survey.surveys.segments import canonical_id
-from evalframe.survey.surveys.tables import as_distributions
+from evalframe.survey.surveys.tables import Survey, as_distributions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.jobs.survey.surveys import OpenedSurvey
-    from evalframe.survey.surveys.tables import Survey
+
 
 ANSWERS = ("segment_attribute", "sample_size", "n_options", "options", "actual")
 """Columns that predictions get from the survey."""

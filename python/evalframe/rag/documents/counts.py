@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex
+from typing import SupportsFloat, SupportsIndex, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.rag.datasets import is_counterfactual, is_integration
 
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from evalframe.core.typing import IntoExpr
-
-    Rate: TypeAlias = float | IntoExpr
+Rate: TypeAlias = float | IntoExpr
 
 OK = "ok"
 """Status of an item with documents."""

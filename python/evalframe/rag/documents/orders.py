@@ -7,6 +7,7 @@ documents in any table, and at a higher noise rate the same noise and more.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
@@ -14,8 +15,6 @@ import polars as pl
 from evalframe.core import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy as np
     import numpy.typing as npt
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,14 +11,11 @@ from evalframe.core.answered import check_ids
 from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame
 from evalframe.rag.answers import answers_from_text
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.documents.counts import OK
-from evalframe.rag.languages import built_in
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
-    from evalframe.rag.languages import Language
+from evalframe.rag.languages import Language, built_in
 
 KEYS = ("dataset", "id", "noise_rate", "passage_num", "correct_passage_rate", "order", "seed")
 """The columns that identify a prompt."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from evalframe.core.answered import answered, is_lines, read_prompts
 from evalframe.core.frames import like_source
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.rag.answers import GROUPS
 from evalframe.rag.documents.counts import OK
 from evalframe.rag.documents.prompting import KEYS
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from evalframe.core.typing import Frame, IntoExpr
-
-    Source: TypeAlias = Frame | str | Path
+Source: TypeAlias = Frame | str | Path
 
 
 @like_source

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import SupportsIndex
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.documents.counts import (
     COUNTS,
@@ -20,13 +21,7 @@ from evalframe.rag.documents.counts import (
     document_counts,
     first_of,
 )
-from evalframe.rag.documents.orders import SEEDED, documents_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.rag.documents.orders import Order
+from evalframe.rag.documents.orders import SEEDED, Order, documents_of
 
 _PASSAGES = pl.List(pl.String())
 _GROUPS = pl.List(_PASSAGES)

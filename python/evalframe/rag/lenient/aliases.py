@@ -7,7 +7,7 @@ too many parts of the alias.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -26,10 +26,9 @@ from evalframe.rag.lenient.normalising import (
 from evalframe.rag.matching import UNKNOWN, contains, once_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Bools, Ints
     from evalframe.rag.matching import Codes, Groups
+
 
 ANSWER_RULES = ("substring", "normalized", "token_overlap")
 """In the order in which they are tried."""

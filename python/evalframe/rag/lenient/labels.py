@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.rag.fake_answers import LOWER_CASE, Spelling, fake_answer_hits
-from evalframe.rag.lenient.aliases import ANSWER_RULES, fired, possible
+from evalframe.rag.lenient.aliases import ANSWER_RULES, Leniency, fired, possible
 from evalframe.rag.lenient.normalising import as_tokens, plain, plain_of
 from evalframe.rag.lenient.phrases import ERROR, REJECTION, phrases_said
 from evalframe.rag.matching import UNKNOWN, Groups, changed, expanded, holds, labels_of
@@ -17,8 +17,8 @@ from evalframe.rag.strict import holds_any, without_spaces
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
     from evalframe.rag.languages import Phrases
-    from evalframe.rag.lenient.aliases import Leniency
     from evalframe.rag.matching import Codes
+
 
 REASONS = {
     "answer_rule": pl.List(pl.String()),

@@ -9,22 +9,21 @@ way, through Polars.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from evalframe.rag.matching import changed, replaced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
-
     from evalframe.core.segments import Bools, Ints
 
-    Change: TypeAlias = Callable[[bytearray], bytes | bytearray]
-    ChangeTexts: TypeAlias = Callable[[pl.Series], pl.Series]
+
+Change: TypeAlias = Callable[[bytearray], bytes | bytearray]
+ChangeTexts: TypeAlias = Callable[[pl.Series], pl.Series]
 
 KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789.%+#"
 """The characters of ASCII in tokens."""

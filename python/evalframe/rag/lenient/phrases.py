@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,9 +16,8 @@ from evalframe.rag.matching import changed, expanded
 from evalframe.rag.strict import holds_any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.rag.languages import Phrases
+
 
 REJECTION, ERROR = "rejection", "error"
 

@@ -7,16 +7,12 @@ models, and how sentences and questions are joined. Texts have fields such as {s
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from evalframe.rag.sample.values import MAKERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.rag.sample.values import Choices, Value
+from evalframe.rag.sample.values import MAKERS, Choices, Value
 
 
 class Attribute(NamedTuple):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
 from evalframe.core.samples import check_size
-from evalframe.rag.sample.language import language
-from evalframe.rag.sample.values import Choices
+from evalframe.rag.sample.language import Attribute, Language, Subject, language
+from evalframe.rag.sample.values import Choices, Value
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-
-    from evalframe.rag.sample.language import Attribute, Language, Subject
-    from evalframe.rag.sample.values import Value
-
-    T = TypeVar("T", bound=Hashable)
+T = TypeVar("T", bound=Hashable)
 
 DATASETS = ("en", "zh", "en_int", "zh_int", "en_fact", "zh_fact")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ import polars as pl
 from evalframe.core.samples import SampleFile, unit_draws
 from evalframe.rag.sample.questions import (
     DATASETS,
+    Question,
     ask,
     is_counterfactual,
     is_integration,
@@ -19,10 +21,7 @@ from evalframe.rag.sample.questions import (
 from evalframe.rag.sample.values import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from evalframe.core.segments import Bools
-    from evalframe.rag.sample.questions import Question
 
 
 class Model(NamedTuple):

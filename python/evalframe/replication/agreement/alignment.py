@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
-from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.agreement.directions import check_both_sides, with_directions
 from evalframe.replication.agreement.posteriors import (
     AGENT_PRIOR_ODDS,
@@ -23,11 +23,6 @@ from evalframe.replication.agreement.posteriors import (
 )
 from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers, with_all_ways
 from evalframe.replication.agreement.shares import are_posterior, possible_share
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from evalframe.core.typing import Frame
 
 ThreeWay: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A three-way posterior: three columns (plus, minus, zero), or one struct of these fields."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -12,9 +12,6 @@ from evalframe.replication.effects.directions import direction_of_kind
 from evalframe.replication.effects.kinds import EVIDENCE, STATISTICS, kind_of
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import check_numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CONFLICT = "has_direction_conflict"
 """True if the column of a direction contradicts the sign of a statistic."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,16 +14,14 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.state import ratio
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
 from evalframe.replication.agreement.scored_tests import FindingKey, check_numbers, keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
+
 
 EcsLevel: TypeAlias = Literal["overall", "domain", "study", "finding"]
 Weighting: TypeAlias = Literal["two_level", "two_level_valid", "equal"]

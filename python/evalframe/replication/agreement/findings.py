@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.state import ratio
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN, pas_of_posteriors
 from evalframe.replication.agreement.pooling import of_a_study
 from evalframe.replication.agreement.scalings import pas_ratio
@@ -16,6 +17,10 @@ from evalframe.replication.agreement.scored_tests import (
     FINDING_RULES,
     TWO_WAY,
     WEIGHT,
+    FindingKey,
+    FindingRule,
+    Missing,
+    Rows,
     Settings,
     is_included,
     scored_tests,
@@ -28,18 +33,6 @@ from evalframe.replication.agreement.shares import (
     possible_share,
     z_of_pas,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Missing,
-        Rows,
-    )
 
 PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"
 

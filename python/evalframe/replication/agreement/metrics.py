@@ -7,19 +7,14 @@ either side: large values that differ by little keep their digits. Pearson's cor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import Axis, State, level, own, ratio, total
+from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
+from evalframe.core.typing import Role
 from evalframe.replication.agreement.shares import pas_of_z, possible_share, z_of_pas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evalframe.core.state import Totals
-    from evalframe.core.typing import Role
 
 
 @metric(family="replication", direction="maximize", range=(0.0, 1.0))

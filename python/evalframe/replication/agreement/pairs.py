@@ -5,18 +5,14 @@ For tables; `metrics` has the same quantities as mergeable states.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.shares import fisher_z
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.core.typing import IntoExpr
 
 _FLAT = 1e-10
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,15 +13,11 @@ from evalframe.replication.agreement.scored_tests import (
     STUDY_RULES,
     VALUE,
     WEIGHT,
+    Rows,
     is_included,
     sum_if_any,
 )
 from evalframe.replication.agreement.shares import CHANCE, pas_of_z, possible_share, z_of_pas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evalframe.replication.agreement.scored_tests import Rows
 
 
 def unchanged(mean: pl.Expr) -> pl.Expr:

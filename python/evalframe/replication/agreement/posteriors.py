@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 Scale: TypeAlias = Literal["ratio", "log"]
 

@@ -8,10 +8,10 @@ A human posterior is two-way (one column) or three-way (three columns: plus, min
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -19,9 +19,6 @@ from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.alignment import ways_of
 from evalframe.replication.agreement.shares import are_posterior, possible_share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Posterior: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A posterior: one column, or three columns for plus, minus and zero."""

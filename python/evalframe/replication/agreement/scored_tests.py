@@ -6,6 +6,7 @@ A table without `finding_id` holds studies; one with `finding_id` and `n_tests`,
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,16 +16,14 @@ from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.directions import CONFLICT, with_directions, with_ways
 from evalframe.replication.agreement.posteriors import WAYS
 from evalframe.replication.effects.types import SIDES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
+
 
 FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
 StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]

@@ -6,14 +6,11 @@ pooling z is pooling log odds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CHANCE = 0.5
 """PAS of a finding without a test and of a study without a finding under `missing="chance"`."""

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.findings import findings_of
 from evalframe.replication.agreement.pooling import included, means_of, studies_of
-from evalframe.replication.agreement.scored_tests import LEVELS, Settings, scored_tests
+from evalframe.replication.agreement.scored_tests import (
+    LEVELS,
+    FindingKey,
+    FindingRule,
+    Level,
+    Missing,
+    Rows,
+    Settings,
+    StudyRule,
+    scored_tests,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Level,
-        Missing,
-        Rows,
-        StudyRule,
-    )
     from evalframe.resample.methods import Bootstrap
+
 
 DOMAINS = {
     f"study_{number:03}": name

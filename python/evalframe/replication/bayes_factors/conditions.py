@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Conditions: TypeAlias = Sequence["Condition"]
+Conditions: TypeAlias = Sequence["Condition"]
 
 
 CELLS = ("a", "b", "c", "d")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import re
 import textwrap
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ParamSpec
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.bayes_factors.kinds import (
     BINOMIAL,
     BOUND,
@@ -23,11 +25,8 @@ from evalframe.replication.bayes_factors.kinds import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
-    from evalframe.core.typing import IntoExpr
 
 P = ParamSpec("P")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.bayes_factors import conditions
 from evalframe.replication.bayes_factors.likelihoods import (
     log_beta_binomial_factor,
@@ -18,7 +19,6 @@ from evalframe.replication.bayes_factors.stretched_beta import log_exact_r
 from evalframe.replication.numbers import number, over_numbers
 
 if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
     from evalframe.replication.bayes_factors.conditions import Conditions
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,17 +14,14 @@ import polars as pl
 from evalframe.core.contract import Rule
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.bayes_factors import conditions, formulas
-from evalframe.replication.effects.kinds import in_groups
+from evalframe.replication.effects.kinds import Says, in_groups
 from evalframe.replication.effects.sample_sizes import n_of_f
 from evalframe.replication.numbers import NO_NUMBER, number, raw_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from evalframe.core.typing import IntoExpr
     from evalframe.replication.bayes_factors.conditions import Conditions
-    from evalframe.replication.effects.kinds import Says
 
 
 class Prior(NamedTuple):

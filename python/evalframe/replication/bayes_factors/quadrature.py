@@ -13,13 +13,12 @@ y, where the nodes that are left out form a geometric series, which is added.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from evalframe.core.segments import Floats, Ints
 
     LogIntegrand: TypeAlias = Callable[[Floats, Floats], Floats]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 from polars import selectors
 
-from evalframe.core.contract import Column, Contract, validate
+from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.bayes_factors.kinds import (
     CAUCHY,
     EFFECTS,
@@ -25,15 +26,8 @@ from evalframe.replication.bayes_factors.kinds import (
 )
 from evalframe.replication.effects.directions import agrees
 from evalframe.replication.effects.kinds import KIND_NAMES, STATISTICS, form_of, kinds_of
-from evalframe.replication.effects.types import SIDES
+from evalframe.replication.effects.types import SIDES, Form
 from evalframe.replication.numbers import NO_NUMBER, number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from evalframe.core.contract import Rule
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.effects.types import Form
 
 
 @like_input

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.numbers import finite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import IntoExpr
 
 
 def fisher_z(r: IntoExpr = "r") -> pl.Expr:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.effects.kinds import kind_of_test
 from evalframe.replication.effects.types import MEANS
 from evalframe.replication.numbers import finite
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 _EPSILON = 1e-6
 _ON_D = [kind for kind in MEANS if kind != "coefficient"]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from evalframe.replication.effects.types import SIGNED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _EVEN = 0.5
 

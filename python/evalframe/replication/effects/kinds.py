@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.effects.types import KINDS, SIDES, SIGNED, TYPES, Form
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from evalframe.core.typing import IntoExpr
-
-    Says: TypeAlias = Callable[[Form], pl.Expr]
+Says: TypeAlias = Callable[[Form], pl.Expr]
 
 STATISTICS = ("stat", "k", "p_value", "a", "estimate")
 """Columns of a side, each enough for a Bayes factor."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.numbers import finite
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 
 def cohens_d_t(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
+from evalframe.core.typing import IntoExpr
 from evalframe.replication.numbers import finite
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
 
 
 def proportion(k: IntoExpr = "k", n: IntoExpr = "n") -> pl.Expr:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import polars as pl
 
-from evalframe.replication.effects.kinds import form_of, kind_of_test
+from evalframe.core.typing import IntoExpr
+from evalframe.replication.effects.kinds import Says, form_of, kind_of_test
 from evalframe.replication.effects.types import MEANS
 from evalframe.replication.numbers import NO_NUMBER, finite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import IntoExpr
-    from evalframe.replication.effects.kinds import Says
 
 
 def n_eff(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.effects.associations import (
     log_odds,
     log_odds_error,
@@ -28,16 +30,10 @@ from evalframe.replication.effects.kinds import (
 from evalframe.replication.effects.means import d_error, d_of_t, has_groups, t_of_f
 from evalframe.replication.effects.proportions import share_error, share_of
 from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind, n_of_f
-from evalframe.replication.effects.types import IN_HALVES, MEANS, SIDES
+from evalframe.replication.effects.types import IN_HALVES, MEANS, SIDES, Form, Side
 from evalframe.replication.numbers import NO_NUMBER, check_numbers, finite, number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.effects.types import Form, Side
-
-    Columns: TypeAlias = dict[str, pl.Expr]
+Columns: TypeAlias = dict[str, pl.Expr]
 
 KIND, _FORM = ":kind", ":form"
 _READ = (

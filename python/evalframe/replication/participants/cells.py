@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -14,9 +14,6 @@ from evalframe.replication.participants.design import (
     SPEARMAN,
 )
 from evalframe.replication.participants.rows import SCALE, VALID, WEIGHT, X, Y
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RANKED = (RANK_SUM, SPEARMAN)
 """Kinds whose measures are replaced by their ranks."""

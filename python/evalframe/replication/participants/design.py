@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.replication.contract import KEYS, designs_contract, samples_of_design
 from evalframe.replication.effects.kinds import form_of, kind_of_design, unknown_type
 from evalframe.replication.participants.matching import compared, is_text, shared_type
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
 
 TWO_SAMPLES, PAIRED, ONE_SAMPLE, ANOVA = "two samples", "paired", "one sample", "anova"
 PEARSON, SPEARMAN = "pearson", "spearman"

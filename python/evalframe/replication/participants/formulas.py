@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -21,9 +22,6 @@ from evalframe.replication.participants.design import (
     TEST,
     TWO_SAMPLES,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 STATISTICS = {
     "stat": pl.Float64(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -9,9 +10,8 @@ import polars as pl
 from evalframe.core.errors import ContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from polars.datatypes import DataTypeClass
+
 
 _WIDE = (pl.UInt64(), pl.Int128())
 

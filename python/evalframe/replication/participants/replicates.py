@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.evaluation import named_cluster
 from evalframe.replication.participants.design import CATEGORY, KIND, PLACE, TEST
 from evalframe.replication.participants.formulas import OF_DESIGN, STATISTICS, statistics_of
@@ -15,14 +17,12 @@ from evalframe.replication.participants.rows import CLUSTER, GROUP, rows_of
 from evalframe.replication.participants.statistics import participant_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.effects.types import Side
     from evalframe.replication.participants.states import States
     from evalframe.resample.draws import Weights
     from evalframe.resample.methods import Bootstrap
+
 
 REPLICATE = "replicate"
 

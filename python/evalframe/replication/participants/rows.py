@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,7 +11,8 @@ from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-from evalframe.replication.effects.types import SIDES
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.replication.effects.types import SIDES, Side
 from evalframe.replication.participants.design import (
     ANOVA,
     CATEGORY,
@@ -32,12 +34,6 @@ from evalframe.replication.participants.design import (
 )
 from evalframe.replication.participants.formulas import STATISTICS
 from evalframe.replication.participants.matching import compared, is_text, keys_like
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.replication.effects.types import Side
 
 _COLUMNS = (
     Column("value", ("number", "boolean", "string"), required=False, meaning="the measure"),

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.frames import like_input
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.participants.cells import cells_of
 from evalframe.replication.participants.design import TEST
 from evalframe.replication.participants.formulas import STATISTICS, all_statistics
 from evalframe.replication.participants.rows import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.replication.effects.types import Side
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.replication.participants.design import (
     CATEGORY,
     PLACE,
@@ -20,9 +19,6 @@ from evalframe.replication.participants.design import (
 )
 from evalframe.replication.participants.matching import compared, keys_like
 from evalframe.replication.participants.rows import as_category, check_types
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
 
 _SORTED, _CONDITION, _VALUE = ":sorted", ":condition", ":value"
 

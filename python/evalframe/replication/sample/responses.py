@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -11,8 +12,6 @@ from evalframe.replication.effects.kinds import KIND_NAMES, canonical
 from evalframe.replication.sample.studies import STUDIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalframe.core.segments import Floats, Ints
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -10,11 +11,10 @@ from evalframe.core.errors import ParameterError
 from evalframe.evaluation import named_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.intervals import Spread
     from evalframe.resample.methods import Bootstrap
+
 
 Cluster: TypeAlias = Literal["study_id", "finding_id"]
 

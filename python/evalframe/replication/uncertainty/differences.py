@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -12,28 +13,26 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.states import States
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs import ecs_rows, rescaled
+from evalframe.replication.agreement.ecs import EcsRows, Values, Weighting, ecs_rows, rescaled
 from evalframe.replication.agreement.pairs import agreement_values
-from evalframe.replication.agreement.scored_tests import LEVELS, Settings
+from evalframe.replication.agreement.scored_tests import (
+    LEVELS,
+    FindingKey,
+    FindingRule,
+    Missing,
+    Rows,
+    Settings,
+    StudyRule,
+)
 from evalframe.replication.agreement.studies import scored_rows, scored_studies
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.core.metric import MetricExpr
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.replication.agreement.ecs import EcsRows, Values, Weighting
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Missing,
-        Rows,
-        StudyRule,
-    )
     from evalframe.replication.uncertainty.clusters import Cluster
     from evalframe.resample.methods import Bootstrap
+
 
 Score: TypeAlias = Literal["pas", "pas_normalised", "ecs"]
 Correction: TypeAlias = Literal["holm", "bonferroni", "benjamini_hochberg", "none"]

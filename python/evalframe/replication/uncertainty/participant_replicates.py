@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,22 +11,19 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import named_cluster
 from evalframe.replication.participants.replicates import REPLICATE, resampled_statistics
 from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.uncertainty.clusters import ENTRY, numbers, with_entries, with_spreads
-from evalframe.replication.uncertainty.pipeline import SCORES
+from evalframe.replication.uncertainty.pipeline import SCORES, Pipeline
 from evalframe.resample import intervals
 from evalframe.resample.methods import Bootstrap, reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
-    from evalframe.replication.uncertainty.pipeline import Pipeline
     from evalframe.resample.intervals import Spread
+
 
 PERCENTILES = {
     "percentile_2_5": 0.025,

@@ -5,24 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalframe.core.frames import like_input
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.agreement.scored_tests import Settings
-from evalframe.replication.chain import Chain
+from evalframe.replication.agreement.scored_tests import (
+    FindingKey,
+    FindingRule,
+    Missing,
+    Settings,
+    StudyRule,
+)
+from evalframe.replication.chain import Chain, Level
 from evalframe.replication.uncertainty.pipeline import Pipeline
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs import Weighting
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Missing,
-        StudyRule,
-    )
-    from evalframe.replication.chain import Level
     from evalframe.resample.methods import Bootstrap
 
 

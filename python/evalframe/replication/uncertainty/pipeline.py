@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +11,15 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN, check_evidence, posterior_columns
-from evalframe.replication.chain import Level
+from evalframe.replication.chain import Chain, Level
 from evalframe.replication.contract import KEYS
 from evalframe.replication.participants.replicates import REPLICATE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.replication.agreement.ecs import EcsLevel, Weighting
     from evalframe.replication.agreement.scored_tests import Settings
-    from evalframe.replication.chain import Chain
 
 
 SCORES = {"pas": (0.0, 1.0), "pas_normalised": (-1.0, 1.0), "ecs": (-1.0, 1.0)}

@@ -7,21 +7,18 @@ the values of a constant side. Hence they are not registered.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.metric import Metric
-from evalframe.core.state import Axis, State, own, ratio
-from evalframe.replication.agreement.ecs import LEAST, MASS, X, Y
+from evalframe.core.metric import Metric, MetricExpr
+from evalframe.core.state import Axis, State, Totals, own, ratio
+from evalframe.replication.agreement.ecs import LEAST, MASS, Values, X, Y
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.metric import MetricExpr
-    from evalframe.core.state import Totals
-    from evalframe.replication.agreement.ecs import Values
     from evalframe.replication.agreement.pooling import Pooling
+
 
 STUDY = ":study"
 """Number of the study of a finding."""

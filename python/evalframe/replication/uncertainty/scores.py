@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +11,11 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.special import ranks
-from evalframe.replication.agreement.ecs import ecs_of
-from evalframe.replication.agreement.pooling import means_of, of_findings, of_studies
+from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Values, ecs_of
+from evalframe.replication.agreement.pooling import Pooling, means_of, of_findings, of_studies
 from evalframe.replication.uncertainty.clusters import (
     ENTRY,
+    Cluster,
     cluster_of,
     clusters_within,
     rows_to_draw,
@@ -33,15 +35,11 @@ from evalframe.resample.entries import Ranking, entry_spreads
 from evalframe.resample.ranks import rank_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Ints
-    from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Values
-    from evalframe.replication.agreement.pooling import Pooling
     from evalframe.replication.agreement.scored_tests import Rows
-    from evalframe.replication.uncertainty.clusters import Cluster
     from evalframe.resample.methods import Bootstrap
+
 
 MODEL = "model"
 """The key whose values are ranked."""

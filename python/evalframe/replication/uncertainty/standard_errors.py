@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
+from evalframe.core.typing import By, Frame, IntoExpr
 
 
 @like_input

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -9,13 +10,11 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import ContractError, EvalframeError, ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.selective.calibrators.maps import Calibrator
+
 
 _ADDED = ("fold", "calibrated", "calibrated_in_sample")
 _ROW, _CLUSTER = ":row", ":cluster"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import IntoExpr
 from evalframe.selective.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import IntoExpr
 
 Target: TypeAlias = Literal["correctness", "near_correct", "loss"]
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ContractError
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.calibrators.maps import Fitted, applied
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
 
 AnyFitted = TypeVar("AnyFitted", bound=Fitted, covariant=True)
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import Isotonic
 from evalframe.selective.calibrators.training import levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.selective.calibrators.grouped import Grouped
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import Linear, LinearMethod
 from evalframe.selective.calibrators.training import BINARY, Levels, levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.selective.calibrators.grouped import Grouped
+
 
 _POLISHES = 50
 

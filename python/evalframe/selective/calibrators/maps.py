@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 Link: TypeAlias = Literal["sigmoid", "identity"]
 LinearMethod: TypeAlias = Literal["logistic", "platt"]

@@ -8,16 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.selective.calibrators.features import check_named
-from evalframe.selective.calibrators.maps import Fitted, Isotonic, Linear, Temperature, first_fall
-
-if TYPE_CHECKING:
-    from evalframe.selective.calibrators.maps import Calibrator
+from evalframe.selective.calibrators.maps import (
+    Calibrator,
+    Fitted,
+    Isotonic,
+    Linear,
+    Temperature,
+    first_fall,
+)
 
 _SCHEMA, _VERSION = "1", "1.0"
 _METHODS = ("temperature_scaling", "logistic", "platt", "isotonic")

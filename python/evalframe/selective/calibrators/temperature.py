@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import EDGE, Temperature
-from evalframe.selective.calibrators.training import BINARY, PROBABILITY, levels
+from evalframe.selective.calibrators.training import BINARY, PROBABILITY, Levels, levels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.selective.calibrators.grouped import Grouped
-    from evalframe.selective.calibrators.training import Levels
 
 
 LOWEST, HIGHEST = 0.05, 10.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,6 +17,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.cross_fitting import cross_fit
@@ -28,11 +31,8 @@ from evalframe.selective.scoring import brier_score, negative_log_likelihood
 from evalframe.selective.screening import auroc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
-
-    from evalframe.core.typing import Frame, IntoExpr
     from evalframe.selective.calibrators.maps import Fitted
+
 
 Training: TypeAlias = Literal["temperature", "platt", "logistic", "isotonic"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,16 +11,14 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibrators.grouped import Grouped
 from evalframe.selective.calibrators.maps import Fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
+
 
 AnyFitted = TypeVar("AnyFitted", bound=Fitted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,21 +12,23 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.prompting.marginals import population_marginals
-from evalframe.survey.similarity.registry import SIMILARITIES, is_symmetric, metric_expression
+from evalframe.survey.similarity.registry import (
+    SIMILARITIES,
+    Metric,
+    is_symmetric,
+    metric_expression,
+)
 from evalframe.survey.surveys.segments import canonical_id
-from evalframe.survey.surveys.tables import Survey, as_distributions, like_survey
+from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions, like_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import Frame
-    from evalframe.survey.similarity.registry import Metric
-    from evalframe.survey.surveys.tables import AnySurvey
+
 
 Kind: TypeAlias = Literal[
     "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"

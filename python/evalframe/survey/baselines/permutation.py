@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -12,17 +13,14 @@ from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.means import central_quantiles
-from evalframe.survey.similarity.registry import is_symmetric, metric_expression
-from evalframe.survey.surveys.tables import as_distributions, like_survey
+from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
+from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import numpy as np
 
     from evalframe.core.segments import Floats, Ints
-    from evalframe.survey.similarity.registry import Metric
-    from evalframe.survey.surveys.tables import AnySurvey
+
 
 By: TypeAlias = Literal["round", "all"]
 

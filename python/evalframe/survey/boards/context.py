@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.leaderboard import with_category
-from evalframe.survey.boards.rows import CONTEXT, scored_rows
+from evalframe.survey.boards.rows import CONTEXT, Rows, scored_rows
 from evalframe.survey.boards.segments import run_scores
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
-    from evalframe.survey.boards.rows import Rows
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 

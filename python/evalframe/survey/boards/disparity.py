@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.leaderboard import with_category
-from evalframe.survey.boards.rows import is_baseline, scored_rows
+from evalframe.survey.boards.rows import Rows, is_baseline, scored_rows
 from evalframe.survey.boards.segments import segments_of
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
-    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
+
 
 CONCERN = 0.10
 """Larger gaps are a concern."""

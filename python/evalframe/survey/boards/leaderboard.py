@@ -12,11 +12,13 @@ from evalframe.core.frames import like_input
 from evalframe.core.rules import check_choice
 from evalframe.core.special import ranks, settled
 from evalframe.core.tables import lazy
+from evalframe.core.typing import By, Frame
 from evalframe.evaluation import named_cluster
 from evalframe.survey.boards.rows import (
     CLUSTER,
     MASS,
     SIZE,
+    Rows,
     category_source,
     check_categories,
     deviation,
@@ -25,11 +27,9 @@ from evalframe.survey.boards.rows import (
 from evalframe.survey.boards.segments import N_ATTEMPTED, N_OK, parse_rate, segments_of
 
 if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
     from evalframe.resample.methods import Bootstrap
-    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
+
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 Weighting: TypeAlias = Literal["segment", "question", "sample_size"]

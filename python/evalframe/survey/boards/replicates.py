@@ -7,13 +7,14 @@ through units, as questions do, draws change the means within them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import Metric
+from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.state import Axis, State, own, ratio
 from evalframe.resample.entries import SPREAD, Entries, Ranking, entry_spreads, unknown
 from evalframe.resample.ranks import rank_columns
@@ -21,11 +22,9 @@ from evalframe.survey.boards.rows import CLUSTER, MASS, SIZE
 from evalframe.survey.metrics import mean_score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Ints
     from evalframe.resample.methods import Bootstrap
+
 
 _GROUP, _ENTRY, _UNIT, _WHOLE = ":group", ":entry", ":unit", ":whole"
 

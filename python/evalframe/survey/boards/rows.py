@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,16 +11,14 @@ import polars as pl
 from evalframe.core import tables
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.survey import contexts
 from evalframe.survey.surveys.segments import category
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from evalframe.core.tables import Keys
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.evaluation import By
     from evalframe.survey.contexts import Context
+
 
 CONTEXT = ":context"
 """The amount of context of a row, 0 if unknown."""

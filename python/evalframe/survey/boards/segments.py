@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -9,16 +10,13 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.typing import By, Frame
 from evalframe.survey import contexts
-from evalframe.survey.boards.rows import CONTEXT, category_of, scored_rows
+from evalframe.survey.boards.rows import CONTEXT, Rows, category_of, scored_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
-    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
+
 
 RunsOf: TypeAlias = Literal["kept", "all"]
 

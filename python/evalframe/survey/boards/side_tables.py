@@ -11,17 +11,16 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.tables import lazy
+from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.context import run_points, slopes, stereotypes
 from evalframe.survey.boards.disparity import category_gaps, largest_gaps, question_gaps
 from evalframe.survey.boards.leaderboard import board, named_attributes
-from evalframe.survey.boards.rows import CONTEXT, deviation, is_baseline, scored_rows
+from evalframe.survey.boards.rows import CONTEXT, Rows, deviation, is_baseline, scored_rows
 from evalframe.survey.boards.segments import run_scores, segments_of
 
 if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
-    from evalframe.evaluation import By
-    from evalframe.survey.boards.rows import Rows
     from evalframe.survey.contexts import Context
+
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -9,12 +10,11 @@ import polars as pl
 
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import IntoExpr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
+
 
 Correction: TypeAlias = Literal["holm", "benjamini_hochberg", "bonferroni", "none"]
 

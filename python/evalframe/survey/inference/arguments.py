@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 
 def check_columns(caller: str, rows: pl.LazyFrame, exprs: Iterable[pl.Expr]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,15 +11,13 @@ from evalframe.core import segments
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
-from evalframe.survey.inference.adjust import adjusted_p_value
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.survey.inference.adjust import Correction, adjusted_p_value
 from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.inference.adjust import Correction
+
 
 _CELLS = 1 << 20
 _ROUNDING = 1e-12

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -10,12 +10,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.inference.arguments import check_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
 
 _ROUNDING = 1e-28
 """Squared standard errors below it, relative to the squared means, are rounding."""

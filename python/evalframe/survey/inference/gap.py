@@ -6,7 +6,7 @@ predicts for the segment, and b = t - m the actual one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -14,14 +14,9 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
-from evalframe.survey.contexts import included, mark, with_contexts
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.survey.contexts import Context, included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.contexts import Context
 
 NEGLIGIBLE = 1e-10
 """Shifts below it are taken for 0."""

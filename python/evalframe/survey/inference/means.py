@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,13 @@ import polars as pl
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
-from evalframe.survey.contexts import included, mark, with_contexts
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.survey.contexts import Context, included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns, check_draws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.contexts import Context
+
 
 _CELLS = 1 << 21
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.contexts import included
 from evalframe.survey.contract import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import IntoExpr
+
 
 Average: TypeAlias = Literal["segments", "items"]
 

@@ -15,21 +15,18 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.boards.rows import category_of, category_source, check_categories
-from evalframe.survey.contexts import mark, with_contexts
-from evalframe.survey.inference.adjust import adjusted_p_value
+from evalframe.survey.contexts import Context, mark, with_contexts
+from evalframe.survey.inference.adjust import Correction, adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.means import central_quantiles
-from evalframe.survey.inference.respondent_draws import Drawn
-from evalframe.survey.similarity.registry import metric_expression
+from evalframe.survey.inference.respondent_draws import Average, Drawn
+from evalframe.survey.similarity.registry import Metric, metric_expression
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.contexts import Context
-    from evalframe.survey.inference.adjust import Correction
-    from evalframe.survey.inference.respondent_draws import Average
-    from evalframe.survey.similarity.registry import Metric
+
 
 _GROUP = ["model", "round", "category"]
 

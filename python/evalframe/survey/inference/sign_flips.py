@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -10,18 +11,15 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
-from evalframe.survey.contexts import included, is_context_count, mark, with_contexts
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.survey.contexts import Context, included, is_context_count, mark, with_contexts
 from evalframe.survey.contract import KEYS
-from evalframe.survey.inference.adjust import adjusted_p_value
+from evalframe.survey.inference.adjust import Correction, adjusted_p_value
 from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import Frame, IntoExpr
-    from evalframe.survey.contexts import Context
-    from evalframe.survey.inference.adjust import Correction
+
 
 _SIGNS = 1 << 22
 """Signs, as floats, that are in memory at a time."""

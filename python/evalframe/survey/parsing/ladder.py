@@ -10,15 +10,13 @@ null for an unreadable number), in the order of the text.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Finder: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
+Finder: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 
 VECTOR = pl.List(pl.Float64())
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.parsing.characters import is_blank, text_where
 from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.reading import read_vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from evalframe.core.typing import Frame, IntoExpr
 
 PARSED = {"predicted": VECTOR, "status": pl.String(), "parse_rule": pl.String()}
 """The columns that `parse` adds."""

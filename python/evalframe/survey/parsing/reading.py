@@ -47,8 +47,8 @@ intervals and sample sizes after a number are ignored.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -70,6 +70,8 @@ from evalframe.survey.parsing.common_forms import common_forms, last_lists
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
 from evalframe.survey.parsing.labels import with_options
 from evalframe.survey.parsing.ladder import (
+    Finder,
+    Length,
     Rule,
     accepted,
     completed,
@@ -87,11 +89,6 @@ from evalframe.survey.parsing.pairs import (
     spaced_pairs,
 )
 from evalframe.survey.parsing.tables import table_vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.survey.parsing.ladder import Finder, Length
 
 _LENGTHS: tuple[Length, ...] = ("right", "other")
 

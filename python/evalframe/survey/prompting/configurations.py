@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -10,9 +10,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame, IntoExpr
+from evalframe.core.typing import Frame, IntoExpr
 
 ContextFormat: TypeAlias = Literal[
     "attribute-label",

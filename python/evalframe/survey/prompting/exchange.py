@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -12,14 +13,10 @@ from evalframe.core.errors import ContractError, MissingColumnsError, OutputErro
 from evalframe.core.files import replacing
 from evalframe.core.frames import like_source
 from evalframe.core.rows import as_expr
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.prompting.configurations import PROMPTS
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
-
-    Source: TypeAlias = Frame | str | Path
+Source: TypeAlias = Frame | str | Path
 
 METADATA = (
     "config_id",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-from evalframe.survey.surveys.tables import as_long, like_survey
-
-if TYPE_CHECKING:
-    from evalframe.survey.surveys.tables import AnySurvey
+from evalframe.survey.surveys.tables import AnySurvey, as_long, like_survey
 
 
 @like_survey

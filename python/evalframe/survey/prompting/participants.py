@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,13 @@ from evalframe.core.errors import (
     first_few,
 )
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.survey.prompting.selection import seeded_sample
 from evalframe.survey.surveys.respondents import RESPONDENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evalframe.core.typing import Frame
     from evalframe.survey.surveys.tables import Survey
+
 
 N_PARTICIPANTS = 20
 """Default number of participants of a segment."""

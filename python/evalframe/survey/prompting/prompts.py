@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.survey.prompting.configurations import N_INDIVIDUALS, PROMPTS, config_id
+from evalframe.core.typing import Frame
+from evalframe.survey.prompting.configurations import (
+    N_INDIVIDUALS,
+    PROMPTS,
+    ContextFormat,
+    EvalType,
+    Reasoning,
+    config_id,
+)
 from evalframe.survey.prompting.participants import N_PARTICIPANTS, OF_SEGMENT, Participants
 from evalframe.survey.prompting.selection import shuffled
 from evalframe.survey.prompting.settings import Settings
@@ -22,15 +30,9 @@ from evalframe.survey.prompting.texts import (
     with_context,
     with_texts,
 )
-from evalframe.survey.prompting.tokens import BUDGET, counted
+from evalframe.survey.prompting.tokens import BUDGET, Tokens, counted
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.tables import as_distributions, like_survey
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import Frame
-    from evalframe.survey.prompting.configurations import ContextFormat, EvalType, Reasoning
-    from evalframe.survey.prompting.tokens import Tokens
-    from evalframe.survey.surveys.tables import AnySurvey, Survey
+from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions, like_survey
 
 Questions: TypeAlias = Sequence[str] | Literal["all"]
 

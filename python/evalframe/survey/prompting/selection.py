@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    T = TypeVar("T")
+T = TypeVar("T")
 
 _32_BITS = 0xFFFFFFFF
 

@@ -11,11 +11,11 @@ from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.survey.prompting.configurations import ContextFormat, EvalType, Reasoning
 from evalframe.survey.prompting.participants import FORMATS
-from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS
+from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS, Wording
 
 if TYPE_CHECKING:
     from evalframe.survey.prompting.tokens import Tokens
-    from evalframe.survey.prompting.wording import Wording
+
 
 LARGEST_BATCH = 5
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 Tokens: TypeAlias = Literal["characters"] | Callable[[pl.Series], pl.Series]
 """Four characters as one token, or a function of a column of texts."""

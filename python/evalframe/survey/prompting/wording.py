@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
 """The letters of the options."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
 from evalframe.core.samples import unit_draws
-from evalframe.survey.sample.survey import QUESTIONS, ROUNDS, SEGMENTS, questions_asked, shares
+from evalframe.survey.sample.survey import (
+    QUESTIONS,
+    ROUNDS,
+    SEGMENTS,
+    Asked,
+    questions_asked,
+    shares,
+)
 from evalframe.survey.surveys.segments import segment_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from evalframe.survey.sample.survey import Asked
-
 
 _LETTERS = "abcdef"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,8 +14,6 @@ from evalframe.survey.surveys.segments import segment_id
 from evalframe.survey.surveys.tables import RESPONSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from evalframe.core.segments import Floats
 
 

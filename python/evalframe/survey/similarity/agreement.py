@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity.lists import over_rows
 from evalframe.survey.similarity.shares import shares
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
+
 
 _LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
 

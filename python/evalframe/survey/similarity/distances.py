@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity.lists import over_rows
 from evalframe.survey.similarity.shares import shares
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
 
 
 def cosine_similarity(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:

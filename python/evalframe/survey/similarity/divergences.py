@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity.lists import over_rows
 from evalframe.survey.similarity.shares import check_epsilon, shares, with_totals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
+
 
 _BELOW_1 = 1 - 2**-53
 _TINIEST = 5e-324

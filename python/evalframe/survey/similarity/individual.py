@@ -6,22 +6,22 @@ longest prefix of each piece that is a number.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
+from evalframe.core.typing import IntoExpr
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
 from evalframe.survey.similarity.lists import over_rows
 from evalframe.survey.similarity.shares import shares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from evalframe.core.segments import Floats
-    from evalframe.core.typing import IntoExpr
     from evalframe.survey.similarity.lists import Kernel
+
 
 IndividualKind: TypeAlias = Literal["brier", "binary", "confidence"]
 

@@ -6,6 +6,7 @@ and adds its options in their order.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,12 +15,10 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr, spread_literals
+from evalframe.core.typing import IntoExpr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from evalframe.core.segments import Floats, Ints
-    from evalframe.core.typing import IntoExpr
 
     Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
 

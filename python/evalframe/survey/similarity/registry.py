@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNa
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
+from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.similarity.agreement import (
     mode_agreement,
     per_option_accuracy,
@@ -29,11 +31,6 @@ from evalframe.survey.similarity.divergences import (
     jensen_shannon_similarity,
     kullback_leibler_divergence,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evalframe.core.typing import Frame, IntoExpr
 
 Metric: TypeAlias = "str | pl.Expr"
 

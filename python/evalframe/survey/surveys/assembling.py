@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
-from evalframe.survey.surveys.tables import RESPONSES, Survey, distributions_of, long_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evalframe.core.typing import Frame
-    from evalframe.survey.surveys.tables import AnySurvey
+from evalframe.core.typing import Frame
+from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey, distributions_of, long_of
 
 ROUNDS = {
     "round": pl.String(),

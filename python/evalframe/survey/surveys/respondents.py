@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
 from evalframe.core.errors import ContractError, MissingColumnsError, first_few
 from evalframe.survey.surveys.options import DISTRIBUTION, INDEX, LABEL, QUESTION, numbered
 from evalframe.survey.surveys.segments import segment_id
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RESPONDENT, WEIGHT, UNANSWERED = "respondent_id", "weight", "n_unanswered"
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import polars as pl
 
 from evalframe.core.rows import as_expr
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import IntoExpr
 
 CATEGORIES: Mapping[str, str] = {
     "ageGroup": "Age",

@@ -6,7 +6,7 @@ respondents. Every assumption, addition or omission is added to `notes` as a sen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -20,9 +20,6 @@ from evalframe.core.errors import (
 from evalframe.survey.contract import HIGHEST, LOWEST
 from evalframe.survey.surveys.options import DISTRIBUTION, INDEX, LABEL, QUESTION, numbered
 from evalframe.survey.surveys.respondents import RESPONDENT, of_respondents
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 UNITS = ("share", "percent", "count")
 """Names of a column of shares, besides `actual` and `predicted`."""

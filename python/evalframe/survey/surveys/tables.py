@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, cast, overload
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, cast, overload
 
 import polars as pl
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
 from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
 from evalframe.survey.surveys.options import aligned, labels_of
 from evalframe.survey.surveys.respondents import RESPONDENT, UNANSWERED
 from evalframe.survey.surveys.segments import category
 from evalframe.survey.surveys.shapes import numbers_of, shaped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from evalframe.core.typing import Frame
 
 ONE_ROUND = "survey"
 """The round of tables that name none."""

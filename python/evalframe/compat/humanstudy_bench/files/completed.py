@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ from evalframe.compat.humanstudy_bench.strict_ecs import consistency
 from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
+from evalframe.core.typing import Frame
 from evalframe.replication import with_pas
-from evalframe.replication.agreement.alignment import AGENT, HUMAN
+from evalframe.replication.agreement.alignment import AGENT, HUMAN, Ways
 from evalframe.replication.effects.conversions import effect_d
 from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.effects.types import KINDS
@@ -24,11 +26,8 @@ from evalframe.replication.numbers import number, number_if_present
 from evalframe.replication.tails import TWO_SIDED, normal_p_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from evalframe.core.kinds import Kind
-    from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.alignment import Ways
+
 
 _SYMBOLS = {name: kind.symbol for name, kind in KINDS.items() if kind.symbol}
 _KIND, _FIRST, _SECOND, _STAT = ":kind", ":first", ":second", ":stat"

@@ -6,16 +6,13 @@ import glob
 import json
 import os
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from evalframe.core.documents import decoded, is_whole, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import matching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Source: TypeAlias = str | Path | Mapping[str, Any]
 Sources: TypeAlias = Source | Sequence[Source]

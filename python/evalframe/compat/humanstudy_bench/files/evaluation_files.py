@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.results import scores_by, tests_and_pooling
-from evalframe.compat.humanstudy_bench.files.writing import by_run, csv_text, nested, write_texts
+from evalframe.compat.humanstudy_bench.files.results import (
+    Pooling,
+    Results,
+    scores_by,
+    tests_and_pooling,
+)
+from evalframe.compat.humanstudy_bench.files.writing import (
+    Row,
+    Run,
+    by_run,
+    csv_text,
+    nested,
+    write_texts,
+)
 from evalframe.replication.agreement.studies import DOMAINS, domain
-
-if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
-    from evalframe.compat.humanstudy_bench.files.writing import Row, Run
 
 _RUN = ":run"
 _BY = ["model", _RUN]

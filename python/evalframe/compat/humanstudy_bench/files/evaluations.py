@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.documents import check_text, documents
+from evalframe.compat.humanstudy_bench.files.documents import (
+    Document,
+    Sources,
+    check_text,
+    documents,
+)
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
 from evalframe.compat.humanstudy_bench.files.records import (
+    Field,
     columns_of,
     object_at,
     objects_at,
@@ -21,12 +28,6 @@ from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.studies import domain
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from evalframe.compat.humanstudy_bench.files.documents import Document, Sources
-    from evalframe.compat.humanstudy_bench.files.records import Field
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
 

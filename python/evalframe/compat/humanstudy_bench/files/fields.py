@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from evalframe.compat.humanstudy_bench.files.records import field
-
-if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.records import Field
+from evalframe.compat.humanstudy_bench.files.records import Field, field
 
 TESTS: tuple[Field, ...] = (
     field("study_id", "study_label", "text"),

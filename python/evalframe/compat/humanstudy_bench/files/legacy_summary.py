@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -15,16 +15,13 @@ from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TES
 from evalframe.compat.humanstudy_bench.files.results import (
     TOTALS,
     UNTITLED,
+    Pooling,
+    Results,
     scores_by,
     tests_and_pooling,
 )
-from evalframe.compat.humanstudy_bench.files.writing import by_run, finite, nested
-from evalframe.compat.humanstudy_bench.strict_ecs import sound_strict_ecs, strict_ecs
-
-if TYPE_CHECKING:
-    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
-    from evalframe.compat.humanstudy_bench.files.writing import Row
-    from evalframe.compat.humanstudy_bench.strict_ecs import StrictLevel
+from evalframe.compat.humanstudy_bench.files.writing import Row, by_run, finite, nested
+from evalframe.compat.humanstudy_bench.strict_ecs import StrictLevel, sound_strict_ecs, strict_ecs
 
 _USAGE = dict(
     zip(("input_tokens", "output_tokens", "total_tokens", "total_cost"), TOTALS, strict=True)

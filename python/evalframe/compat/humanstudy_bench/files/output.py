@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from evalframe.compat.humanstudy_bench.files.evaluation_files import (
     LINE_END,
@@ -10,9 +10,9 @@ from evalframe.compat.humanstudy_bench.files.evaluation_files import (
     stats_of,
 )
 from evalframe.compat.humanstudy_bench.files.evaluations import FILE_NAME
-from evalframe.compat.humanstudy_bench.files.results import tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.results import Results, tests_and_pooling
 from evalframe.compat.humanstudy_bench.files.simple_results import simple_texts
-from evalframe.compat.humanstudy_bench.files.summary import summary_texts
+from evalframe.compat.humanstudy_bench.files.summary import Version, summary_texts
 from evalframe.compat.humanstudy_bench.files.writing import (
     csv_text,
     in_folder,
@@ -20,12 +20,6 @@ from evalframe.compat.humanstudy_bench.files.writing import (
     write_texts,
 )
 from evalframe.core.errors import ParameterError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evalframe.compat.humanstudy_bench.files.results import Results
-    from evalframe.compat.humanstudy_bench.files.summary import Version
 
 _LONGEST = 255
 """Bytes of a file name on common file systems."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from evalframe.core.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 LARGEST_COUNT = 2**53
 """Counts are exact as floats up to here, and sums of a thousand of them fit into 64 bits."""

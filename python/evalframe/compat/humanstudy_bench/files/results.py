@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
@@ -26,19 +27,15 @@ from evalframe.compat.humanstudy_bench.files.completed import (
 from evalframe.compat.humanstudy_bench.files.documents import check_text
 from evalframe.core.errors import ParameterError
 from evalframe.core.rules import Rules, check_choice
-from evalframe.replication.agreement.scored_tests import Settings
+from evalframe.core.typing import Frame
+from evalframe.replication.agreement.scored_tests import (
+    FindingKey,
+    FindingRule,
+    Missing,
+    Settings,
+    StudyRule,
+)
 from evalframe.replication.agreement.studies import domain_scores, model_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from evalframe.core.typing import Frame
-    from evalframe.replication.agreement.scored_tests import (
-        FindingKey,
-        FindingRule,
-        Missing,
-        StudyRule,
-    )
 
 Numbers: TypeAlias = Literal["sound", "original"]
 _RULES: dict[Numbers, Rules] = {"sound": "documented", "original": "reference"}

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.documents import documents
-from evalframe.compat.humanstudy_bench.files.records import columns_of, field, objects_at, schema_of
+from evalframe.compat.humanstudy_bench.files.documents import Document, documents
+from evalframe.compat.humanstudy_bench.files.records import (
+    Field,
+    columns_of,
+    field,
+    objects_at,
+    schema_of,
+)
 from evalframe.compat.humanstudy_bench.files.results import UNTITLED, Results
 from evalframe.compat.humanstudy_bench.files.writing import (
     csv_text,
@@ -21,13 +28,6 @@ from evalframe.compat.humanstudy_bench.files.writing import (
 )
 from evalframe.core.errors import InputError
 from evalframe.replication.agreement.studies import domain, domain_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from evalframe.compat.humanstudy_bench.files.documents import Document
-    from evalframe.compat.humanstudy_bench.files.records import Field
 
 FORMAT = "simple_results"
 

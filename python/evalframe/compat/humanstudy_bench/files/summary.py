@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.files.evaluation_files import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FAILURES
 from evalframe.compat.humanstudy_bench.files.legacy_summary import legacy_models, total_usage
-from evalframe.compat.humanstudy_bench.files.results import TOTALS, UNTITLED, tests_and_pooling
+from evalframe.compat.humanstudy_bench.files.results import (
+    TOTALS,
+    UNTITLED,
+    Pooling,
+    Results,
+    tests_and_pooling,
+)
 from evalframe.compat.humanstudy_bench.files.writing import (
+    Row,
     by_run,
     csv_text,
     finite,
@@ -22,12 +30,6 @@ from evalframe.compat.humanstudy_bench.files.writing import (
 )
 from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.studies import DOMAINS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evalframe.compat.humanstudy_bench.files.results import Pooling, Results
-    from evalframe.compat.humanstudy_bench.files.writing import Row
 
 Version: TypeAlias = Literal["head", "legacy"]
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,10 +19,9 @@ from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from evalframe.compat.humanstudy_bench.files.records import Field
     from evalframe.compat.humanstudy_bench.files.results import Pooling
+
 
 Row: TypeAlias = dict[str, Any]
 Run: TypeAlias = tuple[str, str]
