@@ -19,7 +19,7 @@ from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.survey.job import BASELINES, METRIC_NAMES, USUAL, SurveyJob
 from evalframe.jobs.survey.outputs import TABLES
-from evalframe.survey.baselines.baseline import MODELS
+from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey
 from evalframe.survey.similarity.registry import ALIASES, SIMILARITIES
 

@@ -21,7 +21,7 @@ from evalframe.survey.prompting.configurations import (
     EvalType,
     Reasoning,
 )
-from evalframe.survey.prompting.tokens import BUDGET
+from evalframe.survey.prompting.texts import BUDGET
 from evalframe.survey.sample import sample_survey
 
 SURVEY = sample_survey()

@@ -15,10 +15,10 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
-from evalframe.survey.baselines.baseline import BASELINES, MODELS, Kind, baseline
-from evalframe.survey.prompting.marginals import population_marginals
+from evalframe.survey.baselines import BASELINES, MODELS, Kind, baseline
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score
+from evalframe.survey.surveys.tables import population_marginals
 
 KINDS = {"uniform": "uniform", "marginal": "population_marginal", "cross_segment": "cross_segment"}
 FIRST_SIX = [f"GD{number}" for number in range(1, 7)]

@@ -10,17 +10,16 @@ import pytest
 
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
-from evalframe.survey.baselines import permutation
-from evalframe.survey.baselines.baseline import baseline
-from evalframe.survey.baselines.pairwise import Pairwise
-from evalframe.survey.baselines.permutation import permutation_baseline
+from evalframe.survey import permutations
+from evalframe.survey.baselines import baseline
+from evalframe.survey.permutations import Pairwise, permutation_baseline
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.surveys.tables import as_distributions
 
 
 def test_permutations_are_even():
     rng = np.random.default_rng(0)
-    drawn = np.concatenate([chosen for _, chosen in permutation._permutations(rng, 6_000, 1, 3)])
+    drawn = np.concatenate([chosen for _, chosen in permutations._permutations(rng, 6_000, 1, 3)])
     counts = [
         (drawn[:, 0] == order).all(axis=1).sum() for order in itertools.permutations(range(3))
     ]
@@ -31,7 +30,7 @@ def test_permutations_are_even():
 @pytest.mark.parametrize("size", [1, 2, 16, 17])
 def test_each_is_a_permutation(size):
     rng = np.random.default_rng(1)
-    for _, chosen in permutation._permutations(rng, 20, 3, size):
+    for _, chosen in permutations._permutations(rng, 20, 3, size):
         assert (np.sort(chosen, axis=2) == np.arange(size)).all()
 
 
@@ -50,7 +49,7 @@ def test_mean_is_the_expectation():
 def test_chunks_change_nothing(monkeypatch):
     survey = sample_survey()
     whole = permutation_baseline(survey, n=50)
-    monkeypatch.setattr(permutation, "_CELLS", 100)
+    monkeypatch.setattr(permutations, "_CELLS", 100)
     assert permutation_baseline(survey, n=50).equals(whole)
     assert not permutation_baseline(survey, n=50, seed=1).equals(whole)
 

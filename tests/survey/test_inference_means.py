@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.baselines.baseline import baseline
+from evalframe.survey.baselines import baseline
 from evalframe.survey.inference import means, respondent_draws
 from evalframe.survey.inference.means import mean_intervals, weighted_means
 from evalframe.survey.inference.respondents import respondent_differences, respondent_intervals

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from evalframe.compat.dtef import read_survey
 from evalframe.core.errors import ParameterError
 from evalframe.survey.prompting.configurations import config_id
-from evalframe.survey.prompting.marginals import population_marginals
 from evalframe.survey.prompting.selection import curate, seeded_sample, shuffled
-from evalframe.survey.prompting.tokens import available_tokens, estimate_tokens, fitting
+from evalframe.survey.prompting.texts import available_tokens, estimate_tokens, fitting
+from evalframe.survey.surveys.tables import population_marginals
 
 
 @pytest.fixture

@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalframe.survey.similarity.agreement import (
-    mode_agreement,
-    per_option_accuracy,
-    rank_agreement,
-)
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
     earth_mover_similarity,
     hellinger_distance,
+    mode_agreement,
+    per_option_accuracy,
+    rank_agreement,
     total_variation_distance,
 )
 from evalframe.survey.similarity.distances import distribution_absolute_error as absolute_error

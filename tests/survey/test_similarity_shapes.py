@@ -13,17 +13,15 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat.dtef import similarity as dtef
 from evalframe.core.errors import ParameterError
-from evalframe.survey.similarity.agreement import (
-    mode_agreement,
-    per_option_accuracy,
-    rank_agreement,
-)
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
     distribution_absolute_error,
     distribution_root_mean_squared_error,
     earth_mover_similarity,
     hellinger_distance,
+    mode_agreement,
+    per_option_accuracy,
+    rank_agreement,
     total_variation_distance,
 )
 from evalframe.survey.similarity.divergences import (

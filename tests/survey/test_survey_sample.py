@@ -8,8 +8,14 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
 from evalframe.survey.contract import predictions_contract, survey_contract
 from evalframe.survey.prompting.prompts import prompts
-from evalframe.survey.sample import MODELS, sample_files, sample_responses, sample_survey
-from evalframe.survey.sample.responses import FORMS, reply
+from evalframe.survey.sample import (
+    FORMS,
+    MODELS,
+    reply,
+    sample_files,
+    sample_responses,
+    sample_survey,
+)
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_distributions
 

@@ -1,7 +1,7 @@
 """Public names of `evalframe.survey`, each with its module."""
 
-from evalframe.survey.baselines.baseline import baseline as baseline
-from evalframe.survey.baselines.permutation import permutation_baseline as permutation_baseline
+from evalframe.survey.baselines import baseline as baseline
+from evalframe.survey.permutations import permutation_baseline as permutation_baseline
 from evalframe.survey.boards.context import (
     context_responsiveness as context_responsiveness,
     stereotype_score as stereotype_score,
@@ -58,14 +58,14 @@ from evalframe.survey.prompting.exchange import (
     read_responses as read_responses,
     write_prompts as write_prompts,
 )
-from evalframe.survey.prompting.marginals import population_marginals as population_marginals
+from evalframe.survey.surveys.tables import population_marginals as population_marginals
 from evalframe.survey.prompting.prompts import prompts as prompts
 from evalframe.survey.prompting.selection import (
     Curation as Curation,
     curate as curate,
     seeded_sample as seeded_sample,
 )
-from evalframe.survey.prompting.tokens import (
+from evalframe.survey.prompting.texts import (
     available_tokens as available_tokens,
     estimate_tokens as estimate_tokens,
     fitting as fitting,
@@ -74,7 +74,7 @@ from evalframe.survey.scoring import (
     prompt_scores as prompt_scores,
     score as score,
 )
-from evalframe.survey.similarity.agreement import (
+from evalframe.survey.similarity.distances import (
     mode_agreement as mode_agreement,
     per_option_accuracy as per_option_accuracy,
     rank_agreement as rank_agreement,

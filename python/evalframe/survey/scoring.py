@@ -13,9 +13,8 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.similarity.lists import over_rows
+from evalframe.survey.similarity.lists import over_rows, shares
 from evalframe.survey.similarity.registry import OTHERS, SIMILARITIES, Metric, metric_expression
-from evalframe.survey.similarity.shares import shares
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

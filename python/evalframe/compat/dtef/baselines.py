@@ -20,8 +20,8 @@ import polars as pl
 from evalframe.compat.dtef.inference import floor_quantiles
 from evalframe.compat.dtef.similarity import SIMILARITIES
 from evalframe.core.typing import Frame
-from evalframe.survey.baselines.baseline import Kind, Task, check_options, scores_of
-from evalframe.survey.baselines.permutation import By, permuted, with_limits
+from evalframe.survey.baselines import Kind, Task, check_options, scores_of
+from evalframe.survey.permutations import By, permuted, with_limits
 from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
 from evalframe.survey.surveys.tables import AnySurvey, like_survey
 

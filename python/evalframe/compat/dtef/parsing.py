@@ -20,7 +20,6 @@ import polars as pl
 
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.parsing.brackets import shares_of_letters
 from evalframe.survey.parsing.characters import (
     BRACKET,
     DIGITS,
@@ -29,8 +28,8 @@ from evalframe.survey.parsing.characters import (
     listed_numbers,
     number,
 )
-from evalframe.survey.parsing.common_forms import common_forms
 from evalframe.survey.parsing.ladder import VECTOR, Rule, completed, first_found, per_row
+from evalframe.survey.parsing.lists import common_forms, shares_of_letters
 from evalframe.survey.parsing.parse import PARSED, with_parsed, with_status
 
 # Strict JSON.

@@ -29,12 +29,17 @@ from evalframe.survey.prompting.configurations import (
     ContextFormat,
     EvalType,
     Reasoning,
+    Settings,
 )
 from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
 from evalframe.survey.prompting.prompts import Plan, Questions, finished, with_participants
-from evalframe.survey.prompting.settings import Settings
-from evalframe.survey.prompting.texts import system_tokens
-from evalframe.survey.prompting.tokens import BUDGET, RESERVES, available_tokens, utf16_units
+from evalframe.survey.prompting.texts import (
+    BUDGET,
+    RESERVES,
+    available_tokens,
+    system_tokens,
+    utf16_units,
+)
 from evalframe.survey.scoring import rounded
 from evalframe.survey.surveys.tables import AnySurvey, Survey, like_survey
 

@@ -25,11 +25,9 @@ from typing import TYPE_CHECKING
 
 from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity import individual
-from evalframe.survey.similarity.agreement import check_option, near
-from evalframe.survey.similarity.distances import product_and_size, work
+from evalframe.survey.similarity.distances import check_option, near, product_and_size, work
 from evalframe.survey.similarity.divergences import divergence, floored_divergence, one_minus, root
-from evalframe.survey.similarity.lists import over_rows
-from evalframe.survey.similarity.shares import check_epsilon
+from evalframe.survey.similarity.lists import check_epsilon, over_rows
 
 if TYPE_CHECKING:
     import polars as pl

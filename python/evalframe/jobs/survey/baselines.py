@@ -21,7 +21,7 @@ from evalframe.jobs.survey.surveys import (
     open_survey_alone,
 )
 from evalframe.report.wide_table import wide_table
-from evalframe.survey.baselines.baseline import MODELS
+from evalframe.survey.baselines import MODELS
 from evalframe.survey.surveys.tables import Survey
 
 _TABLES = ("rounds", "questions", "segments", "segment_attributes", "responses", "warnings")

@@ -26,7 +26,7 @@ from evalframe.jobs.survey.surveys import (
 )
 from evalframe.survey.prompting.exchange import ANSWERED
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.options import INDEX, LABEL
+from evalframe.survey.surveys.respondents import INDEX, LABEL
 from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.shapes import UNITS, shaped
 from evalframe.survey.surveys.tables import ONE_ROUND

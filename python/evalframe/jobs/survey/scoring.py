@@ -10,7 +10,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.jobs.survey.job import METRIC, USUAL, Baseline, SurveyJob
-from evalframe.survey.baselines.baseline import MODELS
+from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
     from evalframe.jobs.survey.truth import Truth

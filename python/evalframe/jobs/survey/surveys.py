@@ -23,8 +23,7 @@ from evalframe.jobs.columns import Columns, check_columns, check_found, naming_c
 from evalframe.jobs.inputs import open_files
 from evalframe.jobs.paths import File, find, reading
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
-from evalframe.survey.surveys.options import INDEX, LABEL
-from evalframe.survey.surveys.respondents import RESPONDENT, WEIGHT
+from evalframe.survey.surveys.respondents import INDEX, LABEL, RESPONDENT, WEIGHT
 from evalframe.survey.surveys.shapes import UNITS, numbers_of
 from evalframe.survey.surveys.tables import DISTRIBUTIONS, RESPONSES, Survey
 

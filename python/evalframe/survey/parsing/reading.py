@@ -52,13 +52,6 @@ from functools import partial
 
 import polars as pl
 
-from evalframe.survey.parsing.brackets import (
-    answer_vectors,
-    bracket_vectors,
-    bracketed_vectors,
-    individual_vectors,
-    stands_last,
-)
 from evalframe.survey.parsing.characters import (
     DASHES,
     QUOTES,
@@ -66,9 +59,7 @@ from evalframe.survey.parsing.characters import (
     without_reasoning,
     without_references,
 )
-from evalframe.survey.parsing.common_forms import common_forms, last_lists
-from evalframe.survey.parsing.labelled import by_letters, by_options, by_order
-from evalframe.survey.parsing.labels import with_options
+from evalframe.survey.parsing.labelled import by_letters, by_options, by_order, with_options
 from evalframe.survey.parsing.ladder import (
     Finder,
     Length,
@@ -80,15 +71,24 @@ from evalframe.survey.parsing.ladder import (
     no_candidates,
     per_row,
 )
-from evalframe.survey.parsing.lists import line_vectors
+from evalframe.survey.parsing.lists import (
+    answer_vectors,
+    bracket_vectors,
+    bracketed_vectors,
+    common_forms,
+    individual_vectors,
+    last_lists,
+    line_vectors,
+    stands_last,
+)
 from evalframe.survey.parsing.pairs import (
     heading_pairs,
     line_pairs,
     record_pairs,
     reversed_pairs,
     spaced_pairs,
+    table_vectors,
 )
-from evalframe.survey.parsing.tables import table_vectors
 
 _LENGTHS: tuple[Length, ...] = ("right", "other")
 

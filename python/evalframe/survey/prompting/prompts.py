@@ -16,12 +16,15 @@ from evalframe.survey.prompting.configurations import (
     ContextFormat,
     EvalType,
     Reasoning,
+    Settings,
     config_id,
 )
 from evalframe.survey.prompting.participants import N_PARTICIPANTS, OF_SEGMENT, Participants
 from evalframe.survey.prompting.selection import shuffled
-from evalframe.survey.prompting.settings import Settings
 from evalframe.survey.prompting.texts import (
+    BUDGET,
+    Tokens,
+    counted,
     group_texts,
     item_texts,
     question_texts,
@@ -30,7 +33,6 @@ from evalframe.survey.prompting.texts import (
     with_context,
     with_texts,
 )
-from evalframe.survey.prompting.tokens import BUDGET, Tokens, counted
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions, like_survey
 

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evalframe.core.typing import IntoExpr
-from evalframe.survey.similarity.lists import over_rows
-from evalframe.survey.similarity.shares import check_epsilon, shares, with_totals
+from evalframe.survey.similarity.lists import check_epsilon, over_rows, shares, with_totals
 
 if TYPE_CHECKING:
     import polars as pl

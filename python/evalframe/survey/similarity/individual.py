@@ -15,8 +15,7 @@ from evalframe.core.rows import as_expr
 from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
-from evalframe.survey.similarity.lists import over_rows
-from evalframe.survey.similarity.shares import shares
+from evalframe.survey.similarity.lists import over_rows, shares
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

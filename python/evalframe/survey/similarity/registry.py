@@ -13,17 +13,15 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.similarity.agreement import (
-    mode_agreement,
-    per_option_accuracy,
-    rank_agreement,
-)
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
     distribution_absolute_error,
     distribution_root_mean_squared_error,
     earth_mover_similarity,
     hellinger_distance,
+    mode_agreement,
+    per_option_accuracy,
+    rank_agreement,
     total_variation_distance,
 )
 from evalframe.survey.similarity.divergences import (

@@ -18,8 +18,15 @@ from evalframe.core.errors import (
     first_few,
 )
 from evalframe.survey.contract import HIGHEST, LOWEST
-from evalframe.survey.surveys.options import DISTRIBUTION, INDEX, LABEL, QUESTION, numbered
-from evalframe.survey.surveys.respondents import RESPONDENT, of_respondents
+from evalframe.survey.surveys.respondents import (
+    DISTRIBUTION,
+    INDEX,
+    LABEL,
+    QUESTION,
+    RESPONDENT,
+    numbered,
+    of_respondents,
+)
 
 UNITS = ("share", "percent", "count")
 """Names of a column of shares, besides `actual` and `predicted`."""

@@ -13,10 +13,9 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.survey.baselines.pairwise import Pairwise
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.prompting.marginals import population_marginals
+from evalframe.survey.permutations import Pairwise
 from evalframe.survey.similarity.registry import (
     SIMILARITIES,
     Metric,
@@ -24,7 +23,13 @@ from evalframe.survey.similarity.registry import (
     metric_expression,
 )
 from evalframe.survey.surveys.segments import canonical_id
-from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions, like_survey
+from evalframe.survey.surveys.tables import (
+    AnySurvey,
+    Survey,
+    as_distributions,
+    like_survey,
+    population_marginals,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

@@ -1,22 +1,145 @@
-"""The responses of the sample: three simulated models, without and with context."""
+"""A small survey and the responses of three models from a seed.
+
+Everything is invented: a town that does not exist, its people, and three models that were never
+trained. Numbers are computed from uniform draws by sums, products, quotients and comparisons, which
+IEEE arithmetic defines to the last bit: the same seed gives the same tables on every machine.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.core.samples import unit_draws
-from evalframe.survey.sample.survey import (
-    QUESTIONS,
-    ROUNDS,
-    SEGMENTS,
-    Asked,
-    questions_asked,
-    shares,
-)
+from evalframe.core.samples import SampleFile, check_size, unit_draws
 from evalframe.survey.surveys.segments import segment_id
+from evalframe.survey.surveys.tables import RESPONSES
+
+if TYPE_CHECKING:
+    from evalframe.core.segments import Floats
+
+
+class Question(NamedTuple):
+    """A question, the mean of its answers, and how far segments are from it."""
+
+    text: str
+    options: tuple[str, ...]
+    level: float
+    tilt: float
+
+
+class Segment(NamedTuple):
+    """A group: its category, its value, its opinion from -1 to 1, and its size in each round."""
+
+    attribute: str
+    value: str
+    opinion: float
+    sizes: tuple[int, ...]
+
+
+_DATA = tomllib.loads(resources.files(__package__).joinpath("sample.toml").read_text("utf-8"))
+QUESTIONS = [
+    Question(**each | {"options": _DATA["scales"].get(str(each["options"]), each["options"])})
+    for each in _DATA["questions"]
+]
+SEGMENTS = [Segment(**each) for each in _DATA["segments"]]
+ROUNDS: dict[str, list[int]] = _DATA["rounds"]
+
+_WIDTH = 20.0
+_DRIFT, _ANSWERS = 0, 1  # streams of the seed
+
+
+class Asked(NamedTuple):
+    """A question of a round, and the position of each segment among its options, from 0 to 1."""
+
+    round: int
+    question: int
+    question_id: str
+    places: Floats
+
+
+def sample_survey(*, seed: int = 0) -> pl.DataFrame:
+    """One row per round, question, segment and option, in the layout of `read_survey`.
+
+    Segment s is at `x = level_q + tilt_q opinion_s / 2 + 0.06 z` of question q, with a draw `z` of
+    `2 (U1 + U2 + U3) - 3` for each round. The share of option j of k is in proportion to
+    `1 / (1 + 20 (x - j / (k - 1))^2)`; each respondent answers at random. Percentages have one
+    decimal.
+
+    Example:
+        >>> asked = sample_survey().filter(question_id="mb1-q5", segment_id="gender:male")
+        >>> asked.select("option_label", "sample_size", "percent").rows()
+        [('Yes', 250, 42.4), ('No', 250, 57.6)]
+    """
+    check_size(1, seed, of="questions")
+    rows = [row for question in questions_asked(seed) for row in _rows(question, seed)]
+    columns = [name for name in RESPONSES if name not in ("segment_id", "share")]
+    schema = {name: RESPONSES[name] for name in columns} | {"question_text": pl.String()}
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    return table.with_columns(
+        segment_id("segment_attribute", "segment_value"), share=pl.col("percent") / 100
+    ).select(*RESPONSES, "question_text")
+
+
+def questions_asked(seed: int) -> Iterator[Asked]:
+    """All questions of all rounds, with the positions of the segments."""
+    drift = unit_draws(len(QUESTIONS), [seed, _DRIFT], (len(ROUNDS), len(SEGMENTS)))
+    for r, (round_, numbers) in enumerate(ROUNDS.items()):
+        for q in numbers:
+            question = QUESTIONS[q]
+            opinions = [question.tilt * segment.opinion / 2 for segment in SEGMENTS]
+            positions = question.level + 0.06 * drift[r, q] + opinions
+            yield Asked(r, q, f"{round_.lower()}-q{q + 1}", positions)
+
+
+def shares(positions: Floats, n_options: int) -> Floats:
+    """The share of each option at these positions."""
+    import numpy as np
+
+    distance = positions[..., None] - np.arange(n_options) / (n_options - 1)
+    weight = 1 / (1 + _WIDTH * distance * distance)
+    # Summed in order, since the order of a numpy sum is not defined.
+    total = np.cumsum(weight, axis=-1)[..., -1:]
+    return np.asarray(weight / total)
+
+
+def _rows(about: Asked, seed: int) -> Iterator[tuple[object, ...]]:
+    """The rows of a question without id of the segment and share."""
+    import numpy as np
+
+    question, round_ = QUESTIONS[about.question], list(ROUNDS)[about.round]
+    expected = shares(about.places, len(question.options))
+    for s, segment in enumerate(SEGMENTS):
+        size = segment.sizes[about.round]
+        key = [seed, _ANSWERS, about.round, about.question, s]
+        draws = np.random.Generator(np.random.PCG64(key)).random(size)
+        for j, percent in enumerate(_percents(expected[s], draws)):
+            yield (
+                round_,
+                about.question_id,
+                j,
+                question.options[j],
+                segment.attribute,
+                segment.value,
+                size,
+                percent,
+                question.text,
+            )
+
+
+def _percents(expected: Floats, draws: Floats) -> list[float]:
+    """The percentages of options among respondents, with one decimal."""
+    import numpy as np
+
+    ends = np.cumsum(expected)[:-1]
+    chosen = (draws[:, None] >= ends).sum(axis=1)
+    counts = np.bincount(chosen, minlength=len(expected))
+    percents: list[float] = (np.floor(1000 * counts / len(draws) + 0.5) / 10).tolist()
+    return percents
+
 
 _LETTERS = "abcdef"
 
@@ -87,7 +210,7 @@ def sample_responses(*, seed: int = 0) -> pl.DataFrame:
         "n_options": pl.Int64(),
         "response": pl.String(),
     }
-    table = pl.DataFrame(_rows(seed), schema=schema, orient="row")
+    table = pl.DataFrame(_replies(seed), schema=schema, orient="row")
     return table.select(
         "model",
         "round",
@@ -99,21 +222,21 @@ def sample_responses(*, seed: int = 0) -> pl.DataFrame:
     )
 
 
-def _rows(seed: int) -> Iterator[tuple[object, ...]]:
+def _replies(seed: int) -> Iterator[tuple[object, ...]]:
     questions = list(questions_asked(seed))
     forms = [_forms(model, m, len(questions), seed) for m, model in enumerate(MODELS.values())]
     for m, model in enumerate(MODELS):
         for c, count in enumerate(CONTEXT_COUNTS):
             for a, about in enumerate(questions):
                 options = QUESTIONS[about.question].options
-                minds = _percents(about, m, c, seed)
+                minds = _predicted(about, m, c, seed)
                 for s, segment in enumerate(SEGMENTS):
                     text = reply(forms[m][c][a][s], minds[s], options, about.question_id)
                     keys = (list(ROUNDS)[about.round], segment.attribute, segment.value)
                     yield (model, *keys, about.question_id, count, len(options), text)
 
 
-def _percents(about: Asked, model: int, context: int, seed: int) -> list[list[int]]:
+def _predicted(about: Asked, model: int, context: int, seed: int) -> list[list[int]]:
     """The answer of a model for each segment, in whole percent."""
     import numpy as np
 
@@ -184,4 +307,30 @@ def _individuals(percents: Sequence[int]) -> list[str]:
     return [
         _LETTERS[sum(position >= 2 * N_INDIVIDUALS * end for end in ends[:-1])]
         for position in positions
+    ]
+
+
+def sample_files(*, seed: int = 0) -> list[SampleFile]:
+    """The sample as files: the survey and the responses of models.
+
+    Example:
+        >>> [file.name for file in sample_files()]
+        ['survey.parquet', 'survey_responses.parquet']
+    """
+    call = f"evalframe.survey.sample.{{}}(seed={seed})"
+    return [
+        SampleFile(
+            name="survey.parquet",
+            row="one option of a question, as a segment of a round answered it",
+            generator=call.format("sample_survey"),
+            seed=seed,
+            content=sample_survey(seed=seed),
+        ),
+        SampleFile(
+            name="survey_responses.parquet",
+            row="one response of a simulated model for a question and a segment; null if failed",
+            generator=call.format("sample_responses"),
+            seed=seed,
+            content=sample_responses(seed=seed),
+        ),
     ]

@@ -1,1 +1,0 @@
-"""Baselines of a survey: what a score is worth."""
