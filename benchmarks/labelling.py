@@ -16,7 +16,7 @@ from benchmarks.measure import Figure, against, memory
 from evalframe.rag.sample.responses import sample_responses
 
 if TYPE_CHECKING:
-    from evalframe.rag.labels import Mode
+    from evalframe.core.choices import LabelMode
 
 
 _AT_MOST = 6.5 / 8
@@ -73,7 +73,7 @@ def _lenient(told: str, path: Path, rounds: int) -> Figure:
 
 
 def _peak(
-    mode: Mode, path: Path, frame: pl.DataFrame, small: bool, within: float | None = None
+    mode: LabelMode, path: Path, frame: pl.DataFrame, small: bool, within: float | None = None
 ) -> Figure:
     """Memory is held against the texts alone."""
     return memory(
@@ -117,7 +117,7 @@ def sample(count: int) -> pl.DataFrame:
     return said.select(pl.all().gather(pl.int_range(count) % pl.len()))
 
 
-def labelled(path: Path, mode: Mode = "strict") -> pl.DataFrame:
+def labelled(path: Path, mode: LabelMode = "strict") -> pl.DataFrame:
     """All columns of labels, streamed."""
     scan = pl.scan_parquet(path)
     made = ef.rag.label(scan, mode=mode).drop(scan.collect_schema().names())

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,10 +18,8 @@ from evalframe.core.samples import content_hash
 from evalframe.jobs.family import help_texts
 from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
-from evalframe.jobs.replication import job as jobs
 from evalframe.jobs.replication.job import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
-from evalframe.replication.agreement import alignment, scored_tests
 from evalframe.replication.sample.tests import sample_files, sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
@@ -316,12 +314,6 @@ def test_flags_say_what_the_job_file_in_the_help_says() -> None:
     assert job == ReplicationJob(
         items=("results/",), reader="results", rules="reference", output="scores"
     )
-
-
-def test_choices_are_those_of_the_library() -> None:
-    for name in ("FindingRule", "StudyRule", "FindingKey", "Missing"):
-        assert get_args(getattr(jobs, name)) == get_args(getattr(scored_tests, name))
-    assert get_args(jobs.MissingAgent) == get_args(alignment.MissingAgent)
 
 
 @pytest.mark.parametrize("file", sample_files(), ids=lambda file: file.name)

@@ -14,8 +14,9 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.compat.dtef import read_survey
+from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
-from evalframe.survey.baselines import BASELINES, MODELS, Kind, baseline
+from evalframe.survey.baselines import BASELINES, MODELS, baseline
 from evalframe.survey.sample import sample_survey
 from evalframe.survey.scoring import score
 from evalframe.survey.surveys.tables import population_marginals
@@ -266,5 +267,5 @@ def test_a_survey_that_was_read(shared, golden):
 
 
 def test_each_kind_is_one_baseline() -> None:
-    assert get_args(Kind) == tuple(BASELINES)
+    assert get_args(BaselineKind) == tuple(BASELINES)
     assert len({*MODELS.values()}) == len(BASELINES)

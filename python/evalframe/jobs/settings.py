@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 OnInvalid: TypeAlias = Literal["raise", "quarantine"]
-Rules: TypeAlias = Literal["documented", "reference"]
 
 
 class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

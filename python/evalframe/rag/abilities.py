@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from evalframe.core.choices import Dropped
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
@@ -14,7 +15,7 @@ from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.rag.counting import rates
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
-from evalframe.rag.outcomes import Dropped, narrowed, with_outcomes
+from evalframe.rag.outcomes import narrowed, with_outcomes
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap

@@ -12,13 +12,12 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import FlatAnswers, check_choice
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
 
 OnInvalid: TypeAlias = Literal["raise", "null"]
-FlatAnswers: TypeAlias = Literal["parts", "aliases"]
 
 ALIASES = pl.List(pl.String())
 GROUPS = pl.List(ALIASES)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import Dropped, check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.special import wilson
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import cluster_of
@@ -25,7 +25,7 @@ from evalframe.rag.metrics import (
     judge_rejection_rate,
     rejection_rate,
 )
-from evalframe.rag.outcomes import DROPPED, Dropped, narrowed, with_outcomes
+from evalframe.rag.outcomes import DROPPED, narrowed, with_outcomes
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Bound, MetricExpr

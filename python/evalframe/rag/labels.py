@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import FlatAnswers, LabelMode, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.rag.answers import FlatAnswers, answers_from_text, lists_as_groups
+from evalframe.rag.answers import answers_from_text, lists_as_groups
 from evalframe.rag.languages import Language, Phrases
 from evalframe.rag.lenient.aliases import ANSWER_RULES, Leniency
 from evalframe.rag.lenient.labels import REASONS, lenient_labels
 from evalframe.rag.strict import strict_labels
-
-Mode: TypeAlias = Literal["strict", "lenient"]
 
 LABELS = {"label": pl.List(pl.Int8()), "factlabel": pl.Int8()}
 """The columns that `label` adds in either mode."""
@@ -45,7 +42,7 @@ def label(
     response: IntoExpr = "response",
     flat_answers: FlatAnswers = "parts",
     language: Language | None = None,
-    mode: Mode = "strict",
+    mode: LabelMode = "strict",
     fake_answers: IntoExpr | None = None,
     answer_rules: Sequence[str] = ANSWER_RULES,
     threshold: float = 0.8,
@@ -142,7 +139,7 @@ def label(
         >>> lenient.select("label", "answer_rule", "rejection_rule").row(0)
         ([1, 1], ['substring', 'token_overlap'], None)
     """
-    check_choice("mode", mode, Mode)
+    check_choice("mode", mode, LabelMode)
     check_choice("flat_answers", flat_answers, FlatAnswers)
     leniency = Leniency(answer_rules, threshold, slack, boundary_guard, max_tier)
     if mode == "strict" and leniency != Leniency():

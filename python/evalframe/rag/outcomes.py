@@ -7,15 +7,13 @@ with a -1 among others is a rejection.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import polars as pl
 
+from evalframe.core.choices import Dropped, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import columns_read
-from evalframe.core.rules import check_choice
-
-Dropped: TypeAlias = Literal["excluded", "wrong"]
 
 DROPPED = ":dropped"
 """Column that is True for responses without a label."""

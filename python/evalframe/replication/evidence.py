@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Sequence
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.choices import MissingAgent
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.replication.agreement.alignment import AGENT, HUMAN, MissingAgent
+from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import check_both_sides
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers

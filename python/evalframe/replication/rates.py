@@ -6,16 +6,15 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import FindingKey, check_choice
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number
 
 RateLevel: TypeAlias = Literal["finding", "study", "model"]
-FindingKey: TypeAlias = Literal["composite", "finding_id"]
 
 _MADE = ("replication_rate", "passes", "pass_rate", "n_studies", "n_tests", "n_missing")
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import Argument, ParameterError
-from evalframe.core.rules import check_choice
 
 if TYPE_CHECKING:  # the command line reads this module without polars
     import polars as pl

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice
 from evalframe.core.state import Axis, before, own, total
 
 Binning: TypeAlias = Literal["equal_width", "equal_mass"]

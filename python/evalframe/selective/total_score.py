@@ -8,11 +8,11 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.metric import MetricExpr, metric
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.state import State, ratio
 from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.selective.score_error import (

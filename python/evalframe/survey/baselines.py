@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.choices import BaselineKind, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.contract import KEYS
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats
 
 
-Kind: TypeAlias = Literal[
-    "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"
-]
-
 _SEGMENT = ("round", "segment_id", "question_id", "segment_attribute", "sample_size", "actual")
 _QUESTION = ("round", "question_id")
 _CELLS = 1 << 22
@@ -47,7 +43,7 @@ _CELLS = 1 << 22
 @like_survey
 def baseline(
     survey: AnySurvey,
-    kind: Kind,
+    kind: BaselineKind,
     *,
     metric: Metric = "jensen_shannon_similarity",
     oracle: bool = True,
@@ -157,17 +153,17 @@ class Baseline:
 
 
 def check_options(
-    kind: Kind, *, oracle: bool, questions: Frame | None, rounds: Sequence[str] | None
+    kind: BaselineKind, *, oracle: bool, questions: Frame | None, rounds: Sequence[str] | None
 ) -> None:
     """Raise ParameterError for an unknown kind, or an option that belongs to another kind."""
-    check_choice("kind", kind, Kind)
+    check_choice("kind", kind, BaselineKind)
     if kind != "prior_round" and (questions is not None or rounds is not None):
         raise ParameterError(f'questions and rounds are for kind="prior_round", not for {kind!r}')
     if kind != "marginal" and not oracle:
         raise ParameterError(f'oracle=False is for kind="marginal", not for {kind!r}')
 
 
-def scores_of(kind: Kind, task: Task) -> pl.DataFrame:
+def scores_of(kind: BaselineKind, task: Task) -> pl.DataFrame:
     """The rows of a baseline with their scores."""
     answers = BASELINES[kind].answers(task)
     table = pl.concat([task.distributions.select(_SEGMENT), answers], how="horizontal")
@@ -290,7 +286,7 @@ def _items(questions: Frame) -> pl.DataFrame:
     return table.select(*_QUESTION, item).unique(_QUESTION, keep="first").collect()
 
 
-BASELINES: dict[Kind, Baseline] = {
+BASELINES: dict[BaselineKind, Baseline] = {
     "uniform": Baseline("baseline:uniform", _uniform),
     "marginal": Baseline("baseline:population-marginal", _marginals),
     "cross_segment": Baseline("baseline:shuffled-null", partial(_of_segments, with_itself=False)),
@@ -298,7 +294,7 @@ BASELINES: dict[Kind, Baseline] = {
     "dirichlet": Baseline("baseline:random-dirichlet", _dirichlet),
     "prior_round": Baseline("baseline:prior-round", _prior_answers),
 }
-"""To add a baseline, write its function, add it here, and name it in `Kind`."""
+"""To add a baseline, write its function, add it here, and name it in `BaselineKind`."""
 
 MODELS: dict[str, str] = {kind: each.model for kind, each in BASELINES.items()}
 """The name of each baseline among the models."""

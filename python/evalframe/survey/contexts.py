@@ -6,17 +6,16 @@ All tables of scores have the same rule and the same argument `context`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import polars as pl
 
+from evalframe.core.choices import Context
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
-
-Context: TypeAlias = Literal["highest", "lowest", "all"] | int
 
 COUNT = "context_count"
 

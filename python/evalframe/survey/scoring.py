@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.similarity.lists import over_rows, shares

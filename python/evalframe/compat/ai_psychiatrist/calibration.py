@@ -44,24 +44,20 @@ import numpy as np
 import polars as pl
 
 from evalframe.compat.ai_psychiatrist.runs import Run
+from evalframe.core.choices import Target
 from evalframe.core.errors import ParameterError, RunWarning
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators import saved, trainer
-from evalframe.selective.calibrators.features import (
-    Target,
-    absent_features,
-    feature,
-    feature_default,
-)
+from evalframe.selective.calibrators.features import absent_features, feature, feature_default
 from evalframe.selective.calibrators.maps import EDGE, Fitted, Temperature
 from evalframe.selective.calibrators.temperature import HIGHEST, LOWEST, fitted
 from evalframe.selective.calibrators.training import levels
 
 if TYPE_CHECKING:
+    from evalframe.core.choices import Training
     from evalframe.core.segments import Floats
     from evalframe.selective.calibrators.grouped import Grouped
-    from evalframe.selective.calibrators.trainer import Training
 
 
 _POINTS, _ROUNDS, _ZOOM = 200, 3, 1.5

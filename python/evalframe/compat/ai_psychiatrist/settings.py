@@ -8,8 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evalframe.compat.ai_psychiatrist import confidences as original
+from evalframe.core.choices import Rules, check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import Rules, check_choice
 from evalframe.resample.methods import Bootstrap
 from evalframe.selective import confidences as sound
 from evalframe.selective.conventions import fraction

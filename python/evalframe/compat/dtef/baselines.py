@@ -19,8 +19,9 @@ import polars as pl
 
 from evalframe.compat.dtef.inference import floor_quantiles
 from evalframe.compat.dtef.similarity import SIMILARITIES
+from evalframe.core.choices import BaselineKind
 from evalframe.core.typing import Frame
-from evalframe.survey.baselines import Kind, Task, check_options, scores_of
+from evalframe.survey.baselines import Task, check_options, scores_of
 from evalframe.survey.permutations import By, permuted, with_limits
 from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
 from evalframe.survey.surveys.tables import AnySurvey, like_survey
@@ -29,7 +30,7 @@ from evalframe.survey.surveys.tables import AnySurvey, like_survey
 @like_survey
 def baseline(
     survey: AnySurvey,
-    kind: Kind,
+    kind: BaselineKind,
     *,
     metric: Metric = "jensen_shannon_similarity",
     oracle: bool = True,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 
 from evalframe.compat.dtef.original_runs import FIRST, ROW, Runs, category, select_runs
+from evalframe.core.choices import check_choice
 from evalframe.core.frames import like_input
-from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes

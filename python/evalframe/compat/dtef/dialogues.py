@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.compat.dtef.validating import LARGEST
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
-from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey
 from evalframe.survey.surveys.reading import read_csv
 from evalframe.survey.surveys.segments import LEGACY, canonical_value, segment_id

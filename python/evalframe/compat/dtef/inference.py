@@ -24,11 +24,12 @@ import polars as pl
 
 from evalframe import survey
 from evalframe.compat.dtef.similarity import SIMILARITIES
+from evalframe.core.choices import Context
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.contexts import COLUMNS, Context, mark, with_contexts
+from evalframe.survey.contexts import COLUMNS, mark, with_contexts
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference import experiments
 from evalframe.survey.inference.adjust import Correction, adjusted_by

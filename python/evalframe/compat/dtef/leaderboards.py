@@ -31,6 +31,7 @@ from evalframe.compat.dtef.original_runs import (
     runs_of,
     select_runs,
 )
+from evalframe.core.choices import Weighting
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
@@ -38,7 +39,6 @@ from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.disparity import largest_gaps
 from evalframe.survey.boards.leaderboard import (
     Level,
-    Weighting,
     board,
     cluster_of,
     level_keys,

@@ -23,14 +23,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from evalframe.core.choices import ContextFormat, EvalType, Reasoning
 from evalframe.core.typing import Frame
-from evalframe.survey.prompting.configurations import (
-    N_INDIVIDUALS,
-    ContextFormat,
-    EvalType,
-    Reasoning,
-    Settings,
-)
+from evalframe.survey.prompting.configurations import N_INDIVIDUALS, Settings
 from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
 from evalframe.survey.prompting.prompts import Plan, Questions, finished, with_participants
 from evalframe.survey.prompting.texts import (

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from evalframe.compat.dtef.runs import Versions, open_runs
+from evalframe.compat.dtef.runs import open_runs
+from evalframe.core.choices import Versions
 from evalframe.core.readers import Read
 
 

@@ -6,7 +6,7 @@ import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,15 +19,13 @@ from evalframe.compat.dtef.run_documents import (
     whole_number,
 )
 from evalframe.compat.dtef.validating import LARGEST, is_number
+from evalframe.core.choices import Versions, check_choice
 from evalframe.core.errors import InputError
-from evalframe.core.rules import check_choice
 from evalframe.survey.surveys.segments import canonical_id, canonical_value, category
 
 if TYPE_CHECKING:
     from evalframe.compat.dtef.documents import Sources
 
-
-Versions: TypeAlias = Literal["all", "latest"]
 
 RUNS = {
     "run_id": pl.Int64(),

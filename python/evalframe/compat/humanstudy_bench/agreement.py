@@ -24,15 +24,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.choices import MissingAgent, check_choice
 from evalframe.core.frames import like_input
 from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.replication.agreement.alignment import (
     AGENT,
     HUMAN,
-    MissingAgent,
     ThreeWay,
     Ways,
     both_or_neither,

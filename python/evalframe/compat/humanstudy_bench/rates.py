@@ -13,7 +13,8 @@ from evalframe.replication.inverse_variance import pooled_by_precision
 from evalframe.replication.numbers import finite, number
 
 if TYPE_CHECKING:
-    from evalframe.replication.rates import FindingKey, RateLevel
+    from evalframe.core.choices import FindingKey
+    from evalframe.replication.rates import RateLevel
 
 
 def replicated(

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.agreement import pas_of_posteriors, pas_ratio
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
@@ -43,13 +44,9 @@ from evalframe.replication.agreement.scored_tests import (
     LEVELS,
     TWO_WAY,
     VALUE,
-    FindingKey,
-    FindingRule,
     Level,
-    Missing,
     Rows,
     Settings,
-    StudyRule,
     read_table,
     usable_weight,
 )

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.compat.humanstudy_bench.p_values import chi2_p_value, normal_p_value
+from evalframe.core.choices import FindingKey, check_choice
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication import tails
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number, over_numbers
-from evalframe.replication.rates import FindingKey
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

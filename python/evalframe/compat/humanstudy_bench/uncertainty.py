@@ -24,18 +24,12 @@ from evalframe.compat.humanstudy_bench.scores import (
     scored_studies,
     study_scores,
 )
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.agreement.scored_tests import (
-    LEVELS,
-    FindingKey,
-    FindingRule,
-    Missing,
-    Settings,
-    StudyRule,
-)
+from evalframe.replication.agreement.scored_tests import LEVELS, Settings
 from evalframe.replication.chain import Chain, Level
 from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.evidence import check_tests, evidence_by
@@ -50,7 +44,7 @@ from evalframe.replication.uncertainty.differences import (
 from evalframe.replication.uncertainty.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from evalframe.replication.agreement.alignment import MissingAgent
+    from evalframe.core.choices import MissingAgent
     from evalframe.replication.agreement.ecs import Weighting
     from evalframe.resample.methods import Bootstrap
 

@@ -24,7 +24,7 @@ from evalframe.rag.counting import RATES as SOUND_RATES
 from evalframe.rag.counting import Intervals, table_of
 
 if TYPE_CHECKING:
-    from evalframe.rag.outcomes import Dropped
+    from evalframe.core.choices import Dropped
     from evalframe.resample.methods import Method
 
 

@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from evalframe.compat.rgb.settings import SETTINGS, Settings, run_name
+from evalframe.core.choices import check_choice
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
 from evalframe.core.files import replacing_all
-from evalframe.core.rules import check_choice
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.rag import outcomes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from evalframe.compat import rgb
+from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
 from evalframe.jobs.inputs import open_files
@@ -21,7 +22,7 @@ from evalframe.rag.documents.selecting import select_documents
 from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
-    from evalframe.jobs.rag.job import AnswerText, FlatAnswers
+    from evalframe.jobs.rag.job import AnswerText
 
 
 _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.jobs.columns import check_found
 from evalframe.jobs.inputs import Opened, open_records, open_tables
@@ -30,7 +31,7 @@ from evalframe.rag.documents.responses import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
-    from evalframe.jobs.rag.job import AnswerText, FlatAnswers, RagJob
+    from evalframe.jobs.rag.job import AnswerText, RagJob
 
 
 def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:

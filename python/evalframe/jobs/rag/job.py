@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
+from evalframe.core.choices import Dropped, FlatAnswers, LabelMode
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.flags import Flag
 from evalframe.jobs.settings import TableJob
 
-Mode: TypeAlias = Literal["strict", "lenient"]
-Dropped: TypeAlias = Literal["excluded", "wrong"]
 AnswerText: TypeAlias = Literal["text", "json"]
-FlatAnswers: TypeAlias = Literal["parts", "aliases"]
 RateIntervals: TypeAlias = Literal["wilson", "none"]
 
 KEYS = ("model", "dataset", "noise_rate", "passage_num", "correct_passage_rate")
@@ -67,7 +65,7 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
         Flag("Columns to group by.", default=f"{', '.join(KEYS)}, those in the table"),
     ] = None
     mode: Annotated[
-        Mode | None,
+        LabelMode | None,
         Flag("How to label.", default="strict, or the labels that the table has"),
     ] = None
     dropped: Annotated[Dropped, Flag("What responses without a label are.")] = "excluded"

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar
 
+from evalframe.core.choices import FindingKey, FindingRule, Missing, MissingAgent, Rules, StudyRule
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import Flag
-from evalframe.jobs.settings import Rules, TableJob
-
-FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
-StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
-FindingKey: TypeAlias = Literal["composite", "finding_id"]
-Missing: TypeAlias = Literal["skip", "chance"]
-MissingAgent: TypeAlias = Literal["skip", "null_finding", "uniform", "half_null"]
+from evalframe.jobs.settings import TableJob
 
 PARTICIPANT = "participant"
 """The cluster that is drawn from the responses of participants."""

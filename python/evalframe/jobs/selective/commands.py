@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from evalframe.core.choices import Rules, Target, Training
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Documents, help_texts
 from evalframe.jobs.flags import Flag, command
-from evalframe.jobs.settings import Columns, Rules
+from evalframe.jobs.settings import Columns
 
 
 class Runs(msgspec.Struct, kw_only=True):
@@ -53,7 +54,7 @@ class Calibrate(msgspec.Struct, kw_only=True):
     ] = ()
     mode: Annotated[str | None, Flag("Mode of the run.", "M")] = None
     method: Annotated[
-        Literal["temperature", "platt", "logistic", "isotonic", "verbalized"],
+        Literal[Training, "verbalized"],
         Flag(
             "verbalized is a temperature of stated confidence from 1 to 5; all others need "
             "--features"
@@ -63,7 +64,7 @@ class Calibrate(msgspec.Struct, kw_only=True):
         tuple[str, ...], Flag("Signals to train on; all methods but logistic take one.")
     ] = ()
     target: Annotated[
-        Literal["correctness", "near_correct", "loss"] | None,
+        Target | None,
         Flag(
             "What to predict: the column correct, else prediction = label; |difference| <= 1; or "
             "1 - |difference| / 3.",

@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.outputs import check_holds, check_output, versions, write_result
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
-from evalframe.jobs.survey.job import BASELINES, USUAL, Baseline
+from evalframe.jobs.survey.job import BASELINES, USUAL
 from evalframe.jobs.survey.scoring import functions_of
 from evalframe.jobs.survey.surveys import (
     OpenedSurvey,
@@ -101,7 +102,7 @@ def score_baselines(options: Mapping[str, Any]) -> Scored:
 
 def _kinds(
     requested: Sequence[str] | None, prior: Sequence[str], permutations: int | None
-) -> list[Baseline]:
+) -> list[BaselineKind]:
     """The requested kinds of baselines, in their usual order."""
     if requested is not None and not requested:
         raise ParameterError(f"kinds is empty; name any of {', '.join(BASELINES)}")

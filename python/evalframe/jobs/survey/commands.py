@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import click
 import msgspec
 
+from evalframe.core.choices import ContextFormat, EvalType, Reasoning, Rules
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import Flag, command
-from evalframe.jobs.settings import Columns, Rules
+from evalframe.jobs.settings import Columns
 from evalframe.jobs.survey.job import ANSWERS, BASELINES, METRIC, USUAL, MetricName
 
 
@@ -59,24 +60,14 @@ class Prompts(Descriptions, kw_only=True):
         Flag("How many to show, or all that fit into the token budget: all.", "N"),
     ] = 0
     context_format: Annotated[
-        Literal[
-            "attribute-label",
-            "distribution-context",
-            "narrative",
-            "raw-survey",
-            "interview",
-            "first-person",
-        ]
-        | None,
+        ContextFormat | None,
         Flag("", default="attribute-label without context, distribution-context with it"),
     ] = None
     eval_type: Annotated[
-        Literal["distribution", "shift", "synthetic-individual", "individual-answer"],
+        EvalType,
         Flag("shift shows the answers of all; the others ask for letters of members."),
     ] = "distribution"
-    reasoning: Annotated[
-        Literal["standard", "cot"], Flag("cot asks for reasoning before the answer.")
-    ] = "standard"
+    reasoning: Annotated[Reasoning, Flag("cot asks for reasoning before the answer.")] = "standard"
     token_budget: Annotated[
         int, Flag("Tokens of system prompt, prompt and response, four characters each.")
     ] = 4096

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
+from evalframe.core.choices import BaselineKind, Context, Rules, Versions, Weighting
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.flags import Flag
-from evalframe.jobs.settings import Rules, TableJob
+from evalframe.jobs.settings import TableJob
 
-MetricName: TypeAlias = Literal[
+Similarity: TypeAlias = Literal[
     "jensen_shannon_similarity",
     "cosine_similarity",
     "earth_mover_similarity",
     "mode_agreement",
     "per_option_accuracy",
-    "js-divergence",
-    "cosine",
-    "earth-mover",
 ]
-Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
-Baseline: TypeAlias = Literal[
-    "uniform", "marginal", "cross_segment", "permutation", "dirichlet", "prior_round"
-]
-Amount: TypeAlias = Literal["highest", "lowest", "all"]
-Versions: TypeAlias = Literal["all", "latest"]
+FormerName: TypeAlias = Literal["js-divergence", "cosine", "earth-mover"]
+MetricName: TypeAlias = Literal[Similarity, FormerName]
 
 METRIC: MetricName = "jensen_shannon_similarity"
 """How answers are scored if neither the job nor the table says it."""
 
 METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
-BASELINES: tuple[Baseline, ...] = get_args(Baseline)
-USUAL: tuple[Baseline, ...] = ("uniform", "marginal", "cross_segment")
+BASELINES: tuple[BaselineKind, ...] = get_args(BaselineKind)
+USUAL: tuple[BaselineKind, ...] = ("uniform", "marginal", "cross_segment")
 """Baselines beside the models if a job does not name others."""
 
 KEYS = ("model", "round", "segment_id", "question_id", "context_count")
@@ -81,7 +75,7 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
     metric: Annotated[
         MetricName | None,
         Flag(
-            f"{', '.join(METRIC_NAMES[:5])}; or js-divergence, cosine, earth-mover.",
+            f"{', '.join(get_args(Similarity))}; or {', '.join(get_args(FormerName))}.",
             "NAME",
             default=f"the scores that the table has, else {METRIC}",
         ),
@@ -95,10 +89,10 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         Flag("What counts alike, or by its respondents, overall and in categories."),
     ] = "segment"
     context: Annotated[
-        Amount | int,
+        Context,
         Flag(
             "Which context_count counts where segments were asked with several: "
-            f"{', '.join(get_args(Amount))}, or a number. --by context_count has a leaderboard "
+            "highest, lowest, all, or a number. --by context_count has a leaderboard "
             "for each.",
             "AMOUNT",
         ),
@@ -111,7 +105,7 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         ),
     ] = ()
     baselines: Annotated[
-        tuple[Baseline, ...] | None,
+        tuple[BaselineKind, ...] | None,
         Flag(
             f"Scored beside the models: {', '.join(BASELINES)}; '' for none.",
             default=f"{','.join(USUAL)}, if there is a survey",

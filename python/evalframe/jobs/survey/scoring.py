@@ -9,7 +9,8 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.compat import dtef
-from evalframe.jobs.survey.job import METRIC, USUAL, Baseline, SurveyJob
+from evalframe.core.choices import BaselineKind
+from evalframe.jobs.survey.job import METRIC, USUAL, SurveyJob
 from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _key(schema: pl.Schema) -> pl.Expr | None:
     return None
 
 
-def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
+def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[BaselineKind]:
     """The baselines of a job, by default the usual ones that the survey allows."""
     if truth is None:
         return ()
@@ -89,7 +90,7 @@ def kinds_of(job: SurveyJob, truth: Truth | None) -> Sequence[Baseline]:
     return [kind for kind in USUAL if sizes or kind != "marginal"]
 
 
-def added_kinds(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> list[Baseline]:
+def added_kinds(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> list[BaselineKind]:
     """The baselines of a job that are not yet among the models of the table."""
     models = {*rows["model"]}
     return [kind for kind in kinds_of(job, truth) if MODELS[kind] not in models]

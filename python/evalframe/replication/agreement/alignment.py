@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.choices import MissingAgent, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.agreement.directions import check_both_sides, with_directions
 from evalframe.replication.agreement.posteriors import (
@@ -27,7 +27,6 @@ from evalframe.replication.agreement.shares import are_posterior, possible_share
 ThreeWay: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A three-way posterior: three columns (plus, minus, zero), or one struct of these fields."""
 
-MissingAgent: TypeAlias = Literal["skip", "null_finding", "uniform", "half_null"]
 Ways: TypeAlias = Literal["two", "three"]
 
 Posteriors: TypeAlias = Callable[

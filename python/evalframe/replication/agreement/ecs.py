@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.choices import FindingKey, check_choice
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
-from evalframe.replication.agreement.scored_tests import FindingKey, check_numbers, keys_of
+from evalframe.replication.agreement.scored_tests import check_numbers, keys_of
 
 if TYPE_CHECKING:
     from evalframe.core.tables import Keys

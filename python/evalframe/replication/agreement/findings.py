@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import polars as pl
 
+from evalframe.core.choices import FindingKey, FindingRule, Missing
 from evalframe.core.frames import like_input
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -17,9 +18,6 @@ from evalframe.replication.agreement.scored_tests import (
     FINDING_RULES,
     TWO_WAY,
     WEIGHT,
-    FindingKey,
-    FindingRule,
-    Missing,
     Rows,
     Settings,
     is_included,

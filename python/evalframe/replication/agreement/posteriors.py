@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
 
 Scale: TypeAlias = Literal["ratio", "log"]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.directions import CONFLICT, with_directions, with_ways
 from evalframe.replication.agreement.posteriors import WAYS
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from evalframe.core.tables import Keys
 
 
-FindingRule: TypeAlias = Literal["fisher_z", "mean_z", "weighted_mean", "mean"]
-StudyRule: TypeAlias = Literal["mean", "mean_z", "weighted_mean"]
-FindingKey: TypeAlias = Literal["composite", "finding_id"]
-Missing: TypeAlias = Literal["skip", "chance"]
 Level: TypeAlias = Literal["tests", "findings", "studies"]
 
 LEVELS: tuple[Level, ...] = ("tests", "findings", "studies")

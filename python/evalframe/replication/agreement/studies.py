@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.findings import findings_of
 from evalframe.replication.agreement.pooling import included, means_of, studies_of
-from evalframe.replication.agreement.scored_tests import (
-    LEVELS,
-    FindingKey,
-    FindingRule,
-    Level,
-    Missing,
-    Rows,
-    Settings,
-    StudyRule,
-    scored_tests,
-)
+from evalframe.replication.agreement.scored_tests import LEVELS, Level, Rows, Settings, scored_tests
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap

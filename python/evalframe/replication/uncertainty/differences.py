@@ -7,25 +7,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.states import States
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.ecs import EcsRows, Values, Weighting, ecs_rows, rescaled
 from evalframe.replication.agreement.pairs import agreement_values
-from evalframe.replication.agreement.scored_tests import (
-    LEVELS,
-    FindingKey,
-    FindingRule,
-    Missing,
-    Rows,
-    Settings,
-    StudyRule,
-)
+from evalframe.replication.agreement.scored_tests import LEVELS, Rows, Settings
 from evalframe.replication.agreement.studies import scored_rows, scored_studies
 
 if TYPE_CHECKING:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
-from evalframe.replication.agreement.scored_tests import (
-    FindingKey,
-    FindingRule,
-    Missing,
-    Settings,
-    StudyRule,
-)
+from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.chain import Chain, Level
 from evalframe.replication.uncertainty.pipeline import Pipeline
 

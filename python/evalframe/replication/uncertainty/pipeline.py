@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN, check_evidence, posterior_columns

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import Target, check_choice
 from evalframe.core.errors import InputError, ParameterError, did_you_mean
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.selective.signals import SIGNALS
-
-Target: TypeAlias = Literal["correctness", "near_correct", "loss"]
 
 
 def feature(name: str) -> pl.Expr:

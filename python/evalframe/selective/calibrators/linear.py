@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import Linear, LinearMethod
 from evalframe.selective.calibrators.training import BINARY, Levels, levels

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.choices import Target, Training, check_choice
 from evalframe.core.errors import (
     Argument,
     ContractError,
@@ -16,12 +17,11 @@ from evalframe.core.errors import (
     ParameterError,
 )
 from evalframe.core.rows import as_expr, columns_read
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.binning import TO_UNIT, is_outside
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import Target, check_named
+from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.features import target as target_expr
 from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
@@ -33,8 +33,6 @@ from evalframe.selective.screening import auroc
 if TYPE_CHECKING:
     from evalframe.selective.calibrators.maps import Fitted
 
-
-Training: TypeAlias = Literal["temperature", "platt", "logistic", "isotonic"]
 
 _GOAL, _CLUSTER = ":target", ":cluster"
 

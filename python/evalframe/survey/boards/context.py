@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.frames import like_input
-from evalframe.core.rules import check_choice
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.leaderboard import with_category

@@ -16,7 +16,7 @@ from evalframe.survey.boards.segments import segments_of
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
-    from evalframe.survey.contexts import Context
+    from evalframe.core.choices import Context
 
 
 CONCERN = 0.10

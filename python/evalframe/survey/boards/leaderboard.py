@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import Weighting, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.rules import check_choice
 from evalframe.core.special import ranks, settled
 from evalframe.core.tables import lazy
 from evalframe.core.typing import By, Frame
@@ -27,12 +27,11 @@ from evalframe.survey.boards.rows import (
 from evalframe.survey.boards.segments import N_ATTEMPTED, N_OK, parse_rate, segments_of
 
 if TYPE_CHECKING:
+    from evalframe.core.choices import Context
     from evalframe.resample.methods import Bootstrap
-    from evalframe.survey.contexts import Context
 
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
-Weighting: TypeAlias = Literal["segment", "question", "sample_size"]
 
 _SPREAD = (
     "std_error",

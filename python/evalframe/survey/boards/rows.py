@@ -16,8 +16,8 @@ from evalframe.survey import contexts
 from evalframe.survey.surveys.segments import category
 
 if TYPE_CHECKING:
+    from evalframe.core.choices import Context
     from evalframe.core.tables import Keys
-    from evalframe.survey.contexts import Context
 
 
 CONTEXT = ":context"

@@ -15,7 +15,7 @@ from evalframe.survey import contexts
 from evalframe.survey.boards.rows import CONTEXT, Rows, category_of, scored_rows
 
 if TYPE_CHECKING:
-    from evalframe.survey.contexts import Context
+    from evalframe.core.choices import Context
 
 
 RunsOf: TypeAlias = Literal["kept", "all"]

@@ -19,7 +19,7 @@ from evalframe.survey.boards.rows import CONTEXT, Rows, deviation, is_baseline, 
 from evalframe.survey.boards.segments import run_scores, segments_of
 
 if TYPE_CHECKING:
-    from evalframe.survey.contexts import Context
+    from evalframe.core.choices import Context
 
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from evalframe.core.choices import Context
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.contexts import Context, included, mark, with_contexts
+from evalframe.survey.contexts import included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns
 
 NEGLIGIBLE = 1e-10

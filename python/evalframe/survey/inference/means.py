@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.choices import Context
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.contexts import Context, included, mark, with_contexts
+from evalframe.survey.contexts import included, mark, with_contexts
 from evalframe.survey.inference.arguments import check_columns, check_draws
 
 if TYPE_CHECKING:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.choices import Context
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.boards.rows import category_of, category_source, check_categories
-from evalframe.survey.contexts import Context, mark, with_contexts
+from evalframe.survey.contexts import mark, with_contexts
 from evalframe.survey.inference.adjust import Correction, adjusted_p_value
 from evalframe.survey.inference.arguments import check_draws
 from evalframe.survey.inference.means import central_quantiles

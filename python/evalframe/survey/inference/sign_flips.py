@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.choices import Context
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.contexts import Context, included, is_context_count, mark, with_contexts
+from evalframe.survey.contexts import included, is_context_count, mark, with_contexts
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.adjust import Correction, adjusted_p_value
 from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys

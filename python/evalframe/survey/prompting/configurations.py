@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.choices import ContextFormat, EvalType, Reasoning, check_choice
 from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.prompting.participants import FORMATS
 from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS, Wording
@@ -20,17 +20,6 @@ from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS, Wordi
 if TYPE_CHECKING:
     from evalframe.survey.prompting.texts import Tokens
 
-
-ContextFormat: TypeAlias = Literal[
-    "attribute-label",
-    "distribution-context",
-    "narrative",
-    "raw-survey",
-    "interview",
-    "first-person",
-]
-EvalType: TypeAlias = Literal["distribution", "shift", "synthetic-individual", "individual-answer"]
-Reasoning: TypeAlias = Literal["standard", "cot"]
 
 N_INDIVIDUALS = 20
 """Default number of individuals."""

@@ -8,17 +8,10 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import ContextFormat, EvalType, Reasoning
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.typing import Frame
-from evalframe.survey.prompting.configurations import (
-    N_INDIVIDUALS,
-    PROMPTS,
-    ContextFormat,
-    EvalType,
-    Reasoning,
-    Settings,
-    config_id,
-)
+from evalframe.survey.prompting.configurations import N_INDIVIDUALS, PROMPTS, Settings, config_id
 from evalframe.survey.prompting.participants import N_PARTICIPANTS, OF_SEGMENT, Participants
 from evalframe.survey.prompting.selection import shuffled
 from evalframe.survey.prompting.texts import (

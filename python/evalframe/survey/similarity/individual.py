@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.choices import check_choice
 from evalframe.core.rows import as_expr
-from evalframe.core.rules import check_choice
 from evalframe.core.typing import IntoExpr
 from evalframe.survey.parsing.characters import BRACKET, SPACE, number
 from evalframe.survey.similarity.lists import over_rows, shares

@@ -24,9 +24,9 @@ from evalframe.compat.humanstudy_bench.files.records import (
     schema_of,
     unread,
 )
+from evalframe.core.choices import check_choice
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.core.rules import check_choice
 from evalframe.replication.agreement.studies import domain
 
 Duplicates: TypeAlias = Literal["raise", "keep"]

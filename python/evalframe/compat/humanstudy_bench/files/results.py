@@ -25,16 +25,10 @@ from evalframe.compat.humanstudy_bench.files.completed import (
     completed_tests,
 )
 from evalframe.compat.humanstudy_bench.files.documents import check_text
+from evalframe.core.choices import FindingKey, FindingRule, Missing, Rules, StudyRule, check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import Rules, check_choice
 from evalframe.core.typing import Frame
-from evalframe.replication.agreement.scored_tests import (
-    FindingKey,
-    FindingRule,
-    Missing,
-    Settings,
-    StudyRule,
-)
+from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.agreement.studies import domain_scores, model_scores
 
 Numbers: TypeAlias = Literal["sound", "original"]

@@ -28,7 +28,7 @@ from evalframe.compat.humanstudy_bench.files.writing import (
     nested,
     write_texts,
 )
-from evalframe.core.rules import check_choice
+from evalframe.core.choices import check_choice
 from evalframe.replication.agreement.studies import DOMAINS
 
 Version: TypeAlias = Literal["head", "legacy"]

@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.rules import check_choice
 
 
 def test_choices_pass() -> None:
