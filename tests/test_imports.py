@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "report": {"core.errors", "core.typing"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},
-    "explain": {PUBLIC, "core"},
+    "reference_texts": {PUBLIC, "core"},
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 import evalframe as ef
 from evalframe.core.errors import UnknownNameError
 from evalframe.core.metric import registered
-from evalframe.explain import topics
+from evalframe.reference_texts import topics
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

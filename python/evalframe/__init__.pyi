@@ -36,7 +36,6 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
-from evalframe.explain import explain as explain
 from evalframe.rag.metrics import (
     all_rate as all_rate,
     answer_accuracy as answer_accuracy,
@@ -47,6 +46,7 @@ from evalframe.rag.metrics import (
     judge_rejection_rate as judge_rejection_rate,
     rejection_rate as rejection_rate,
 )
+from evalframe.reference_texts import explain as explain
 from evalframe.replication.agreement.alignment import pas as pas
 from evalframe.replication.agreement.metrics import (
     concordance_correlation as concordance_correlation,

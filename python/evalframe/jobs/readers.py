@@ -78,7 +78,7 @@ READERS = {
         Reader(
             "runs",
             "run results",
-            Lazy("evalframe.compat.dtef.reader:open_results"),
+            Lazy("evalframe.compat.dtef.runs:open_results"),
             ("config", "dtef"),
             "Read run results of the original: a folder, files or globs of JSON.",
             fields=("versions", "experiments", "rules"),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat.dtef import open_runs, question_disparity, read_runs, summary, write_summary
-from evalframe.compat.dtef.run_documents import Result, context_count
+from evalframe.compat.dtef.documents import Result, context_count
 from evalframe.core.errors import InputError, ParameterError
 
 

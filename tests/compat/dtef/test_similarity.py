@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.compat.dtef import similarity as dtef
+from evalframe.compat import dtef
 from evalframe.survey.similarity.divergences import jensen_shannon_similarity
 from evalframe.survey.similarity.registry import similarity_table
 from survey.distributions import pairs, value, values

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import rgb
-from evalframe.compat.rgb.rates import COUNTERS
+from evalframe.compat.rgb.tables import COUNTERS
 from evalframe.rag.counting import COUNTERS as SOUND
 from evalframe.rag.counting import RATES
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.compat.dtef.validating import LARGEST
+from evalframe.compat.dtef.documents import LARGEST
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
 from evalframe.survey.surveys.assembling import WARNINGS, as_survey

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe import survey
-from evalframe.compat.dtef.similarity import SIMILARITIES
+from evalframe.compat.dtef.scoring import SIMILARITIES, floor_quantiles
 from evalframe.core.choices import Context
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
@@ -181,18 +181,6 @@ def mean_intervals(
         pl.when(pl.col("n") == 1).then("mean").otherwise(name).alias(name)
         for name in ("lower", "upper")
     )
-
-
-def floor_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
-    """Sorted values at `floor(p n)`, for p = (1 - level) / 2 and 1 - p; NaN if a value is NaN."""
-    import numpy as np
-
-    tail = (1.0 - level) / 2.0
-    ordered = np.sort(replicates, axis=0)
-    ordered[:, np.isnan(ordered[-1])] = np.nan
-    # 0.975 n is a whole number up to rounding for the usual numbers of replicates.
-    lower, upper = (int(p * len(ordered) + 1e-9) for p in (tail, 1.0 - tail))
-    return ordered[lower], ordered[min(upper, len(ordered) - 1)]
 
 
 @like_input

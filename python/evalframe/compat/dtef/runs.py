@@ -6,21 +6,24 @@ import math
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.compat.dtef.run_documents import (
+from evalframe.compat.dtef.documents import (
+    LARGEST,
     Result,
     at,
     context_count,
+    is_number,
     results,
     text_at,
     whole_number,
 )
-from evalframe.compat.dtef.validating import LARGEST, is_number
 from evalframe.core.choices import Versions, check_choice
 from evalframe.core.errors import InputError
+from evalframe.core.readers import Read
 from evalframe.survey.surveys.segments import canonical_id, canonical_value, category
 
 if TYPE_CHECKING:
@@ -364,3 +367,30 @@ def _items(cells: pl.DataFrame, runs: pl.DataFrame, *, former_names: bool) -> pl
     failed = pl.col("score").is_null().alias("failed")
     columns = [*_OF_RUN, "prompt_id", "question_id", "model", "score", "n_points", "failed"]
     return joined.with_columns(question_id, failed).select(*columns, "error", "response")
+
+
+def open_results(
+    paths: Sequence[Path],
+    *,
+    versions: Versions = "all",
+    experiments: bool = False,
+    rules: str = "documented",
+) -> Read:
+    """Read run results; beside the scores are the `results` and the `attributes` of segments."""
+    results = open_runs(
+        [*paths],
+        versions=versions,
+        experiments=experiments,
+        former_names=rules == "documented",
+    )
+    counts = results.items.group_by("run_id").len()
+    rows = results.runs.join(counts, on="run_id", how="left", maintain_order="left")
+    unused = results.runs.filter(pl.col("use") != "counted")
+    kinds = unused.group_by("use").len().sort("use").rows()
+    dropped = {use.replace("_", " "): count for use, count in kinds}
+    items = results.items
+    # Old results name no survey, and then their rounds are not told apart.
+    items = items.drop("round") if items["round"].null_count() == len(items) else items
+    files = rows.select("file", pl.col("len").fill_null(0)).rows()
+    beside = {"results": results, "attributes": results.attributes}
+    return Read(items.lazy(), files, dropped, beside)

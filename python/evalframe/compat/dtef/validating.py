@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from evalframe.compat.dtef.documents import Document, Sources, documents
+from evalframe.compat.dtef.documents import (
+    LARGEST,
+    Document,
+    Sources,
+    documents,
+    is_half,
+    is_number,
+)
 from evalframe.survey.contract import HIGHEST, LOWEST
 
 FEW = 30
@@ -20,9 +26,6 @@ FEW = 30
 
 SELECT = ("single-select", "multi-select")
 """Types of questions that need options."""
-
-LARGEST = 2**53
-"""Up to it doubles hold every whole number."""
 
 _FINDINGS = {"file": pl.String, "kind": pl.String, "path": pl.String, "message": pl.String}
 _SHOWN = 5
@@ -316,19 +319,5 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def is_number(value: Any) -> TypeGuard[int | float]:
-    """True for a number that is not a boolean."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _is_whole(value: Any) -> bool:
     return is_number(value) and abs(value) <= LARGEST and value == value // 1
-
-
-def is_half(text: Any) -> bool:
-    """True if a value has half of a character, which JSON can encode and UTF-8 cannot."""
-    try:
-        json.dumps(text, ensure_ascii=False, default=str).encode()
-    except UnicodeEncodeError:
-        return True
-    return False

@@ -1,8 +1,8 @@
 """RGB: prediction, score and data files, the documents it shows, and its rate of corrections."""
 
 from evalframe.compat.rgb.documents import select_documents
-from evalframe.compat.rgb.rates import correct_rate, rates
 from evalframe.compat.rgb.reading import read, read_instances, read_scores
+from evalframe.compat.rgb.tables import correct_rate, rates
 from evalframe.compat.rgb.writing import score_object, write
 
 __all__ = [

@@ -11,7 +11,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.compat import rgb
-from evalframe.compat.rgb.rates import RATES
+from evalframe.compat.rgb.tables import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.family import Outcome, Place
