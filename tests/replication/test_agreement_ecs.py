@@ -15,9 +15,8 @@ import evalframe as ef
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
+from evalframe.replication.agreement.ecs import ecs, p_null, with_ecs_weights
 from evalframe.replication.agreement.metrics import concordance_correlation
-from evalframe.replication.agreement.pairs import p_null
 
 ROOMS = [replication, humanstudy_bench]
 

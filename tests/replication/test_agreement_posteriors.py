@@ -15,19 +15,20 @@ from evalframe.compat import humanstudy_bench
 from evalframe.compat.humanstudy_bench import scores
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement.alignment import pas, pas_three_way, with_pas, with_posteriors
-from evalframe.replication.agreement.posteriors import posterior, posterior_three_way
+from evalframe.replication.agreement.posteriors import (
+    clamped_fisher_z,
+    fisher_z,
+    pas_of_z,
+    posterior,
+    posterior_three_way,
+    z_of_pas,
+)
 from evalframe.replication.agreement.scalings import (
     field_comparable_pas,
     human_ceiling,
     pas_above_chance,
     pas_ratio,
     pas_within_range,
-)
-from evalframe.replication.agreement.shares import (
-    clamped_fisher_z,
-    fisher_z,
-    pas_of_z,
-    z_of_pas,
 )
 from evalframe.replication.agreement.studies import DOMAINS, domain
 

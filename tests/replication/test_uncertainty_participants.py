@@ -24,8 +24,12 @@ from evalframe.replication.participants.replicates import resampled_statistics
 from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.sample.responses import sample_designs, sample_participants
 from evalframe.replication.sample.tests import sample_tests
-from evalframe.replication.uncertainty.participants import participant_intervals, random_alignment
-from evalframe.replication.uncertainty.standard_errors import bootstrap_moments, preferred_std_error
+from evalframe.replication.uncertainty.participants import (
+    bootstrap_moments,
+    participant_intervals,
+    preferred_std_error,
+    random_alignment,
+)
 
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
 SCORES = ["pas", "pas_normalised", "ecs"]

@@ -17,7 +17,7 @@ from evalframe.replication.agreement.metrics import (
     regression_intercept as regression_intercept,
     regression_slope as regression_slope,
 )
-from evalframe.replication.agreement.pairs import p_null as p_null
+from evalframe.replication.agreement.ecs import p_null as p_null
 from evalframe.replication.agreement.posteriors import (
     human_prior_odds as human_prior_odds,
     posterior as posterior,
@@ -64,7 +64,7 @@ from evalframe.replication.contract import (
     replication_contract as replication_contract,
     responses_contract as responses_contract,
 )
-from evalframe.replication.effects.associations import (
+from evalframe.replication.effects.sizes import (
     fisher_z as fisher_z,
     fisher_z_std_error as fisher_z_std_error,
     log_odds_ratio as log_odds_ratio,
@@ -72,23 +72,23 @@ from evalframe.replication.effects.associations import (
     rank_biserial as rank_biserial,
     rank_biserial_std_error as rank_biserial_std_error,
 )
-from evalframe.replication.effects.conversions import (
+from evalframe.replication.effects.by_kind import (
     effect_d as effect_d,
     effect_r as effect_r,
 )
 from evalframe.replication.effects.kinds import known_test_types as known_test_types
-from evalframe.replication.effects.means import (
+from evalframe.replication.effects.sizes import (
     cohens_d_f as cohens_d_f,
     cohens_d_std_error as cohens_d_std_error,
     cohens_d_t as cohens_d_t,
 )
-from evalframe.replication.effects.proportions import (
+from evalframe.replication.effects.sizes import (
     proportion as proportion,
     proportion_difference as proportion_difference,
     proportion_difference_std_error as proportion_difference_std_error,
     proportion_std_error as proportion_std_error,
 )
-from evalframe.replication.effects.sample_sizes import n_eff as n_eff
+from evalframe.replication.effects.by_kind import n_eff as n_eff
 from evalframe.replication.effects.table import with_effect_sizes as with_effect_sizes
 from evalframe.replication.evidence import with_evidence as with_evidence
 from evalframe.replication.inverse_variance import inverse_variance_pas as inverse_variance_pas
@@ -113,7 +113,7 @@ from evalframe.replication.uncertainty.participants import (
     participant_intervals as participant_intervals,
     random_alignment as random_alignment,
 )
-from evalframe.replication.uncertainty.standard_errors import (
+from evalframe.replication.uncertainty.participants import (
     bootstrap_moments as bootstrap_moments,
     preferred_std_error as preferred_std_error,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.core.typing import IntoExpr
-from evalframe.replication.agreement.shares import possible_share
+from evalframe.replication.agreement.posteriors import possible_share
 from evalframe.replication.numbers import finite, raw_number
 
 _LEAST = 1e-10

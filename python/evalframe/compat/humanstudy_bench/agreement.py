@@ -49,6 +49,8 @@ from evalframe.replication.agreement.metrics import (
 )
 from evalframe.replication.agreement.posteriors import (
     AGENT_PRIOR_ODDS,
+    CHANCE,
+    EPSILON,
     HUMAN_PRIOR_ODDS,
     WAYS,
     Scale,
@@ -62,7 +64,6 @@ from evalframe.replication.agreement.scalings import (
     ratio_above_chance,
     sum_of_squares,
 )
-from evalframe.replication.agreement.shares import CHANCE, EPSILON
 
 if TYPE_CHECKING:
     from evalframe.core.state import State, Totals

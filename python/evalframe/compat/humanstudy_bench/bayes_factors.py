@@ -29,10 +29,6 @@ from evalframe.compat.humanstudy_bench.effects import KIND_NAMES
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.bayes_factors import formulas
-from evalframe.replication.bayes_factors.likelihoods import (
-    log_beta_binomial_factor,
-    log_choose,
-)
 from evalframe.replication.bayes_factors.table import Table
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import NO_NUMBER, number, over_numbers, raw_number
@@ -140,6 +136,8 @@ def bayes_factor_chi2(chi2: IntoExpr, df: IntoExpr, n: IntoExpr) -> pl.Expr:
 
 def bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr:
     """A uniform share against p0, of counts cut to whole numbers; 0 if log of choices overflows."""
+    from evalframe.replication.bayes_factors.kernels import log_beta_binomial_factor, log_choose
+
     k, n, p0 = _whole(raw_number(k)), _whole(raw_number(n)), raw_number(p0).fill_nan(None)
     possible = pl.when((n > 0) & (k >= 0) & (k <= n) & (p0 > 0) & (p0 < 1)).then(k)
     log = over_numbers(log_beta_binomial_factor, [possible, n, p0])

@@ -27,15 +27,24 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.effects import kinds as sound_kinds
-from evalframe.replication.effects.associations import (
+from evalframe.replication.effects.by_kind import (
+    Sizes,
+    clipped_share,
+    d_of_kind,
+    positive,
+    r_of_d,
+    size_of_kind,
+)
+from evalframe.replication.effects.sizes import (
+    are_sizes,
     atanh,
+    d_of_size,
+    error_of_size,
+    has_groups,
     log_odds_error_of_cells,
     log_odds_of_cells,
+    share_variance,
 )
-from evalframe.replication.effects.conversions import clipped_share, d_of_kind, r_of_d
-from evalframe.replication.effects.means import are_sizes, d_of_size, error_of_size, has_groups
-from evalframe.replication.effects.proportions import share_variance
-from evalframe.replication.effects.sample_sizes import Sizes, positive, size_of_kind
 from evalframe.replication.effects.table import KIND, Statistics, checked_tests, in_stages, kinds
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import NO_NUMBER, finite, number, raw_number

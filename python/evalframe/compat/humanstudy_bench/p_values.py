@@ -24,7 +24,7 @@ import polars as pl
 from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
-from evalframe.replication.effects.directions import agrees
+from evalframe.replication.effects.by_kind import agrees
 from evalframe.replication.effects.kinds import among
 from evalframe.replication.numbers import number, over_numbers
 from evalframe.replication.p_values import or_usual

@@ -30,16 +30,20 @@ from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Weighting, ecs_rows, ecs_table
-from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
-from evalframe.replication.agreement.pairs import (
+from evalframe.replication.agreement.ecs import (
+    EcsLevel,
+    EcsRows,
+    Weighting,
     both_vary,
     correlation,
+    ecs_rows,
+    ecs_table,
     if_varying,
     quotient,
     regression,
 )
-from evalframe.replication.agreement.pooling import is_pooled_by_z, studies_of
+from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
+from evalframe.replication.agreement.posteriors import CHANCE, clamped_fisher_z
 from evalframe.replication.agreement.scored_tests import (
     LEVELS,
     TWO_WAY,
@@ -50,8 +54,7 @@ from evalframe.replication.agreement.scored_tests import (
     read_table,
     usable_weight,
 )
-from evalframe.replication.agreement.shares import CHANCE, clamped_fisher_z
-from evalframe.replication.agreement.studies import mean_scores
+from evalframe.replication.agreement.studies import is_pooled_by_z, mean_scores, studies_of
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap

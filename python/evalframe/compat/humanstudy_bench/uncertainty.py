@@ -30,10 +30,10 @@ from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.posteriors import AGENT_PRIOR_ODDS, HUMAN_PRIOR_ODDS
 from evalframe.replication.agreement.scored_tests import LEVELS, Settings
-from evalframe.replication.chain import Chain, Level
+from evalframe.replication.chain import Chain, Level, Pipeline
 from evalframe.replication.effects.kinds import kind_of
 from evalframe.replication.evidence import check_tests, evidence_by
-from evalframe.replication.uncertainty import standard_errors
+from evalframe.replication.uncertainty import participants
 from evalframe.replication.uncertainty.differences import (
     Correction,
     Score,
@@ -41,7 +41,6 @@ from evalframe.replication.uncertainty.differences import (
     differences,
     selected_metrics,
 )
-from evalframe.replication.uncertainty.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from evalframe.core.choices import MissingAgent
@@ -194,7 +193,7 @@ def bootstrap_moments(
         >>> moments.rows()
         [(0.0, 0.0, 0)]
     """
-    moments = standard_errors.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
+    moments = participants.bootstrap_moments(lazy(rows), statistic, by=by, n=n, seed=seed)
     keys = Keys.of(by)
     of_all = statistic.cast(pl.Float64).alias(_OF_ALL)
     table = lazy(rows)

@@ -19,10 +19,11 @@ from evalframe.replication.agreement.posteriors import (
     HUMAN_PRIOR_ODDS,
     WAYS,
     Scale,
+    are_posterior,
+    possible_share,
     posteriors_of,
 )
 from evalframe.replication.agreement.scored_tests import TWO_WAY, check_numbers, with_all_ways
-from evalframe.replication.agreement.shares import are_posterior, possible_share
 
 ThreeWay: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A three-way posterior: three columns (plus, minus, zero), or one struct of these fields."""

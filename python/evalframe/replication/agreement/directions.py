@@ -8,7 +8,7 @@ import polars as pl
 
 from evalframe.core.contract import Contract, Rule, validate
 from evalframe.replication.agreement.posteriors import WAYS, split_ways
-from evalframe.replication.effects.directions import direction_of_kind
+from evalframe.replication.effects.by_kind import direction_of_kind
 from evalframe.replication.effects.kinds import EVIDENCE, STATISTICS, kind_of
 from evalframe.replication.effects.types import SIDES
 from evalframe.replication.numbers import check_numbers

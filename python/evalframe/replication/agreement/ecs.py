@@ -1,4 +1,8 @@
-"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings."""
+"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings.
+
+Sums of weighted pairs are computed in two passes over the rows of a table; `metrics` has the same
+quantities as mergeable states.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.replication.agreement.pairs import agreement_values, both_spread, p_null, pair_sums
+from evalframe.replication.agreement.posteriors import fisher_z
 from evalframe.replication.agreement.scored_tests import check_numbers, keys_of
 
 if TYPE_CHECKING:
@@ -314,3 +318,139 @@ def share_of(
     per_test = pl.when(counted).then(1.0 / counted.sum().over(finding))
     # The shares of the tests of a finding sum to 1, those of a study to its number of findings.
     return per_test / per_test.sum().over(study).round()
+
+
+_FLAT = 1e-10
+
+_LEAST = 1e-290
+"""Quotients by sums of squares below this have lost digits."""
+
+
+def pair_sums(
+    rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
+) -> pl.LazyFrame:
+    """Sums of weighted pairs within groups: counts, means, squares and products about the means.
+
+    Pairs that are not finite, or without a finite weight above 0, count as missing.
+    """
+    # Means first, then sums about them over columns: within one aggregation it would not stream.
+    w = pl.col(weight)
+    valid = pl.all_horizontal(pl.col(x).is_finite(), pl.col(y).is_finite(), w.is_finite(), w > 0)
+    names = {x: "x", y: "y", weight: "w"}
+    masked = rows.select(
+        *group, *(pl.when(valid).then(old).alias(new) for old, new in names.items())
+    )
+    x_, y_, w_ = (pl.col(name) for name in names.values())
+    centres = {"mean_x": (w_ * x_).sum() / w_.sum(), "mean_y": (w_ * y_).sum() / w_.sum()}
+    if group:
+        centres = {name: centre.over(group) for name, centre in centres.items()}
+    centred = masked.with_columns(**centres)
+    from_x, from_y, gap = x_ - pl.col("mean_x"), y_ - pl.col("mean_y"), y_ - x_
+    products = centred.select(
+        *group,
+        *names.values(),
+        *centres,
+        gap=w_ * gap,
+        gap_squares=w_ * gap**2,
+        rest_x=w_ * from_x,
+        rest_y=w_ * from_y,
+        x_squares=w_ * from_x**2,
+        y_squares=w_ * from_y**2,
+        products=w_ * from_x * from_y,
+    )
+    sums = ("gap", "gap_squares", "rest_x", "rest_y", "x_squares", "y_squares", "products")
+    aggregations = [
+        pl.col(sums).sum(),
+        pl.col([*centres]).first(),
+        w_.sum().alias("mass"),
+        (x_.max() > x_.min()).alias("x_varies"),
+        (y_.max() > y_.min()).alias("y_varies"),
+        x_.count().cast(pl.Int64).alias("n_tests"),
+        x_.null_count().cast(pl.Int64).alias("n_missing"),
+    ]
+    added = products.group_by(group).agg(aggregations) if group else products.select(aggregations)
+    # Subtract what the rounding of the means left.
+    mass, rest_x, rest_y = pl.col("mass"), pl.col("rest_x"), pl.col("rest_y")
+    return added.with_columns(
+        pl.col("gap") / mass,
+        pl.col("x_squares") - rest_x**2 / mass,
+        pl.col("y_squares") - rest_y**2 / mass,
+        pl.col("products") - rest_x * rest_y / mass,
+    ).drop("rest_x", "rest_y")
+
+
+def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
+    """Two-sided p-value of a zero correlation by Fisher's z: 2 (1 - Phi(|z| sqrt(n - 3))).
+
+    Args:
+        r: Correlation, between -1 and 1.
+        n: Number of pairs.
+
+    Returns:
+        Float64 in [0, 1], named `p_null`; null if r is null or not inside (-1, 1), or n is below 4.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.replication import p_null
+        >>> pl.select(p_null(pl.lit(0.5), pl.lit(19))).to_series().round(6).item()
+        0.028004
+    """
+    correlation, count = as_expr(r).cast(pl.Float64), as_expr(n).cast(pl.Float64)
+    defined = (correlation.abs() < 1.0) & (count >= 4.0)
+    z = pl.when(defined).then(fisher_z(correlation).abs() * (count - 3.0).sqrt())
+    return z.map_batches(_two_tails, return_dtype=pl.Float64, is_elementwise=True).alias("p_null")
+
+
+def _two_tails(z: pl.Series) -> pl.Series:
+    import numpy as np
+    from scipy.special import erfc
+
+    return pl.Series(z.name, erfc(z.to_numpy() / np.sqrt(2.0)), nan_to_null=True)
+
+
+def agreement_values(sums: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
+    """`ecs`, `pearson`, `slope` and `intercept` from the sums of `pair_sums`."""
+    twice, same = 2.0 * sums("products"), sums("gap_squares") == 0.0
+    # Lin's divisor by the mean square of y - x, where no large numbers cancel.
+    lin = quotient(twice, twice + sums("gap_squares"), _LEAST)
+    return {
+        "ecs": if_varying(sums, lin, same.cast(pl.Float64)),
+        "pearson": pl.when(both_vary(sums)).then(correlation(sums, _LEAST)),
+        **regression(sums, _LEAST),
+    }
+
+
+def if_varying(sums: Callable[[str], pl.Expr], concordance: pl.Expr, constant: pl.Expr) -> pl.Expr:
+    """The concordance in [-1, 1]: 0 if one side is constant, `constant` if both are."""
+    value = pl.when(both_vary(sums)).then(concordance.clip(-1.0, 1.0))
+    return value.when(sums("x_varies") | sums("y_varies")).then(0.0).otherwise(constant)
+
+
+def both_vary(sums: Callable[[str], pl.Expr]) -> pl.Expr:
+    """Return True if neither side is constant."""
+    return sums("x_varies") & sums("y_varies")
+
+
+def correlation(sums: Callable[[str], pl.Expr], least: float) -> pl.Expr:
+    """Pearson's correlation of two sides that vary."""
+    scale = sums("x_squares").sqrt() * sums("y_squares").sqrt()
+    return quotient(sums("products"), scale, least).clip(-1.0, 1.0)
+
+
+def regression(sums: Callable[[str], pl.Expr], least: float) -> dict[str, pl.Expr]:
+    """Slope and intercept of the least squares line of y on x."""
+    slope = quotient(sums("products"), sums("x_squares"), least)
+    slope = pl.when(sums("x_varies")).then(slope)
+    return {"slope": slope, "intercept": sums("mean_y") - slope * sums("mean_x")}
+
+
+def quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
+    """The quotient, null if an argument is not finite or the divisor not above `least`."""
+    valid = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
+    return pl.when(valid).then(numerator / divisor)
+
+
+def both_spread() -> pl.Expr:
+    """Return True if both standard deviations exceed 1e-10."""
+    smallest = pl.min_horizontal("x_squares", "y_squares")
+    return ratio(smallest, pl.col("mass")).sqrt() > _FLAT

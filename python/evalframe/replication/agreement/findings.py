@@ -11,7 +11,13 @@ from evalframe.core.frames import like_input
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN, pas_of_posteriors
-from evalframe.replication.agreement.pooling import of_a_study
+from evalframe.replication.agreement.posteriors import (
+    CHANCE,
+    clamped_fisher_z,
+    pas_of_z,
+    possible_share,
+    z_of_pas,
+)
 from evalframe.replication.agreement.scalings import pas_ratio
 from evalframe.replication.agreement.scored_tests import (
     COUNTS,
@@ -21,15 +27,9 @@ from evalframe.replication.agreement.scored_tests import (
     Rows,
     Settings,
     is_included,
+    of_a_study,
     scored_tests,
     sum_if_any,
-)
-from evalframe.replication.agreement.shares import (
-    CHANCE,
-    clamped_fisher_z,
-    pas_of_z,
-    possible_share,
-    z_of_pas,
 )
 
 PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"

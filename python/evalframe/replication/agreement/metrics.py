@@ -14,7 +14,7 @@ import polars as pl
 from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
 from evalframe.core.typing import Role
-from evalframe.replication.agreement.shares import pas_of_z, possible_share, z_of_pas
+from evalframe.replication.agreement.posteriors import pas_of_z, possible_share, z_of_pas
 
 
 @metric(family="replication", direction="maximize", range=(0.0, 1.0))

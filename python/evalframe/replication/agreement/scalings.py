@@ -18,7 +18,7 @@ import polars as pl
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
 from evalframe.replication.agreement.alignment import ways_of
-from evalframe.replication.agreement.shares import are_posterior, possible_share
+from evalframe.replication.agreement.posteriors import are_posterior, possible_share
 
 Posterior: TypeAlias = IntoExpr | Sequence[IntoExpr]
 """A posterior: one column, or three columns for plus, minus and zero."""

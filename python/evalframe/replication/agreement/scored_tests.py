@@ -257,3 +257,8 @@ def is_included(columns: Collection[str]) -> pl.Expr:
     ]
     has_study = pl.col("study_id").is_not_null()
     return pl.all_horizontal(usable_weight(), has_study, *finite, *not_negative)
+
+
+def of_a_study(empty: float) -> pl.Expr:
+    """A value in rows of a study, null in rows without a study."""
+    return pl.when(pl.col("study_id").is_not_null()).then(empty)

@@ -15,13 +15,13 @@ from evalframe.core.contract import Rule
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
-from evalframe.replication.bayes_factors import conditions, formulas
+from evalframe.replication.bayes_factors import formulas
+from evalframe.replication.effects.by_kind import n_of_f
 from evalframe.replication.effects.kinds import Says, in_groups
-from evalframe.replication.effects.sample_sizes import n_of_f
 from evalframe.replication.numbers import NO_NUMBER, number, raw_number
 
 if TYPE_CHECKING:
-    from evalframe.replication.bayes_factors.conditions import Conditions
+    from evalframe.replication.bayes_factors.formulas import Conditions
 
 
 class Prior(NamedTuple):
@@ -78,23 +78,23 @@ class Kind:
         return self.log(*map(number, roles), width)
 
 
-T = Kind(formulas.t, conditions.of_t, CAUCHY)
-SCORE = Kind(formulas.t, conditions.of_score, CAUCHY)
-R = Kind(formulas.r, conditions.of_r, STRETCHED_BETA)
-F = Kind(formulas.f, conditions.of_f, EFFECTS)
-U = Kind(formulas.u, conditions.of_u, CAUCHY)
-CHI2 = Kind(formulas.chi2, conditions.of_chi2)
-BINOMIAL = Kind(formulas.binomial, conditions.of_binomial)
-BOUND = Kind(formulas.bound, conditions.of_p)
-DIRECTIONAL_BOUND = Kind(formulas.directional_bound, conditions.of_directional_p)
-VARIANCE_RATIO = Kind(formulas.variance_ratio, conditions.of_variance_ratio)
+T = Kind(formulas.t, formulas.of_t, CAUCHY)
+SCORE = Kind(formulas.t, formulas.of_score, CAUCHY)
+R = Kind(formulas.r, formulas.of_r, STRETCHED_BETA)
+F = Kind(formulas.f, formulas.of_f, EFFECTS)
+U = Kind(formulas.u, formulas.of_u, CAUCHY)
+CHI2 = Kind(formulas.chi2, formulas.of_chi2)
+BINOMIAL = Kind(formulas.binomial, formulas.of_binomial)
+BOUND = Kind(formulas.bound, formulas.of_p)
+DIRECTIONAL_BOUND = Kind(formulas.directional_bound, formulas.of_directional_p)
+VARIANCE_RATIO = Kind(formulas.variance_ratio, formulas.of_variance_ratio)
 
 KINDS: dict[str, Kind] = {
     "t": T,
-    "welch": Kind(formulas.t, conditions.of_welch, CAUCHY),
+    "welch": Kind(formulas.t, formulas.of_welch, CAUCHY),
     "z": SCORE,
     "coefficient": SCORE,
-    "wald": Kind(formulas.chi2, conditions.of_wald),
+    "wald": Kind(formulas.chi2, formulas.of_wald),
     "f": F,
     "correlation": R,
     "chi_square": CHI2,
@@ -106,7 +106,7 @@ KINDS: dict[str, Kind] = {
 }
 """Kinds of Bayes factors, by the names that `kind_of` gives."""
 
-CELLS = conditions.CELLS
+CELLS = formulas.CELLS
 ROLES = (
     *("stat", "n1", "n2", "df1", "df2", "df", "n_total", "k", "n", "p0", *CELLS),
     *("independent", "p_value", "direction", "estimate", "std_error"),
@@ -210,7 +210,7 @@ def possible_tables(
 ) -> Iterator[Rule]:
     """Conditions on the cells of chi-square tests, needed or not."""
     if cells := [number(columns[cell]) for cell in CELLS if cell in columns]:
-        for rule in _rules(conditions.of_cells(cells), "chi_square", columns, types):
+        for rule in _rules(formulas.of_cells(cells), "chi_square", columns, types):
             yield Rule(rule.name, ~is_table | rule.holds, rule.columns, rule.remedy)
 
 

@@ -24,7 +24,7 @@ from evalframe.replication.bayes_factors.kinds import (
     possible_tables,
     possible_tests,
 )
-from evalframe.replication.effects.directions import agrees
+from evalframe.replication.effects.by_kind import agrees
 from evalframe.replication.effects.kinds import KIND_NAMES, STATISTICS, form_of, kinds_of
 from evalframe.replication.effects.types import SIDES, Form
 from evalframe.replication.numbers import NO_NUMBER, number

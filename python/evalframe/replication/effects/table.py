@@ -11,15 +11,7 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.replication.effects.associations import (
-    log_odds,
-    log_odds_error,
-    r_of_u,
-    rank_error,
-    z_error,
-    z_of_r,
-)
-from evalframe.replication.effects.conversions import d_of_effect
+from evalframe.replication.effects.by_kind import Sizes, d_of_effect, n_eff_of_kind, n_of_f
 from evalframe.replication.effects.kinds import (
     check_types,
     form_of,
@@ -27,9 +19,20 @@ from evalframe.replication.effects.kinds import (
     kind_of_test,
     needs_type_for_effects,
 )
-from evalframe.replication.effects.means import d_error, d_of_t, has_groups, t_of_f
-from evalframe.replication.effects.proportions import share_error, share_of
-from evalframe.replication.effects.sample_sizes import Sizes, n_eff_of_kind, n_of_f
+from evalframe.replication.effects.sizes import (
+    d_error,
+    d_of_t,
+    has_groups,
+    log_odds,
+    log_odds_error,
+    r_of_u,
+    rank_error,
+    share_error,
+    share_of,
+    t_of_f,
+    z_error,
+    z_of_r,
+)
 from evalframe.replication.effects.types import IN_HALVES, MEANS, SIDES, Form, Side
 from evalframe.replication.numbers import NO_NUMBER, check_numbers, finite, number
 

@@ -15,14 +15,20 @@ from evalframe.core.states import States
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
-from evalframe.replication.agreement.ecs import EcsRows, Values, Weighting, ecs_rows, rescaled
-from evalframe.replication.agreement.pairs import agreement_values
+from evalframe.replication.agreement.ecs import (
+    EcsRows,
+    Values,
+    Weighting,
+    agreement_values,
+    ecs_rows,
+    rescaled,
+)
 from evalframe.replication.agreement.scored_tests import LEVELS, Rows, Settings
 from evalframe.replication.agreement.studies import scored_rows, scored_studies
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
-    from evalframe.replication.uncertainty.clusters import Cluster
+    from evalframe.replication.uncertainty.scores import Cluster
     from evalframe.resample.methods import Bootstrap
 
 
@@ -154,7 +160,7 @@ def differences(
     values: Values,
 ) -> pl.LazyFrame:
     """Differences in PAS of rows and in ECS of effects, if there are such, sorted."""
-    from evalframe.replication.uncertainty.clusters import cluster_of, numbers
+    from evalframe.replication.uncertainty.scores import cluster_of, numbers
     from evalframe.resample.intervals import adjusted_p_values
     from evalframe.resample.paired import PAIRED_RESULT
 
@@ -203,13 +209,13 @@ def _ecs_differences(
     method: Bootstrap, rows: EcsRows, cluster: Cluster, values: Values
 ) -> pl.DataFrame:
     """Differences of all pairs of models in ECS, the keys under internal names."""
-    from evalframe.replication.uncertainty.clusters import (
+    from evalframe.replication.uncertainty.score_states import concordance, with_effects
+    from evalframe.replication.uncertainty.scores import (
         ENTRY,
         clusters_within,
         rows_to_draw,
         with_entries,
     )
-    from evalframe.replication.uncertainty.score_states import concordance, with_effects
 
     tests = rows_to_draw(rows.frame)
     entries = tests.select(rows.group).unique().sort(rows.group)

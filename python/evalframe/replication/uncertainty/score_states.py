@@ -17,7 +17,7 @@ from evalframe.core.state import Axis, State, Totals, own, ratio
 from evalframe.replication.agreement.ecs import LEAST, MASS, Values, X, Y
 
 if TYPE_CHECKING:
-    from evalframe.replication.agreement.pooling import Pooling
+    from evalframe.replication.agreement.studies import Pooling
 
 
 STUDY = ":study"

@@ -19,7 +19,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.typing import Frame
 from evalframe.replication import with_pas
 from evalframe.replication.agreement.alignment import AGENT, HUMAN, Ways
-from evalframe.replication.effects.conversions import effect_d
+from evalframe.replication.effects.by_kind import effect_d
 from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.effects.types import KINDS
 from evalframe.replication.numbers import number, number_if_present
