@@ -8,7 +8,8 @@ import evalframe as ef
 from evalframe.compat import ai_psychiatrist
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError
-from evalframe.selective.binary import binary_contract, binary_metrics
+from evalframe.selective.contract import binary_contract
+from evalframe.selective.screening import binary_metrics
 from evalframe.selective.total_score import total_score_metrics, total_scores
 
 SCHEMA = {"case": pl.String, "p": pl.String, "l": pl.String, "s": pl.Float64}

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist
 from evalframe.resample.draws import indices
-from evalframe.selective.losses import loss
+from evalframe.selective.contract import loss
 
 COLUMNS = ["participant_id", "item_index", "pred", "gt"]
 RESULT = ["estimate", "lower", "upper", "std_error", "drop_rate"]

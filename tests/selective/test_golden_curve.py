@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.selective.losses import loss
+from evalframe.selective.contract import loss
 from evalframe.selective.risk_coverage import rc_curve
 
 KEYS = ["case", "loss_name"]

@@ -56,14 +56,26 @@ _ROLES: dict[str, dict[str, str]] = {
 
 _PARAMETERS = {
     "positive": "The positive class; all others are negative. Booleans are 1 and 0.",
-    "bins": "Number of bins.",
+    "bins": "Number of bins, at least 1.",
     "binning": "`equal_width` for bins over [0, 1], or `equal_mass` for bins of equally many "
     "items (items of equal confidence stay together).",
     "closed": "Closed end of a bin of equal width: `left` makes bins [lo, hi), the last one "
     "closed; `right` makes (lo, hi], with 0 in the first.",
+    "coverage": "Share of the items, in (0, 1].",
     "convention": "As for `aurc`.",
+    "convention of coverage": "Coverage as a share of all items (`trapezoid_total`), or of the "
+    "predicted ones (`trapezoid_predicted`).",
 }
-"""Standard texts of parameters."""
+"""Standard texts of parameters; `parameter of other` if the metric has that other parameter."""
+
+_UNDEFINED = {
+    "selective": {
+        "loss": "0.0 or null in the same cases as `aurc`.",
+        "prediction": "Null if nothing is predicted.",
+        "correct": "Null without items.",
+    },
+}
+"""Standard texts of when a result is null, by family and role."""
 
 _DIRECTIONS = {
     "minimize": "lower is better",
@@ -168,12 +180,17 @@ def metric_docstring(metric: Metric) -> str:
     body, sections = _sections(inspect.getdoc(metric.define) or f"Metric `{metric.name}`.")
     written = _entries(sections.pop("Args", ""))
     arguments = {name: _role(metric, name) for name in metric.roles} | {WEIGHT: _WEIGHT}
-    arguments |= {n: _PARAMETERS.get(n, "Parameter of the metric.") for n in metric.params}
+    arguments |= {
+        name: _standard(_PARAMETERS, name, metric.params, "Parameter of the metric.")
+        for name in metric.params
+    }
     args = [
         written.get(name) or _wrapped(f"{name}: {text}", hanging=4)
         for name, text in arguments.items()
     ]
-    returned = f"{_facts(metric)} {_capitalised(sections.pop('Returns', ''))}"
+    undefined = _UNDEFINED.get(metric.family, {})
+    null = next((text for role, text in undefined.items() if role in metric.roles), "")
+    returned = f"{_facts(metric)} {_capitalised(sections.pop('Returns', null))}"
     sections = {"Args": "\n".join(args), "Returns": _wrapped(returned, hanging=0), **sections}
     parts = [body, *(f"{title}:\n{text.rstrip()}" for title, text in sections.items())]
     return "\n\n".join(parts) + "\n"
@@ -181,12 +198,18 @@ def metric_docstring(metric: Metric) -> str:
 
 def _role(metric: Metric, name: str) -> str:
     """The standard text of a role, with its default column if that has another name."""
-    texts, default = _ROLES.get(metric.family, {}), metric.roles[name]
-    keys = (*(f"{name} of {other}" for other in metric.roles), name)
-    text = next((texts[key] for key in keys if key in texts), "A column or an expression.")
+    default = metric.roles[name]
+    texts = _ROLES.get(metric.family, {})
+    text = _standard(texts, name, metric.roles, "A column or an expression.")
     if default is None:
         return f"Optional. {text}"
     return text if default == name else f"{text} By default the column `{default}`."
+
+
+def _standard(texts: Mapping[str, str], name: str, others: Collection[str], text: str) -> str:
+    """The standard text of a role or parameter, or else the text given."""
+    keys = (*(f"{name} of {other}" for other in others), name)
+    return next((texts[key] for key in keys if key in texts), text)
 
 
 def _facts(metric: Metric) -> str:

@@ -7,7 +7,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ParamSpec, Protocol, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from evalframe.core.typing import Direction, IntoExpr
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")
+Part = TypeVar("Part", bound=Callable[..., Any])
 
 _REGISTRY: dict[str, Metric] = {}
 
@@ -293,6 +294,32 @@ def metric(
             raise ParameterError(f"metric {called!r} is registered by {module}; rename yours")
         _REGISTRY[called] = declared
         return function_of(declared, {}, None, define)
+
+    return declare
+
+
+def sharing(
+    state: Callable[Concatenate[Part, P], State],
+    *,
+    direction: Direction,
+    range: tuple[float, float],
+    family: str,
+    labels: Sequence[str] = (),
+) -> Callable[[Part], MetricFunction[P]]:
+    """Declare one of several metrics of the same roles and parameters.
+
+    `state` has these, behind the part in which the metrics differ: the decorated function.
+    """
+
+    def declare(part: Part) -> MetricFunction[P]:
+        @functools.wraps(part)
+        def define(*args: P.args, **kwargs: P.kwargs) -> State:
+            return state(part, *args, **kwargs)
+
+        _, *shared = inspect.signature(state).parameters.values()
+        define.__dict__["__signature__"] = inspect.Signature(shared, return_annotation="State")
+        declared = metric(direction=direction, range=range, family=family, labels=labels)
+        return declared(define)
 
     return declare
 

@@ -1,7 +1,6 @@
 """Public names of `evalframe.selective`, each with its module."""
 
-from evalframe.selective.binary import (
-    binary_contract as binary_contract,
+from evalframe.selective.screening import (
     binary_metrics as binary_metrics,
 )
 from evalframe.selective.calibrators.cross_fitting import cross_fit as cross_fit
@@ -36,8 +35,11 @@ from evalframe.selective.confidences import (
     select_variants as select_variants,
     signals_contract as signals_contract,
 )
-from evalframe.selective.contract import items_contract as items_contract
-from evalframe.selective.losses import loss as loss
+from evalframe.selective.contract import (
+    binary_contract as binary_contract,
+    items_contract as items_contract,
+    loss as loss,
+)
 from evalframe.selective.reliability import reliability_table as reliability_table
 from evalframe.selective.risk_coverage import rc_curve as rc_curve
 from evalframe.selective.total_score import (

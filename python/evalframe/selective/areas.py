@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from evalframe.core.metric import metric
+from evalframe.core.metric import metric, sharing
 from evalframe.core.state import First, State, Totals, at, before, ratio
 from evalframe.core.typing import Role
 from evalframe.selective.conventions import (
     ACCEPTED,
+    AUGRC,
+    AURC,
     CHORDS,
     GENERALIZED_CHORDS,
     RISK,
     RISK_BEFORE,
     Convention,
     CoverageConvention,
-    Rule,
+    Rules,
     accepted_of,
-    augrc_rule,
-    aurc_rule,
     by_confidence,
     coverage_at,
     fraction,
+    rule_of,
     zero_if_abstained,
 )
 from evalframe.selective.working_points import at_coverage
@@ -29,18 +32,26 @@ from evalframe.selective.working_points import at_coverage
 if TYPE_CHECKING:
     import polars as pl
 
-
 _POSITIVE = (0.0, float("inf"))
 
 
-@metric(family="selective", direction="minimize", range=_POSITIVE)
-def aurc(
+def _area(
+    rules: Callable[[], Rules],
     loss: Role = "loss",
     confidence: Role = "confidence",
     *,
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
+    """An area by the rule of a convention."""
+    rule = rule_of(rules(), convention)
+    terms = rule.terms("height", "first")
+    finish = partial(rule.of, height="height", first="first")
+    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+
+
+@sharing(_area, family="selective", direction="minimize", range=_POSITIVE)
+def aurc() -> Rules:
     """Area under the risk-coverage curve: mean loss of the accepted items, over all coverages.
 
     Items of equal confidence enter together, and no value depends on row order: conventions that
@@ -62,9 +73,6 @@ def aurc(
         `trapezoid_per_item_renorm` also for a single item. All give null if items are left out and
         none remains to rank.
 
-    Raises:
-        ParameterError: The convention is unknown.
-
     References:
         Geifman & El-Yaniv (2017), Selective classification for deep neural networks; Traub et al.
         (2024), Overcoming common flaws in the evaluation of selective classification systems.
@@ -72,30 +80,15 @@ def aurc(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
-        ... )
-        >>> items.select(ef.aurc(), ef.aurc(convention="trapezoid_predicted").alias("predicted"))
-        shape: (1, 2)
-        ┌──────┬───────────┐
-        │ aurc ┆ predicted │
-        │ ---  ┆ ---       │
-        │ f64  ┆ f64       │
-        ╞══════╪═══════════╡
-        │ 0.15 ┆ 0.1875    │
-        └──────┴───────────┘
+        >>> items = pl.DataFrame({"loss": [1.0, None], "confidence": [0.9, 0.8]})
+        >>> items.select(ef.aurc(), predicted=ef.aurc(convention="trapezoid_predicted")).row(0)
+        (0.5, 1.0)
     """
-    return _area(aurc_rule(convention), loss, confidence, weight)
+    return AURC
 
 
-@metric(family="selective", direction="minimize", range=_POSITIVE)
-def augrc(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    convention: Convention = "trapezoid_total",
-) -> State:
+@sharing(_area, family="selective", direction="minimize", range=_POSITIVE)
+def augrc() -> Rules:
     """Area under the generalized-risk-coverage curve: joint risk of accepting and being wrong.
 
     For binary losses and `trapezoid_predicted` it equals
@@ -105,25 +98,16 @@ def augrc(
     Args:
         convention: As for `aurc`; `population` is the same number as `trapezoid_predicted`.
 
-    Returns:
-        Undefined in the same cases as `aurc`.
-
-    Raises:
-        ParameterError: The convention is unknown.
-
     References:
-        Traub et al. (2024), Overcoming common flaws in the evaluation of selective classification
-        systems. Values match the programs named at `aurc`.
+        As for `aurc`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
-        ... )
+        >>> items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.8]})
         >>> items.select(ef.augrc()).item()
-        0.1
+        0.125
     """
-    return _area(augrc_rule(convention), loss, confidence, weight)
+    return AUGRC
 
 
 @metric(family="selective", direction="minimize", range=_POSITIVE)
@@ -144,7 +128,7 @@ def aurc_normalised(
         >>> items.select(ef.aurc(), ef.aurc_normalised()).row(0)
         (0.5, 1.0)
     """
-    return _area(aurc_rule("trapezoid_predicted"), loss, confidence, weight)
+    return aurc.metric.define(loss, confidence, weight=weight, convention="trapezoid_predicted")
 
 
 @metric(family="selective", direction="minimize", range=_POSITIVE)
@@ -164,17 +148,7 @@ def augrc_normalised(
         >>> items.select(ef.augrc(), ef.augrc_normalised()).row(0)
         (0.125, 0.5)
     """
-    return _area(augrc_rule("trapezoid_predicted"), loss, confidence, weight)
-
-
-def _area(rule: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
-    return by_confidence(
-        loss,
-        confidence,
-        weight,
-        terms=rule.terms("height", "first"),
-        finish=lambda t: rule.of(t, "height", "first"),
-    )
+    return augrc.metric.define(loss, confidence, weight=weight, convention="trapezoid_predicted")
 
 
 @at_coverage(direction="minimize")
@@ -191,30 +165,15 @@ def aurc_at(
     The area ends at min(coverage, Cmax); the last chord is cut by linear interpolation. If Cmax is
     below the bound, the area covers less than the bound: report coverage with it.
 
-    Args:
-        coverage: Upper end of the area, in (0, 1].
-        convention: Coverage as a share of all items (`trapezoid_total`) or of the predicted ones
-            (`trapezoid_predicted`).
-
     Returns:
         0.0 if nothing is predicted, or null among predicted items. Null if items are left out and
         none remains to rank.
 
-    Raises:
-        ParameterError: The coverage is outside (0, 1].
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.8]})
-        >>> items.select(ef.aurc_at(0.75))
-        shape: (1, 1)
-        ┌──────────────┐
-        │ aurc_at_0.75 │
-        │ ---          │
-        │ f64          │
-        ╞══════════════╡
-        │ 0.03125      │
-        └──────────────┘
+        >>> items.select(ef.aurc_at(0.75)).item()
+        0.03125
     """
     area = aurc_until(fraction("coverage", coverage), convention)
     return _until(area, loss, confidence, weight, convention, power=1)
@@ -231,15 +190,8 @@ def augrc_at(
 ) -> State:
     """AUGRC over the coverages up to a bound only; see `aurc_at`.
 
-    Args:
-        coverage: Upper end of the area, in (0, 1].
-        convention: As for `aurc_at`.
-
     Returns:
-        Undefined in the same cases as `aurc_at`.
-
-    Raises:
-        ParameterError: The coverage is outside (0, 1].
+        0.0 or null in the same cases as `aurc_at`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

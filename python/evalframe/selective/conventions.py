@@ -265,7 +265,9 @@ def _oracle_trapezoid(s: Sums) -> pl.Expr:
     return s.height + (s.first - s.last) / 2
 
 
-_AURC = {
+Rules: TypeAlias = Mapping[str, Rule]
+
+AURC = {
     "trapezoid_total": Rule(CHORDS, lambda s: s.height / s.items, of_all=True),
     "trapezoid_predicted": Rule(CHORDS, lambda s: ratio(s.height, s.mass)),
     "trapezoid_per_item_renorm": Rule(_RISKS, _per_item_trapezoid, begins=True),
@@ -274,18 +276,18 @@ _AURC = {
 }
 
 # The oracle accepts the items one by one, so ties of its losses are crossed item by item.
-_AURC_ORACLE = {
+AURC_ORACLE = {
     "trapezoid_total": Rule(
         _RISKS, lambda s: _oracle_trapezoid(s) / s.items, begins=True, of_all=True
     ),
     "trapezoid_predicted": Rule(_RISKS, lambda s: ratio(_oracle_trapezoid(s), s.mass), begins=True),
-    "trapezoid_per_item_renorm": _AURC["trapezoid_per_item_renorm"],
-    "rectangle_per_item": _AURC["rectangle_per_item"],
-    "population": _AURC["rectangle_per_item"],
+    "trapezoid_per_item_renorm": AURC["trapezoid_per_item_renorm"],
+    "rectangle_per_item": AURC["rectangle_per_item"],
+    "population": AURC["rectangle_per_item"],
 }
 
 # Generalized risk is linear within ties, so its oracle has the same form.
-_AUGRC = {
+AUGRC = {
     "trapezoid_total": Rule(GENERALIZED_CHORDS, lambda s: s.height / s.items**2, of_all=True),
     "trapezoid_predicted": Rule(GENERALIZED_CHORDS, lambda s: ratio(s.height, s.mass**2)),
     "trapezoid_per_item_renorm": Rule(_LOSSES, _per_item_loss_trapezoid, begins=True),
@@ -294,25 +296,11 @@ _AUGRC = {
 }
 
 
-def aurc_rule(convention: str) -> Rule:
-    """AURC in a convention."""
-    return _rule(_AURC, convention)
-
-
-def aurc_oracle_rule(convention: str) -> Rule:
-    """AURC of the oracle in a convention."""
-    return _rule(_AURC_ORACLE, convention)
-
-
-def augrc_rule(convention: str) -> Rule:
-    """AUGRC in a convention, also of the oracle."""
-    return _rule(_AUGRC, convention)
-
-
-def _rule(registry: Mapping[str, Rule], convention: str) -> Rule:
-    if convention not in registry:
-        raise ParameterError(f"unknown convention {convention!r}; known: {', '.join(registry)}")
-    return registry[convention]
+def rule_of(rules: Rules, convention: str) -> Rule:
+    """The rule of a convention."""
+    if convention not in rules:
+        raise ParameterError(f"unknown convention {convention!r}; known: {', '.join(rules)}")
+    return rules[convention]
 
 
 def accepted_of(convention: str) -> pl.Expr:

@@ -3,53 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.metric import metric
+from evalframe.core.metric import metric, sharing
 from evalframe.core.typing import Role
 from evalframe.selective.conventions import (
+    AUGRC,
+    AURC,
+    AURC_ORACLE,
     CHORDS,
     RISK,
     Convention,
     CoverageConvention,
     Rule,
+    Rules,
     accepted_of,
-    augrc_rule,
-    aurc_oracle_rule,
-    aurc_rule,
     confidence_axis,
     coverage_at,
     loss_axis,
     of_axes,
+    rule_of,
     zero_if_abstained,
 )
 
 if TYPE_CHECKING:
     from evalframe.core.state import Axis, State, Totals
 
-
-_POSITIVE = (0.0, float("inf"))
-_ANY = (float("-inf"), float("inf"))
+_POSITIVE, _ANY = (0.0, float("inf")), (float("-inf"), float("inf"))
 _CENTRE = ("loss", "mass")
 
 
-@metric(family="selective", direction="none", range=_POSITIVE)
-def aurc_optimal(
+def _optimal(
+    rules: Callable[[], Rules],
     loss: Role = "loss",
     confidence: Role = "confidence",
     *,
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
+    """The area of the oracle."""
+    oracle = rule_of(rules(), convention)
+    axis = loss_axis(loss, weight, oracle.terms("optimal", "best"))
+    finish = partial(oracle.of, height="optimal", first="best")
+    return of_axes(loss, confidence, weight, axis, finish=finish)
+
+
+@sharing(_optimal, family="selective", direction="none", range=_POSITIVE)
+def aurc_optimal() -> Rules:
     """AURC of the oracle, which accepts the items one by one in the order of their losses.
 
     Args:
         confidence: Items without one are left out, as in `aurc`; None takes all items.
-
-    Returns:
-        0.0 or null in the same cases as `aurc`.
 
     References:
         The finite-sample oracle of ai-psychiatrist 36e9fba; fd-shifts uses the limit of
@@ -57,28 +64,19 @@ def aurc_optimal(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame({"loss": [0, 1, 0, 1, None]})
-        >>> round(items.select(ef.aurc_optimal(confidence=None)).item(), 6)
-        0.116667
+        >>> items = pl.DataFrame({"loss": [0.0, 1.0]})
+        >>> items.select(ef.aurc_optimal(confidence=None)).item()
+        0.125
     """
-    return _optimal(aurc_oracle_rule(convention), loss, confidence, weight)
+    return AURC_ORACLE
 
 
-@metric(family="selective", direction="none", range=_POSITIVE)
-def augrc_optimal(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    convention: Convention = "trapezoid_total",
-) -> State:
+@sharing(_optimal, family="selective", direction="none", range=_POSITIVE)
+def augrc_optimal() -> Rules:
     """AUGRC of the oracle, which accepts the items in the order of their losses.
 
     Args:
         confidence: Items without one are left out, as in `augrc`; None takes all items.
-
-    Returns:
-        0.0 or null in the same cases as `aurc`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -86,25 +84,70 @@ def augrc_optimal(
         >>> items.select(ef.augrc_optimal(confidence=None)).item()
         0.08
     """
-    return _optimal(augrc_rule(convention), loss, confidence, weight)
+    return AUGRC
 
 
-@metric(family="selective", direction="minimize", range=_ANY)
-def eaurc(
+def _excess(
+    actual_and_oracle: Callable[[], tuple[Rules, Rules]],
     loss: Role = "loss",
     confidence: Role = "confidence",
     *,
     weight: Role = None,
     convention: Convention = "trapezoid_total",
 ) -> State:
+    """The actual area minus the oracle's."""
+    actual, oracle = (rule_of(rules, convention) for rules in actual_and_oracle())
+    axes = _centred(actual, oracle, loss, confidence, weight)
+    finish = partial(_difference, actual=actual, oracle=oracle)
+    return of_axes(loss, confidence, weight, *axes, finish=finish)
+
+
+def _gap(
+    actual_and_oracle: Callable[[], tuple[Rules, Rules]],
+    loss: Role = "loss",
+    confidence: Role = "confidence",
+    *,
+    weight: Role = None,
+    convention: Convention = "trapezoid_total",
+) -> State:
+    """The excess in percent of the oracle's area."""
+    actual, oracle = (rule_of(rules, convention) for rules in actual_and_oracle())
+    axes = _centred(actual, oracle, loss, confidence, weight)
+    uncentred = loss_axis(loss, weight, oracle.terms("total", "least"))
+
+    def finish(t: Totals) -> pl.Expr:
+        return _percent(_difference(t, actual, oracle), oracle.of(t, "total", "least"))
+
+    return of_axes(loss, confidence, weight, *axes, uncentred, finish=finish)
+
+
+def _centred(
+    actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr
+) -> tuple[Axis, Axis]:
+    """Both orders about the mean loss, so two nearly equal areas are never subtracted."""
+    terms, best = actual.terms("area", "first"), oracle.terms("optimal", "best")
+    return (
+        confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
+        loss_axis(loss, weight, best, centre=_CENTRE),
+    )
+
+
+def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
+    area = actual.of(t, "area", "first", centred=True)
+    return area - oracle.of(t, "optimal", "best", centred=True)
+
+
+def _percent(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+    return pl.when(total == 0).then(0.0).otherwise(100 * part / total)
+
+
+@sharing(_excess, family="selective", direction="minimize", range=_ANY)
+def eaurc() -> tuple[Rules, Rules]:
     """Excess AURC over the oracle, `aurc - aurc_optimal`.
 
     It can be slightly negative with ties: the oracle goes item by item, a plateau of equal
     confidence is crossed in one chord. Computed about the mean loss, so it stays exact if losses
     are large and their differences small.
-
-    Returns:
-        0.0 or null in the same cases as `aurc`.
 
     References:
         Geifman, Uziel & El-Yaniv (2019), Bias-reduced uncertainty estimation for deep neural
@@ -116,22 +159,12 @@ def eaurc(
         >>> items.select(ef.eaurc()).item()
         0.75
     """
-    rules = aurc_rule(convention), aurc_oracle_rule(convention)
-    return _excess(*rules, loss, confidence, weight)
+    return AURC, AURC_ORACLE
 
 
-@metric(family="selective", direction="minimize", range=_ANY)
-def eaugrc(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    convention: Convention = "trapezoid_total",
-) -> State:
+@sharing(_excess, family="selective", direction="minimize", range=_ANY)
+def eaugrc() -> tuple[Rules, Rules]:
     """Excess AUGRC over the oracle, `augrc - augrc_optimal`: at least 0 up to rounding.
-
-    Returns:
-        0.0 or null in the same cases as `aurc`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -139,18 +172,11 @@ def eaugrc(
         >>> items.select(ef.eaugrc()).item()
         0.25
     """
-    rule = augrc_rule(convention)
-    return _excess(rule, rule, loss, confidence, weight)
+    return AUGRC, AUGRC
 
 
-@metric(family="selective", direction="minimize", range=_ANY)
-def aurc_gap_pct(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    convention: Convention = "trapezoid_total",
-) -> State:
+@sharing(_gap, family="selective", direction="minimize", range=_ANY)
+def aurc_gap_pct() -> tuple[Rules, Rules]:
     """Excess AURC in percent of the oracle's AURC.
 
     Returns:
@@ -162,18 +188,11 @@ def aurc_gap_pct(
         >>> items.select(ef.aurc_gap_pct()).item()
         600.0
     """
-    rules = aurc_rule(convention), aurc_oracle_rule(convention)
-    return _gap(*rules, loss, confidence, weight)
+    return AURC, AURC_ORACLE
 
 
-@metric(family="selective", direction="minimize", range=_ANY)
-def augrc_gap_pct(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    convention: Convention = "trapezoid_total",
-) -> State:
+@sharing(_gap, family="selective", direction="minimize", range=_ANY)
+def augrc_gap_pct() -> tuple[Rules, Rules]:
     """Excess AUGRC in percent of the oracle's AUGRC.
 
     Returns:
@@ -185,8 +204,7 @@ def augrc_gap_pct(
         >>> items.select(ef.augrc_gap_pct()).item()
         200.0
     """
-    rule = augrc_rule(convention)
-    return _gap(rule, rule, loss, confidence, weight)
+    return AUGRC, AUGRC
 
 
 @metric(family="selective", direction="minimize", range=_POSITIVE)
@@ -205,35 +223,26 @@ def aurc_achievable(
     Args:
         convention: As for `aurc`, without those that walk item by item.
 
-    Returns:
-        0.0 or null in the same cases as `aurc`.
-
     References:
         ai-psychiatrist 36e9fba, which drops vertices within 1e-10 of a chord. fd-shifts
         interpolates its hull by hyperbolas instead of chords.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"loss": [0, 1, 0, 1, None], "confidence": [0.9, 0.8, 0.8, 0.4, 0.1]}
-        ... )
+        >>> items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.8]})
         >>> items.select(ef.aurc_achievable()).item()
-        0.15
+        0.125
     """
     accepted_of(convention)
-    rule = aurc_rule(convention)
+    rule = rule_of(AURC, convention)
     hull = _hull_axis(loss, confidence, weight)
-    return of_axes(
-        loss, confidence, weight, hull, finish=lambda t: rule.of(t, "achievable", "first")
-    )
+    finish = partial(rule.of, height="achievable", first="first")
+    return of_axes(loss, confidence, weight, hull, finish=finish)
 
 
 @metric(family="selective", direction="none", range=(0.0, 100.0))
 def achievable_gain_pct(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
+    loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None
 ) -> State:
     """Share of AURC that the convex hull saves, in percent.
 
@@ -260,54 +269,3 @@ def _hull_axis(loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> Axis:
     """Only the plateaus on the lower hull of (coverage, risk); the chords connect these."""
     points = (coverage_at("trapezoid_total"), RISK)  # the hull is the same at any scale
     return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=points)
-
-
-def _optimal(oracle: Rule, loss: pl.Expr, confidence: pl.Expr | None, weight: pl.Expr) -> State:
-    axis = loss_axis(loss, weight, oracle.terms("optimal", "best"))
-    return of_axes(loss, confidence, weight, axis, finish=lambda t: oracle.of(t, "optimal", "best"))
-
-
-def _excess(
-    actual: Rule,
-    oracle: Rule,
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    *more: Axis,
-    finish: Callable[[Totals], pl.Expr] | None = None,
-) -> State:
-    """The actual area minus the oracle's, both about the mean loss."""
-    # Centred, every loss loses its mean first, so two nearly equal areas are never subtracted.
-    terms = actual.terms("area", "first")
-    return of_axes(
-        loss,
-        confidence,
-        weight,
-        confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
-        loss_axis(loss, weight, oracle.terms("optimal", "best"), centre=_CENTRE),
-        *more,
-        finish=finish or (lambda t: _difference(t, actual, oracle)),
-    )
-
-
-def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
-    area = actual.of(t, "area", "first", centred=True)
-    return area - oracle.of(t, "optimal", "best", centred=True)
-
-
-def _gap(actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> State:
-    """The excess in percent of the oracle's area."""
-    uncentred = loss_axis(loss, weight, oracle.terms("total", "least"))
-    return _excess(
-        actual,
-        oracle,
-        loss,
-        confidence,
-        weight,
-        uncentred,
-        finish=lambda t: _percent(_difference(t, actual, oracle), oracle.of(t, "total", "least")),
-    )
-
-
-def _percent(part: pl.Expr, total: pl.Expr) -> pl.Expr:
-    return pl.when(total == 0).then(0.0).otherwise(100 * part / total)

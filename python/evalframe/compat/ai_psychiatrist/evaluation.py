@@ -49,7 +49,7 @@ from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
 from evalframe.selective.calibrators import features as sound_calibration
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.confidences import Calibration, calibrator_for
-from evalframe.selective.losses import loss as loss_of
+from evalframe.selective.contract import loss as loss_of
 from evalframe.selective.oracle import (
     achievable_gain_pct,
     augrc_gap_pct,

@@ -21,7 +21,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.selective.losses import loss
+from evalframe.selective.contract import loss
 from evalframe.selective.score_error import mean_absolute_error
 
 if TYPE_CHECKING:

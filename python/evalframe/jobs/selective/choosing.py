@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.jobs.paths import reading
 from evalframe.jobs.selective.job import LABEL, LOSSES, PREDICTION, Loss, SelectiveJob
-from evalframe.selective.losses import loss as named_loss
+from evalframe.selective.contract import loss as named_loss
 
 LOSS = "__evalframe_loss__"
 """The column that holds the loss while a job runs."""
