@@ -12,8 +12,7 @@ import evalframe as ef
 from evalframe import rag, replication, selective, survey
 from evalframe.rag.sample.questions import sample_instances
 from evalframe.rag.sample.responses import sample_responses
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 from evalframe.selective.sample import sample_items, sample_signals
 from evalframe.survey.sample import sample_responses as sample_answers
 from evalframe.survey.sample import sample_survey

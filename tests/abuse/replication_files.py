@@ -11,7 +11,7 @@ from typing import Any
 from abuse.readers import Reader
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_tests
 
 
 @functools.cache

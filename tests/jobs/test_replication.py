@@ -20,7 +20,7 @@ from evalframe.jobs.outputs import read_provenance
 from evalframe.jobs.parsing import parse
 from evalframe.jobs.replication.job import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
-from evalframe.replication.sample.tests import sample_files, sample_tests
+from evalframe.replication.sample import sample_files, sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
 TESTS = sample_tests()

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 
 GIVEN = sample_tests()
 DIRECTIONS = ["direction_human", "direction_agent"]

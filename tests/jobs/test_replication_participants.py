@@ -10,8 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 
 TESTS, RESPONSES, DESIGN = sample_tests(), sample_participants(), sample_designs()
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]

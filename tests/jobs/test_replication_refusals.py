@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_tests
 
 TESTS = sample_tests()
 ROW = pl.int_range(pl.len())

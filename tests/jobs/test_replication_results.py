@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.jobs.outputs import read_provenance
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_tests
 
 TESTS = sample_tests()
 

@@ -12,8 +12,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import humanstudy_bench
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 
 HAS_DATA = ~(
     pl.col("study_id").is_in(["two-maps", "choir-practice"])

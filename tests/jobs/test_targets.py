@@ -13,7 +13,7 @@ from evalframe.jobs.rag.run import TABLES as RAG_TABLES
 from evalframe.jobs.replication.outputs import TABLES as REPLICATION_TABLES
 from evalframe.jobs.survey.outputs import TABLES as SURVEY_TABLES
 from evalframe.rag.sample.responses import sample_responses
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_tests
 from evalframe.survey.sample import sample_responses as sample_answers
 from evalframe.survey.sample import sample_survey
 

@@ -24,8 +24,7 @@ from evalframe.replication import (
     with_pas,
     with_posteriors,
 )
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 
 GROUPS = {f"{n}_{side}": 40 for n in ("n1", "n2") for side in ("human", "agent")}
 OPPOSITE = pl.DataFrame(

@@ -16,7 +16,7 @@ from evalframe.core.errors import (
     UnknownNameError,
 )
 from evalframe.replication.evidence import with_evidence
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_tests
 
 ROOMS = [replication, humanstudy_bench]
 

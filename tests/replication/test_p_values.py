@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
-from evalframe.replication import tails
+from evalframe.replication import p_values
 
 
 def of_one(expr, **columns):
@@ -24,7 +24,7 @@ def of_one(expr, **columns):
     ("z", "p"), [(5.0, 5.733031437583878e-07), (30.0, 9.813427854297537e-198), (0.0, 1.0)]
 )
 def test_far_tails_of_z(z, p):
-    made = tails.normal_p_value(pl.col("z"), pl.lit(tails.TWO_SIDED))
+    made = p_values.normal_p_value(pl.col("z"), pl.lit(p_values.TWO_SIDED))
     assert of_one(made, z=z) == pytest.approx(p, rel=1e-12)
     assert of_one(humanstudy_bench.consistency("z"), z=z) == pytest.approx(p, abs=1e-15)
 
@@ -34,7 +34,7 @@ def test_far_tails_of_z(z, p):
     [(30.0, 1e7, 1.0014613690805535e-197), (20.0, 1e3, 4.06228849938e-75), (9.0, 2.0, 0.012121660)],
 )
 def test_far_tails_of_t(t, df, p):
-    made = tails.t_p_value(pl.col("t"), pl.col("df"), pl.lit(tails.TWO_SIDED))
+    made = p_values.t_p_value(pl.col("t"), pl.col("df"), pl.lit(p_values.TWO_SIDED))
     assert of_one(made, t=t, df=df) == pytest.approx(p, rel=1e-8)
 
 
@@ -42,10 +42,10 @@ def test_f_of_one_contrast_is_t_squared_and_chi_square_z_squared():
     t, df = pl.col("t"), pl.col("df")
     tests = pl.DataFrame({"t": [0.5, 3.0, 25.0], "df": [4.0, 80.0, 1e6]})
     found = tests.select(
-        t=tails.t_p_value(t, df, pl.lit(0)),
-        f=tails.f_p_value(t * t, pl.lit(1.0), df),
-        z=tails.normal_p_value(t, pl.lit(0)),
-        chi2=tails.chi2_p_value(t * t, pl.lit(1.0)),
+        t=p_values.t_p_value(t, df, pl.lit(0)),
+        f=p_values.f_p_value(t * t, pl.lit(1.0), df),
+        z=p_values.normal_p_value(t, pl.lit(0)),
+        chi2=p_values.chi2_p_value(t * t, pl.lit(1.0)),
     )
     np.testing.assert_allclose(found["t"], found["f"], rtol=1e-10)
     np.testing.assert_allclose(found["z"], found["chi2"], rtol=1e-10)

@@ -15,8 +15,8 @@ from evalframe.core.errors import (
     ParameterError,
     UnknownNameError,
 )
+from evalframe.replication.participants.rows import unmatched_responses
 from evalframe.replication.participants.statistics import participant_statistics
-from evalframe.replication.participants.unmatched import unmatched_responses
 from replication.participant_data import CASES, KEYS, by_scipy, design_of, keyed, responses_of
 
 STAT = "stat_agent"

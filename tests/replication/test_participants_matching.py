@@ -9,8 +9,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError
+from evalframe.replication.participants.rows import unmatched_responses
 from evalframe.replication.participants.statistics import participant_statistics
-from evalframe.replication.participants.unmatched import unmatched_responses
 
 ONE = {"study_id": "s1", "finding_id": "F1"}
 VALUES, CONDITIONS = [3.0, 5.0, 1.0, 3.0], ["x", "x", "y", "y"]

@@ -19,10 +19,15 @@ from evalframe.replication.contract import (
     responses_contract,
 )
 from evalframe.replication.effects.table import with_effect_sizes
+from evalframe.replication.participants.rows import unmatched_responses
 from evalframe.replication.participants.statistics import participant_statistics
-from evalframe.replication.participants.unmatched import unmatched_responses
-from evalframe.replication.sample.responses import MODELS, sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_files, sample_tests
+from evalframe.replication.sample import (
+    MODELS,
+    sample_designs,
+    sample_files,
+    sample_participants,
+    sample_tests,
+)
 
 
 def test_content_is_the_same_everywhere() -> None:

@@ -22,8 +22,7 @@ from evalframe.replication.effects.table import with_effect_sizes
 from evalframe.replication.participants import replicates as draws_module
 from evalframe.replication.participants.replicates import resampled_statistics
 from evalframe.replication.participants.statistics import participant_statistics
-from evalframe.replication.sample.responses import sample_designs, sample_participants
-from evalframe.replication.sample.tests import sample_tests
+from evalframe.replication.sample import sample_designs, sample_participants, sample_tests
 from evalframe.replication.uncertainty.participants import (
     bootstrap_moments,
     participant_intervals,

@@ -86,7 +86,7 @@ READERS = {
         Reader(
             "results",
             "evaluation results",
-            Lazy("evalframe.compat.humanstudy_bench.reader:open_evaluations"),
+            Lazy("evalframe.compat.humanstudy_bench.files.evaluations:open_evaluations"),
             ("test_results",),
             "Read evaluation results of the original: a folder, files or globs of JSON.",
         ),

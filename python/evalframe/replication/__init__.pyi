@@ -91,7 +91,7 @@ from evalframe.replication.effects.sizes import (
 from evalframe.replication.effects.by_kind import n_eff as n_eff
 from evalframe.replication.effects.table import with_effect_sizes as with_effect_sizes
 from evalframe.replication.evidence import with_evidence as with_evidence
-from evalframe.replication.inverse_variance import inverse_variance_pas as inverse_variance_pas
+from evalframe.replication.rates import inverse_variance_pas as inverse_variance_pas
 from evalframe.replication.p_values import p_value as p_value
 from evalframe.replication.participants.replicates import (
     resampled_statistics as resampled_statistics,
@@ -99,7 +99,7 @@ from evalframe.replication.participants.replicates import (
 from evalframe.replication.participants.statistics import (
     participant_statistics as participant_statistics,
 )
-from evalframe.replication.participants.unmatched import unmatched_responses as unmatched_responses
+from evalframe.replication.participants.rows import unmatched_responses as unmatched_responses
 from evalframe.replication.rates import (
     replicated as replicated,
     replication_rates as replication_rates,

@@ -27,8 +27,7 @@ from evalframe.core.typing import IntoExpr
 from evalframe.replication.effects.by_kind import agrees
 from evalframe.replication.effects.kinds import among
 from evalframe.replication.numbers import number, over_numbers
-from evalframe.replication.p_values import or_usual
-from evalframe.replication.tails import GREATER, LESS, TWO_SIDED, binomial_p_value
+from evalframe.replication.p_values import GREATER, LESS, TWO_SIDED, binomial_p_value, or_usual
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

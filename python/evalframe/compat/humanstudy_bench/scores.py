@@ -29,6 +29,7 @@ from evalframe.compat.humanstudy_bench.agreement import pas_of_posteriors, pas_r
 from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.replication import rates
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.ecs import (
     EcsLevel,
@@ -55,8 +56,11 @@ from evalframe.replication.agreement.scored_tests import (
     usable_weight,
 )
 from evalframe.replication.agreement.studies import is_pooled_by_z, mean_scores, studies_of
+from evalframe.replication.numbers import finite, number
+from evalframe.replication.rates import pooled_by_precision
 
 if TYPE_CHECKING:
+    from evalframe.replication.rates import RateLevel
     from evalframe.resample.methods import Bootstrap
 
 
@@ -278,3 +282,43 @@ def agreement_values(sums: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Ex
         "pearson": pl.when(both_vary(sums)).then(correlation(sums, 0.0)).otherwise(0.0),
         **regression(sums, 0.0),
     }
+
+
+def replicated(
+    p_value_agent: IntoExpr = "p_value_agent",
+    direction_match: IntoExpr = "direction_match",
+    *,
+    p_value_human: IntoExpr | None = None,
+    significance_level: IntoExpr | None = None,
+) -> pl.Expr:
+    """`replication.replicated`, but false if an input is missing."""
+    return rates.replicated(
+        p_value_agent,
+        direction_match,
+        p_value_human=p_value_human,
+        significance_level=significance_level,
+    ).fill_null(value=False)
+
+
+@like_input
+def replication_rates(
+    tests: Frame,
+    level: RateLevel = "model",
+    *,
+    by: By = None,
+    replicated: IntoExpr = "replicated",
+    test_weight: IntoExpr | None = None,
+    finding_weight: IntoExpr | None = None,
+    finding_key: FindingKey = "composite",
+) -> pl.LazyFrame:
+    """`replication.replication_rates`, but unknown tests have not replicated, with any weight."""
+    weight, importance = (number(each).fill_null(1.0) for each in (test_weight, finding_weight))
+    known = number(replicated).fill_null(0.0)
+    return rates.rates_of(tests, level, by, known, weight, importance, finding_key)
+
+
+def inverse_variance_pas(pas: IntoExpr = "pas", std_error: IntoExpr = "std_error") -> pl.Expr:
+    """`replication.inverse_variance_pas`, but 0 without a study or a standard error."""
+    value, spread = pooled_by_precision(finite(pas), finite(std_error))
+    columns = (value.fill_null(0.0).alias("pas"), spread.fill_null(0.0).alias("std_error"))
+    return pl.struct(columns).alias("inverse_variance_pas")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from evalframe.replication.participants.cells import ROUNDING
 from evalframe.replication.participants.design import (
     BINOMIAL_TEST,
     CATEGORY,
@@ -22,6 +21,7 @@ from evalframe.replication.participants.design import (
     SPEARMAN,
 )
 from evalframe.replication.participants.rows import GROUP, SCALE, VALID, X, Y
+from evalframe.replication.participants.statistics import ROUNDING
 from evalframe.resample.strata import SLOT
 
 if TYPE_CHECKING:

@@ -177,8 +177,8 @@ def random_alignment(
         HumanStudy-Bench (HEAD of February 2026), random alignment of 100 resamples.
 
     Examples:
-        >>> from evalframe.replication.sample.responses import sample_designs, sample_participants
-        >>> from evalframe.replication.sample.tests import sample_tests
+        >>> from evalframe.replication.sample import sample_designs, sample_participants
+        >>> from evalframe.replication.sample import sample_tests
         >>> from evalframe.replication import random_alignment
         >>> result = random_alignment(
         ...     sample_participants(), sample_designs(), sample_tests(), n=20

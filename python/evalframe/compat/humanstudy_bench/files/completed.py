@@ -10,9 +10,13 @@ import polars as pl
 
 from evalframe.compat.humanstudy_bench import agreement
 from evalframe.compat.humanstudy_bench import effects as original_effects
-from evalframe.compat.humanstudy_bench.files.fields import GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.records import LARGEST_COUNT, schema_of
-from evalframe.compat.humanstudy_bench.strict_ecs import consistency
+from evalframe.compat.humanstudy_bench.files.fields import (
+    GIVEN_OF_RUNS,
+    LARGEST_COUNT,
+    TESTS,
+    schema_of,
+)
+from evalframe.compat.humanstudy_bench.strict import consistency
 from evalframe.core import tables
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError
@@ -23,7 +27,7 @@ from evalframe.replication.effects.by_kind import effect_d
 from evalframe.replication.effects.kinds import in_groups, is_form, kind_of_test
 from evalframe.replication.effects.types import KINDS
 from evalframe.replication.numbers import number, number_if_present
-from evalframe.replication.tails import TWO_SIDED, normal_p_value
+from evalframe.replication.p_values import TWO_SIDED, normal_p_value
 
 if TYPE_CHECKING:
     from evalframe.core.kinds import Kind

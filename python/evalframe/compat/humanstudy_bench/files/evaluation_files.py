@@ -8,20 +8,20 @@ from typing import Any
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.results import (
-    Pooling,
-    Results,
-    scores_by,
-    tests_and_pooling,
-)
-from evalframe.compat.humanstudy_bench.files.writing import (
+from evalframe.compat.humanstudy_bench.files.documents import (
     Row,
     Run,
     by_run,
     csv_text,
     nested,
     write_texts,
+)
+from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, GIVEN_OF_RUNS, TESTS
+from evalframe.compat.humanstudy_bench.files.results import (
+    Pooling,
+    Results,
+    scores_by,
+    tests_and_pooling,
 )
 from evalframe.replication.agreement.studies import DOMAINS, domain
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, repeat
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -15,8 +16,11 @@ from evalframe.compat.humanstudy_bench.files.documents import (
     check_text,
     documents,
 )
-from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LOOSE_TESTS, RUNS, TESTS
-from evalframe.compat.humanstudy_bench.files.records import (
+from evalframe.compat.humanstudy_bench.files.fields import (
+    FINDINGS,
+    LOOSE_TESTS,
+    RUNS,
+    TESTS,
     Field,
     columns_of,
     object_at,
@@ -27,6 +31,7 @@ from evalframe.compat.humanstudy_bench.files.records import (
 from evalframe.core.choices import check_choice
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.readers import Read
 from evalframe.replication.agreement.studies import domain
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
@@ -280,3 +285,10 @@ def _test_id() -> pl.Expr:
     label = pl.coalesce(repeated, place.cast(pl.String))
     clash = label.n_unique().over(finding) < pl.len().over(finding)
     return pl.when(clash).then(place.cast(pl.String)).otherwise(label).alias("test_id")
+
+
+def open_evaluations(paths: Sequence[Path]) -> Read:
+    """Read the tests of evaluation results; beside them are the `runs`, a row per file."""
+    evaluations = read_evaluation([*paths])
+    files = evaluations.runs.select("file", "n_tests").rows()
+    return Read(evaluations.tests.lazy(), files, beside={"runs": evaluations.runs})

@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from evalframe import replication
-from evalframe.compat.humanstudy_bench import rates
 from evalframe.compat.humanstudy_bench.files.completed import STUDY
+from evalframe.compat.humanstudy_bench.files.documents import Row, by_run, finite, nested
 from evalframe.compat.humanstudy_bench.files.evaluation_files import with_ecs_corr
 from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
 from evalframe.compat.humanstudy_bench.files.results import (
@@ -20,8 +19,7 @@ from evalframe.compat.humanstudy_bench.files.results import (
     scores_by,
     tests_and_pooling,
 )
-from evalframe.compat.humanstudy_bench.files.writing import Row, by_run, finite, nested
-from evalframe.compat.humanstudy_bench.strict_ecs import StrictLevel, sound_strict_ecs, strict_ecs
+from evalframe.compat.humanstudy_bench.strict import StrictLevel, sound_strict_ecs, strict_ecs
 
 _USAGE = dict(
     zip(("input_tokens", "output_tokens", "total_tokens", "total_cost"), TOTALS, strict=True)
@@ -59,7 +57,7 @@ def legacy_models(results: Results) -> dict[str, Row]:
     rows = tests.with_columns(
         pl.coalesce(
             "replicated",
-            _rates(pooling).replicated(significance_level="significance_level"),
+            scores_by(pooling).replicated(significance_level="significance_level"),
         )
     )
     studies = _studies(results, rows, pooling)
@@ -85,11 +83,6 @@ def legacy_models(results: Results) -> dict[str, Row]:
     }
 
 
-def _rates(pooling: Pooling) -> Any:
-    """The functions of rates that results are computed with."""
-    return rates if pooling.is_original else replication
-
-
 def _strict_ecs(tests: pl.DataFrame, level: StrictLevel, pooling: Pooling) -> pl.LazyFrame:
     """Strict ECS of the tests of results."""
     key = pooling.finding_key
@@ -107,7 +100,7 @@ def _studies(results: Results, tests: pl.DataFrame, pooling: Pooling) -> pl.Data
     """The studies with their standard errors, strict ECS and replication rates."""
     key = pooling.finding_key
     strict = _strict_ecs(tests, "study", pooling)
-    rates = _rates(pooling).replication_rates(
+    rates = scores_by(pooling).replication_rates(
         tests.lazy(),
         "study",
         test_weight="test_weight",
@@ -160,7 +153,7 @@ def _models(
         study_rule="mean",
         finding_key=key,
     )
-    pooled = _rates(pooling).inverse_variance_pas("pas", "raw_se").struct
+    pooled = scores_by(pooling).inverse_variance_pas("pas", "raw_se").struct
     counted = (
         studies.lazy()
         .group_by("model")

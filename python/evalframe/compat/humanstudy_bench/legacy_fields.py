@@ -34,7 +34,7 @@ from evalframe.compat.humanstudy_bench.p_values import (
     scalar_pas,
     side_of,
 )
-from evalframe.compat.humanstudy_bench.strict_ecs import consistency, z_difference
+from evalframe.compat.humanstudy_bench.strict import consistency, z_difference
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame
 from evalframe.replication.effects.kinds import check_types

@@ -18,7 +18,7 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import columns_read
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.replication import tails
+from evalframe.replication import p_values as sound
 from evalframe.replication.agreement.scored_tests import keys_of
 from evalframe.replication.numbers import finite, number, over_numbers
 
@@ -92,7 +92,7 @@ def consistency(z: IntoExpr = "z_difference") -> pl.Expr:
         >>> z.select(consistency().round(6)).to_series().to_list()
         [1.0, 0.05]
     """
-    return normal_p_value(number(z), pl.lit(tails.TWO_SIDED)).fill_null(0.0).alias("consistency")
+    return normal_p_value(number(z), pl.lit(sound.TWO_SIDED)).fill_null(0.0).alias("consistency")
 
 
 def finding_consistency(
@@ -126,8 +126,8 @@ def finding_consistency(
     if rule == "joint":
         several = chi2_p_value(total, count)
     else:
-        several = normal_p_value((total / count).sqrt(), pl.lit(tails.TWO_SIDED))
-    alone = normal_p_value(total.sqrt(), pl.lit(tails.TWO_SIDED))
+        several = normal_p_value((total / count).sqrt(), pl.lit(sound.TWO_SIDED))
+    alone = normal_p_value(total.sqrt(), pl.lit(sound.TWO_SIDED))
     p: pl.Expr = pl.when(count > 1).then(several).when(count == 1).then(alone)
     return p.fill_null(0.0).alias("finding_consistency")
 
@@ -233,11 +233,11 @@ def sound_strict_ecs(tests: Frame, level: StrictLevel, finding_key: FindingKey) 
     """Strict ECS without invented values: what is unknown is null, and infinite z give 0."""
     z, p = number("z_difference"), finite("ecs_strict")
     total, count = (z**2).sum(), z.count()
-    several = tails.chi2_p_value(total, count)
-    alone = tails.normal_p_value(total.sqrt(), pl.lit(tails.TWO_SIDED))
+    several = sound.chi2_p_value(total, count)
+    alone = sound.normal_p_value(total.sqrt(), pl.lit(sound.TWO_SIDED))
     of_finding = pl.when(count > 1).then(several).when(count == 1).then(alone)
     mean = over_numbers(_sound_quantile, [p]).sum() / p.count().sqrt()
-    tail = tails.normal_p_value(mean, pl.lit(tails.GREATER))
+    tail = sound.normal_p_value(mean, pl.lit(sound.GREATER))
     of_study = pl.when(p.count() == 1).then(p.max()).when(p.count() > 1).then(tail)
     return pooled_consistency(tests, level, None, z, finding_key, of_finding, of_study)
 

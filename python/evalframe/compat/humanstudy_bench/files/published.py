@@ -9,8 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from evalframe.compat.humanstudy_bench.files.documents import Document, documents
-from evalframe.compat.humanstudy_bench.files.records import (
+from evalframe.compat.humanstudy_bench.files.documents import (
+    Document,
+    csv_text,
+    documents,
+    finite,
+    in_folder,
+    json_text,
+    metadata,
+    write_texts,
+)
+from evalframe.compat.humanstudy_bench.files.fields import (
     Field,
     columns_of,
     field,
@@ -18,14 +27,6 @@ from evalframe.compat.humanstudy_bench.files.records import (
     schema_of,
 )
 from evalframe.compat.humanstudy_bench.files.results import UNTITLED, Results
-from evalframe.compat.humanstudy_bench.files.writing import (
-    csv_text,
-    finite,
-    in_folder,
-    json_text,
-    metadata,
-    write_texts,
-)
 from evalframe.core.errors import InputError
 from evalframe.replication.agreement.studies import domain, domain_scores
 
