@@ -17,7 +17,7 @@ from evalframe.compat.ai_psychiatrist.evaluation import evaluate_runs
 from evalframe.compat.ai_psychiatrist.settings import RunSettings
 from evalframe.selective.calibrators.maps import Temperature
 from evalframe.selective.confidences import confidence, select_variants
-from evalframe.selective.risk_coverage import rc_curve
+from evalframe.selective.curves import rc_curve
 from evalframe.selective.sample import sample_signals
 
 MODE = "few_shot"

@@ -15,9 +15,9 @@ import evalframe as ef
 from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import before, own, total
-from evalframe.selective.binning import bin_number
 from evalframe.selective.calibration_error import (
     adaptive_calibration_error,
+    bin_number,
     expected_calibration_error,
     maximum_calibration_error,
     squared_calibration_error,

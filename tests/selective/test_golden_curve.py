@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.selective.contract import loss
-from evalframe.selective.risk_coverage import rc_curve
+from evalframe.selective.curves import rc_curve
 
 KEYS = ["case", "loss_name"]
 POINT = ["coverage", "selective_risk", "generalized_risk", "threshold"]

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.selective.risk_coverage import rc_curve
+from evalframe.selective.curves import rc_curve
 
 ITEMS = {"case": pl.String, "loss": pl.Float64, "confidence": pl.Float64}
 RISKS = ["coverage", "selective_risk", "generalized_risk"]

@@ -16,7 +16,7 @@ from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.metric import registered
 from evalframe.selective.contract import items_contract
-from evalframe.selective.risk_coverage import rc_curve
+from evalframe.selective.curves import rc_curve
 
 assert_same = functools.partial(assert_equal, abs_tol=1e-14, rel_tol=1e-14)
 SCHEMA = {"participant_id": pl.Int64, "loss": pl.Float64, "confidence": pl.Float64}

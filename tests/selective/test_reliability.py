@@ -18,7 +18,7 @@ from evalframe.selective.calibration_error import (
     expected_calibration_error,
     maximum_calibration_error,
 )
-from evalframe.selective.reliability import RELIABILITY, reliability_table
+from evalframe.selective.curves import RELIABILITY, reliability_table
 
 WIDTH = {"bins": 10}
 RIGHT = {"bins": 5, "closed": "right"}

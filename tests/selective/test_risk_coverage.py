@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal as assert_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.selective.risk_coverage import CURVE, rc_curve
+from evalframe.selective.curves import CURVE, rc_curve
 
 assert_same = functools.partial(assert_equal, abs_tol=1e-14, rel_tol=1e-14)
 ITEMS = pl.DataFrame(
@@ -123,5 +123,5 @@ def test_errors():
         rc_curve(ITEMS, "loss", "confidense")
     with pytest.raises(MissingColumnsError, match="grouping needs column 'mode'"):
         rc_curve(ITEMS, by="mode")
-    with pytest.raises(ParameterError, match="the curve has a column 'coverage' of its own"):
+    with pytest.raises(ParameterError, match="the result has a column 'coverage' of its own"):
         rc_curve(ITEMS, by=pl.col("model").alias("coverage"))

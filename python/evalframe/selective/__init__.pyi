@@ -40,8 +40,8 @@ from evalframe.selective.contract import (
     items_contract as items_contract,
     loss as loss,
 )
-from evalframe.selective.reliability import reliability_table as reliability_table
-from evalframe.selective.risk_coverage import rc_curve as rc_curve
+from evalframe.selective.curves import reliability_table as reliability_table
+from evalframe.selective.curves import rc_curve as rc_curve
 from evalframe.selective.total_score import (
     is_mdd as is_mdd,
     severity_tier as severity_tier,

@@ -11,7 +11,7 @@ from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
-from evalframe.selective.binning import TO_UNIT, is_outside
+from evalframe.selective.calibration_error import TO_UNIT, is_outside
 from evalframe.selective.conventions import NOT_NEGATIVE
 from evalframe.selective.total_score import NEGATIVE, POSITIVE
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.core.metric import metric
-from evalframe.core.state import State, own, ratio, total
+from evalframe.core.state import State, Totals, own, ratio, total
 from evalframe.core.typing import Role
-from evalframe.selective.binning import Binning, Closed, are_probabilities, by_bin, per_bin
+from evalframe.selective.calibration_error import (
+    Binning,
+    Closed,
+    are_probabilities,
+    by_bin,
+    per_bin,
+)
 
 NEARLY = 1e-6
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
@@ -23,9 +29,6 @@ def negative_log_likelihood(
 
     Natural logarithms; confidences are kept 1e-6 away from 0 and 1, so that one certain mistake
     costs 13.8 and not infinity.
-
-    Returns:
-        Null without items.
 
     References:
         Good (1952), Rational decisions. Values match ai-psychiatrist 36e9fba.
@@ -55,9 +58,6 @@ def brier_score(
 
     It equals `brier_reliability - brier_resolution + brier_uncertainty`.
 
-    Returns:
-        Null without items.
-
     References:
         Brier (1950), Verification of forecasts expressed in terms of probability.
 
@@ -83,7 +83,7 @@ def brier_skill(
     1 - `brier_score` / `brier_uncertainty`; 0 for a constant confidence equal to the accuracy.
 
     Returns:
-        At most 1; null without items or all outcomes are the same.
+        Null without items, and if all outcomes are the same.
 
     References:
         Murphy (1973), A new vector partition of the probability score.
@@ -95,17 +95,14 @@ def brier_skill(
         0.5
     """
 
-    def skill(mass: pl.Expr, squares: pl.Expr, uncertainty: pl.Expr) -> pl.Expr:
-        return pl.when(uncertainty > _ROUNDING).then(1.0 - squares / mass / uncertainty)
+    def finish(t: Totals) -> pl.Expr:
+        uncertainty = _variance(t)
+        return pl.when(uncertainty > _ROUNDING).then(1.0 - t.squares / t.mass / uncertainty)
 
+    squares = weight * (correct - confidence) ** 2
     return State(
-        sums={
-            "mass": weight,
-            "squares": weight * (correct - confidence) ** 2,
-            "correct": weight * correct,
-            "correct_squares": weight * correct**2,
-        },
-        finish=lambda t: skill(t.mass, t.squares, _variance(t.mass, t.correct, t.correct_squares)),
+        sums={"squares": squares, **_outcomes(correct, weight)},
+        finish=finish,
         valid=are_probabilities(confidence, correct),
     )
 
@@ -127,14 +124,8 @@ def brier_reliability(
     Args:
         bins: Number of bins; None for the distinct confidences.
 
-    Returns:
-        Null without items.
-
-    Raises:
-        ParameterError: `bins`, `binning` or `closed` is outside its domain.
-
     References:
-        Murphy (1973), A new vector partition of the probability score.
+        Murphy (1973), as for `brier_skill`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -143,16 +134,9 @@ def brier_reliability(
         0.041667
     """
     gap = per_bin(own.correct) - per_bin(own.confidence)
-    axis = by_bin(
-        confidence,
-        _moments(confidence, correct, weight),
-        bins=bins,
-        binning=binning,
-        closed=closed,
-        terms={"squares": own.mass * gap**2},
-    )
+    sums, terms = _moments(confidence, correct, weight), {"squares": own.mass * gap**2}
     return State(
-        axes=(axis,),
+        axes=(by_bin(confidence, sums, bins, binning, closed, terms=terms),),
         finish=lambda t: ratio(t.squares, t.mass),
         valid=are_probabilities(confidence, correct),
     )
@@ -180,12 +164,9 @@ def brier_resolution(
     Returns:
         At most 0.25, and at least 0 without bins; null without items.
 
-    Raises:
-        ParameterError: `bins`, `binning` or `closed` is outside its domain.
-
     References:
-        Murphy (1973), A new vector partition of the probability score; Stephenson, Coelho &
-        Jolliffe (2008), Two extra components in the Brier score decomposition.
+        Murphy (1973), as for `brier_skill`; Stephenson, Coelho & Jolliffe (2008), Two extra
+        components in the Brier score decomposition.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -204,9 +185,8 @@ def brier_resolution(
         covariance = own.products - own.correct * per_bin(own.confidence)
         variance = own.confidence_squares - own.confidence * per_bin(own.confidence)
         terms["within"] = 2.0 * covariance - variance
-    axis = by_bin(confidence, sums, bins=bins, binning=binning, closed=closed, terms=terms)
     return State(
-        axes=(axis,),
+        axes=(by_bin(confidence, sums, bins, binning, closed, terms=terms),),
         finish=lambda t: ratio(t.between if bins is None else t.between + t.within, t.mass),
         valid=are_probabilities(confidence, correct),
     )
@@ -221,11 +201,8 @@ def brier_uncertainty(
     For Boolean outcomes it is accuracy (1 - accuracy). It says nothing about the confidence,
     which decides only what rows count.
 
-    Returns:
-        Null without items.
-
     References:
-        Murphy (1973), A new vector partition of the probability score.
+        Murphy (1973), as for `brier_skill`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -234,12 +211,8 @@ def brier_uncertainty(
         0.25
     """
     return State(
-        sums={
-            "mass": weight,
-            "correct": weight * correct,
-            "correct_squares": weight * correct**2,
-        },
-        finish=lambda t: _variance(t.mass, t.correct, t.correct_squares),
+        sums=_outcomes(correct, weight),
+        finish=_variance,
         valid=are_probabilities(confidence, correct),
     )
 
@@ -251,10 +224,7 @@ def mean_confidence(
     """Mean confidence of the items.
 
     Args:
-        correct: Not needed; where given, rows without it are left out, as calibration errors do.
-
-    Returns:
-        Null without items.
+        correct: Not needed; rows without it are left out, as in calibration errors.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -274,9 +244,6 @@ def overconfidence(
     confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None
 ) -> State:
     """Mean confidence minus accuracy: above 0 is overconfident, below 0 underconfident.
-
-    Returns:
-        Null without items.
 
     References:
         Lichtenstein, Fischhoff & Phillips (1982), Calibration of probabilities: the state of the
@@ -299,7 +266,11 @@ def _moments(confidence: pl.Expr, correct: pl.Expr, weight: pl.Expr) -> dict[str
     return {"mass": weight, "confidence": weight * confidence, "correct": weight * correct}
 
 
-def _variance(mass: pl.Expr, values: pl.Expr, squares: pl.Expr) -> pl.Expr:
-    """The population variance from sums, null without mass."""
-    mean = ratio(values, mass)
-    return (squares / mass - mean**2).clip(0.0)
+def _outcomes(correct: pl.Expr, weight: pl.Expr) -> dict[str, pl.Expr]:
+    return {"mass": weight, "correct": weight * correct, "correct_squares": weight * correct**2}
+
+
+def _variance(t: Totals) -> pl.Expr:
+    """The population variance of the outcomes, null without mass."""
+    mean = ratio(t.correct, t.mass)
+    return (t.correct_squares / t.mass - mean**2).clip(0.0)

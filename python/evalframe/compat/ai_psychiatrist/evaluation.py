@@ -50,6 +50,7 @@ from evalframe.selective.calibrators import features as sound_calibration
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.confidences import Calibration, calibrator_for
 from evalframe.selective.contract import loss as loss_of
+from evalframe.selective.curves import rc_curve
 from evalframe.selective.oracle import (
     achievable_gain_pct,
     augrc_gap_pct,
@@ -60,7 +61,6 @@ from evalframe.selective.oracle import (
     eaugrc,
     eaurc,
 )
-from evalframe.selective.risk_coverage import rc_curve
 from evalframe.selective.variants import Calibrated, parse
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 

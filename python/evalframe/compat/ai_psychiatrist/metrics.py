@@ -20,7 +20,7 @@ from evalframe.selective import calibration_error, scoring, screening
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
-    from evalframe.selective.binning import Binning, Closed
+    from evalframe.selective.calibration_error import Binning, Closed
 
 
 def expected_calibration_error(

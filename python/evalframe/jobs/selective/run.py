@@ -27,7 +27,7 @@ from evalframe.jobs.selective.metrics import (
 )
 from evalframe.jobs.selective.records import Records, check_records
 from evalframe.jobs.selective.report import metrics_report
-from evalframe.selective.binning import TO_UNIT
+from evalframe.selective.calibration_error import TO_UNIT
 from evalframe.selective.calibrators.maps import Fitted, Temperature
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.contract import lies_in_unit

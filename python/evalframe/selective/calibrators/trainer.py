@@ -18,8 +18,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.selective.binning import TO_UNIT, is_outside
-from evalframe.selective.calibration_error import expected_calibration_error
+from evalframe.selective.calibration_error import TO_UNIT, expected_calibration_error, is_outside
 from evalframe.selective.calibrators.cross_fitting import cross_fit
 from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.features import target as target_expr

@@ -12,7 +12,7 @@ from evalframe.core import tables
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.selective.binning import TO_UNIT, is_outside
+from evalframe.selective.calibration_error import TO_UNIT, is_outside
 from evalframe.selective.calibrators.grouped import Grouped
 from evalframe.selective.calibrators.maps import Fitted
 
