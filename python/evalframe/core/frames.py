@@ -42,7 +42,7 @@ class LikeSource(Protocol[P]):
 
 
 def like_input(function: Callable[Concatenate[Frame, P], pl.LazyFrame]) -> LikeInput[P]:
-    """Collect the result of a lazy function if its first argument is a DataFrame.
+    """Collect the result of a lazy function unless its first argument is lazy, or a file.
 
     >>> @like_input
     ... def first(frame):
@@ -58,7 +58,7 @@ def like_input(function: Callable[Concatenate[Frame, P], pl.LazyFrame]) -> LikeI
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         frame = args[0] if args else kwargs.get(name)
-        return result.collect() if isinstance(frame, pl.DataFrame) else result
+        return result if isinstance(frame, pl.LazyFrame | str | Path) else result.collect()
 
     return call
 

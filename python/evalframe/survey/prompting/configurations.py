@@ -72,8 +72,7 @@ def config_id(
     Args:
         round: The round, that is, the id of the survey.
         segment_id: The segment.
-        context_count: The most context questions of any prompt of the configuration, a whole
-            number.
+        context_count: The most context questions of any prompt of the configuration.
         context_format: The format of the group, as in `prompts`.
         eval_type: The kind of answer, as in `prompts`.
         reasoning: `cot` for reasoning before the answer.
@@ -82,9 +81,6 @@ def config_id(
 
     Returns:
         `config_id` (String), null if a part is null.
-
-    Raises:
-        ParameterError: Unknown format, type or reasoning.
 
     References:
         Ids are those of dtef-app 52d79c0.
@@ -124,26 +120,13 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
         `context_count` (the maximum of its prompts), `context_ids` (of the first such prompt) and
         `temperature`. In the order of the prompts. Lazy if the prompts are.
 
-    Raises:
-        MissingColumnsError: A column of the prompt table is missing.
-
     Example:
         >>> from evalframe.survey import prompts
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["p", "q", "r"],
-        ...         "segment_id": ["gender:male"] * 3,
-        ...         "actual": [[60.0, 40.0], [30.0, 70.0], [50.0, 50.0]],
-        ...     }
-        ... )
-        >>> asked = prompts(survey, batch_size=2)
-        >>> blueprints(asked).select("config_id", "prompt_ids", "n_questions").row(0)
-        ('dtef-survey-gender:male-b2', ['batch-0-gender:male', 'r-gender:male'], [2, 1])
+        >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
+        >>> blueprints(prompts(pl.DataFrame(survey))).select("config_id", "n_questions").row(0)
+        ('dtef-survey-gender:male', [1])
     """
-    lazy = prompts.lazy()
-    present = lazy.collect_schema().names()
-    if missing := PROMPTS.keys() - {*present}:
-        raise MissingColumnsError.of("blueprints", missing, present)
+    lazy = with_all_columns(prompts, "blueprints")
     count = pl.col("context_count")
     return lazy.group_by("config_id", "round", "segment_id", maintain_order=True).agg(
         prompt_ids="prompt_id",
@@ -152,6 +135,15 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
         context_ids=pl.col("context_ids").get(count.arg_max()),
         temperature=pl.col("temperature").first(),
     )
+
+
+def with_all_columns(prompts: Frame, needed_by: str) -> pl.LazyFrame:
+    """The prompt table; MissingColumnsError if it lacks a column."""
+    lazy = prompts.lazy()
+    present = lazy.collect_schema().names()
+    if missing := PROMPTS.keys() - {*present}:
+        raise MissingColumnsError.of(needed_by, missing, present)
+    return lazy
 
 
 LARGEST_BATCH = 5
@@ -218,7 +210,12 @@ class Settings:
         check_choice("eval_type", self.eval_type, EvalType)
         check_choice("reasoning", self.reasoning, Reasoning)
         for name, least in _WHOLE.items():
-            _check_whole(name, getattr(self, name), least)
+            value: object = getattr(self, name)
+            if value is None and name == "context_count":
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                message = f"{name} is {least} or more, and a whole number, got {value!r}"
+                raise ParameterError(message)
         if self.batch_size > LARGEST_BATCH:
             raise ParameterError(f"batch_size is 1 to {LARGEST_BATCH}, got {self.batch_size!r}")
         if self.batch_size > 1 and self.eval_type == "individual-answer":
@@ -254,16 +251,3 @@ class Settings:
     def own_system(self) -> bool:
         """True if the system prompt is not the usual one."""
         return self.system not in ("", SYSTEMS[self.eval_type])
-
-    @property
-    def reasoned(self) -> bool:
-        """True if reasoning comes before the answer."""
-        return self.reasoning == "cot"
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    """Raise ParameterError unless a value is a whole number and large enough."""
-    if value is None and name == "context_count":
-        return
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ParameterError(f"{name} is {least} or more, and a whole number, got {value!r}")

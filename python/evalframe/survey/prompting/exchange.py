@@ -9,31 +9,17 @@ from typing import TypeAlias
 import polars as pl
 
 from evalframe.core.answered import answered, read_prompts
-from evalframe.core.errors import ContractError, MissingColumnsError, OutputError
+from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
 from evalframe.core.frames import like_source
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.prompting.configurations import PROMPTS
+from evalframe.survey.prompting.configurations import PROMPTS, with_all_columns
 
 Source: TypeAlias = Frame | str | Path
 
-METADATA = (
-    "config_id",
-    "prompt_id",
-    "round",
-    "segment_id",
-    "respondent_id",
-    "segment_attribute",
-    "sample_size",
-    "question_id",
-    "n_options",
-    "context_count",
-    "context_format",
-    "eval_type",
-    "reasoning",
-    "temperature",
-)
+_OTHERS = ("config_id", "actual", "context_ids", "n_tokens", "system", "prompt")
+METADATA = ("config_id", *(name for name in PROMPTS if name not in _OTHERS))
 """Columns that identify a prompt and its settings."""
 
 _KEY = ":id"
@@ -60,28 +46,20 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
 
     Raises:
         ContractError: Two prompts with the same id.
-        MissingColumnsError: A column of the prompt table is missing.
         OutputError: The file cannot be written, or has another suffix.
 
     Example:
         >>> import tempfile
         >>> from evalframe.survey import prompts
-        >>> survey = pl.DataFrame(
-        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
-        ... )
+        >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "prompts.jsonl"
-        ...     count = write_prompts(prompts(survey), path)
-        ...     print(count, path.read_text()[:66])
-        1 {"id":"dtef-survey-gender:male/q-gender:male","input":[{"role":"sy
+        ...     write_prompts(prompts(pl.DataFrame(survey)), Path(folder, "prompts.jsonl"))
+        1
     """
     path = Path(path)
     if path.suffix not in (".parquet", ".jsonl"):
         raise OutputError(f"cannot write {path.name}: name it .parquet or .jsonl")
-    lazy = prompts.lazy()
-    present = lazy.collect_schema().names()
-    if missing := PROMPTS.keys() - {*present}:
-        raise MissingColumnsError.of("write_prompts", missing, present)
+    lazy = with_all_columns(prompts, "write_prompts")
     id_ = prompt_key("id")
     ids = lazy.select(id_).collect().to_series()
     repeated = ids.filter(ids.is_duplicated()).unique(maintain_order=True)
@@ -111,11 +89,9 @@ def _line() -> list[pl.Expr]:
     )
     shares = pl.element().list.eval(pl.element().round(6).cast(pl.String)).list.join(", ")
     has_system = pl.col("system") != ""
+    messages = pl.when(has_system).then(pl.concat_list(system, user))
     return [
-        pl.when(has_system)
-        .then(pl.concat_list(system, user))
-        .otherwise(pl.concat_list(user))
-        .alias("input"),
+        messages.otherwise(pl.concat_list(user)).alias("input"),
         pl.col("actual").list.eval(pl.format("[{}]", shares)).alias("target"),
         pl.struct(METADATA).alias("metadata"),
     ]
@@ -147,16 +123,13 @@ def read_responses(
 
     Returns:
         Every question of every prompt once for every model, or run of it: `model`, by..., the
-        metadata of JSON lines (`config_id`, `prompt_id`, `round`, `segment_id`,
-        `segment_attribute`, `sample_size`, `question_id`, `n_options`, `context_count`,
-        `context_format`, `eval_type`, `reasoning`, `temperature`), `response` (null if the model
-        has not answered), `question_key` (for `parse`: the question, if the prompt asks several)
-        and columns.... In the order of prompts, models and questions. Join the survey for options
-        and actual answers. Lazy unless `responses` is a DataFrame.
+        metadata of JSON lines, `response` (null if the model has not answered), `question_key` (for
+        `parse`: the question, if the prompt asks several) and columns.... In the order of prompts,
+        models and questions. Join the survey for options and actual answers. Lazy unless
+        `responses` is a DataFrame.
 
     Raises:
         InputError: A file cannot be read.
-        MissingColumnsError: A column is missing.
         ParameterError: Responses are not text, or a further column has the name of one of the
             prompts.
         ContractError: No responses, a response to none of the prompts or by no model, two of one
@@ -164,22 +137,15 @@ def read_responses(
 
     Examples:
         >>> from evalframe.survey import prompts
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["p", "q"],
-        ...         "segment_id": ["gender:male"] * 2,
-        ...         "actual": [[60.0, 40.0], [30.0, 70.0]],
-        ...     }
-        ... )
+        >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> replies = pl.DataFrame({"id": ["q-gender:male"], "response": ["[35, 65]"]})
-        >>> joined = read_responses(replies, prompts(survey), model=pl.lit("m"))
-        >>> joined.select("model", "segment_id", "question_id", "response").rows()
-        [('m', 'gender:male', 'p', None), ('m', 'gender:male', 'q', '[35, 65]')]
+        >>> joined = read_responses(replies, prompts(pl.DataFrame(survey)), model=pl.lit("m"))
+        >>> joined.select("model", "segment_id", "question_id", "response").row(0)
+        ('m', 'gender:male', 'q', '[35, 65]')
     """
     prompt_rows = read_prompts(prompts, METADATA)
-    prompt_rows = prompt_rows.cast({name: PROMPTS[name] for name in METADATA}).with_columns(
-        prompt_key(_KEY)
-    )
+    prompt_rows = prompt_rows.cast({name: PROMPTS[name] for name in METADATA})
+    prompt_rows = prompt_rows.with_columns(prompt_key(_KEY))
     alone = prompt_rows.filter(pl.col("prompt_id").is_unique())
     joined = answered(
         prompt_rows,

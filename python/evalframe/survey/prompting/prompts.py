@@ -105,7 +105,6 @@ def prompts(
         ContractError: As for `as_distributions`, `shift` without sample sizes, or answers of
             participants that are not an option.
         ParameterError: An option outside its domain, or options that exclude each other.
-        UnknownNameError: An unknown segment or question.
 
     References:
         Ids, context and budget follow dtef-app 52d79c0; the texts are this package's own.
@@ -113,26 +112,16 @@ def prompts(
     Example:
         >>> survey = pl.DataFrame(
         ...     {
-        ...         "question_id": ["Is it hot?", "Is it late?"],
-        ...         "segment_id": ["gender:male"] * 2,
-        ...         "sample_size": [50] * 2,
-        ...         "options": [["Yes", "No"]] * 2,
-        ...         "actual": [[60.0, 40.0], [30.0, 70.0]],
+        ...         "question_id": ["Is it late?"],
+        ...         "segment_id": ["gender:male"],
+        ...         "sample_size": [50],
+        ...         "options": [["Yes", "No"]],
+        ...         "actual": [[60.0, 40.0]],
         ...     }
         ... )
-        >>> asked = prompts(survey, questions=["Is it late?"], context_count=1)
-        >>> asked["config_id"].item(), asked["context_ids"].to_list()
-        ('dtef-survey-gender:male-c1', [['Is it hot?']])
-        >>> print(asked["prompt"].item())
+        >>> print(prompts(survey)["prompt"].item())
         Group: Gender: male
         Surveyed: 50 respondents
-        <BLANKLINE>
-        What this group answered to other questions of the survey:
-        <BLANKLINE>
-        Q: "Is it hot?"
-        The answers:
-          a. Yes: 60.0%
-          b. No: 40.0%
         <BLANKLINE>
         Question to predict:
         Is it late?

@@ -27,13 +27,9 @@ class Curation:
         unknown: Ids in the votes that are not questions; they are ignored.
 
     Examples:
-        >>> from evalframe.survey import curate
-        >>> ranked = [["c", "b"], ["b", "z"]]
-        >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=ranked)
+        >>> votes = curate(["a", "b"], exclusions=[["a"], []], rankings=[["b"], ["b", "z"]])
         >>> votes.question_ids, votes.n_ranked, votes.unknown
-        (['c', 'b'], 2, ['z'])
-        >>> votes.ranking.rows()
-        [('b', 2, 0.5), ('c', 1, 0.0), ('a', 0, 3.0)]
+        (['b'], 1, ['z'])
     """
 
     question_ids: list[str]
@@ -73,8 +69,8 @@ def curate(
 
     Example:
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])
-        >>> votes.question_ids, votes.exclusions["question_id"].to_list()
-        (['c', 'b'], ['a'])
+        >>> votes.ranking.rows()
+        [('b', 2, 0.5), ('c', 1, 0.0), ('a', 0, 3.0)]
     """
     if len(exclusions) != len(rankings):
         raise ParameterError(
@@ -85,17 +81,15 @@ def curate(
         raise ParameterError("question_ids has a question twice; name each once")
     questions = pl.DataFrame({"question_id": question_ids}, schema={"question_id": pl.String})
     against, ranked = _votes(exclusions), _votes(rankings)
-    majority = (len(rankings) + 1) // 2
-    votes = against.group_by(_ID).agg(votes=pl.len().cast(pl.Int64))
-    excluded = questions.join(votes, on="question_id", maintain_order="left")
-    excluded = excluded.filter(pl.col("votes") >= majority)
-    ranks = ranked.group_by(_ID).agg(votes=pl.len().cast(pl.Int64), mean_rank=pl.col("rank").mean())
-    ranking = questions.join(
-        ranks, on="question_id", how="left", maintain_order="left"
-    ).with_columns(
+    votes, mean_rank = pl.len().cast(pl.Int64).alias("votes"), pl.col("rank").mean()
+    counts = against.group_by(_ID).agg(votes)
+    excluded = questions.join(counts, on="question_id", maintain_order="left")
+    excluded = excluded.filter(pl.col("votes") >= (len(rankings) + 1) // 2)
+    ranks = ranked.group_by(_ID).agg(votes, mean_rank=mean_rank)
+    ranking = questions.join(ranks, on="question_id", how="left", maintain_order="left")
+    ranking = ranking.with_columns(
         pl.col("votes").fill_null(0), pl.col("mean_rank").fill_null(float(len(questions)))
-    )
-    ranking = ranking.sort("votes", "mean_rank", descending=[True, False], maintain_order=True)
+    ).sort("votes", "mean_rank", descending=[True, False], maintain_order=True)
     remaining = ranking.join(excluded, on="question_id", how="anti", maintain_order="left")
     mentioned = pl.concat([against["question_id"], ranked["question_id"]])
     return Curation(

@@ -39,10 +39,7 @@ def estimate_tokens(text: IntoExpr) -> pl.Expr:
         text: The text.
 
     Returns:
-        Int64, under the name of the text; null where it is null.
-
-    References:
-        The estimate is that of dtef-app 52d79c0.
+        Int64, under the name of the text; null where it is null. As in dtef-app 52d79c0.
 
     Example:
         >>> texts = pl.DataFrame({"text": ["", "abcde", "😀" * 3]})
@@ -65,14 +62,9 @@ def counted(strings: pl.Series, tokens: Tokens) -> pl.Series:
     if not callable(tokens):
         raise ParameterError(f'tokens is "characters" or a function of a column, not {tokens!r}')
     numbers = tokens(strings)
-    if not (
-        isinstance(numbers, pl.Series)
-        and numbers.dtype.is_integer()
-        and len(numbers) == len(strings)
-    ):
-        result = (
-            f"a column of {numbers.dtype}" if isinstance(numbers, pl.Series) else repr(numbers)[:40]
-        )
+    is_column = isinstance(numbers, pl.Series)
+    if not (is_column and numbers.dtype.is_integer() and len(numbers) == len(strings)):
+        result = f"a column of {numbers.dtype}" if is_column else repr(numbers)[:40]
         raise ParameterError(
             f"tokens must return a column of whole numbers, one for each of {len(strings):,} texts,"
             f" but returned {result}"
@@ -92,10 +84,7 @@ def available_tokens(
         reserve: Tokens reserved for the response.
 
     Returns:
-        Int64, 0 if the other parts fill the budget.
-
-    References:
-        dtef-app 52d79c0.
+        Int64, 0 if the other parts fill the budget. As in dtef-app 52d79c0.
 
     Example:
         >>> pl.select(available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
@@ -138,12 +127,10 @@ def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:
     attributes = survey.segment_attributes.group_by(_SEGMENT, maintain_order=True).agg(
         attributes=description.str.join("; ")
     )
-    count = pl.col("sample_size")
+    respondents = pl.lit("respondents")
     fields = {
         "attributes": pl.coalesce("attributes", "segment_label"),
-        "respondents": pl.when(count.is_null())
-        .then(pl.lit("respondents"))
-        .otherwise(pl.format("{} respondents", count)),
+        "respondents": pl.coalesce(pl.format("{} {}", "sample_size", respondents), respondents),
     }
     joined = survey.segments.join(attributes, on=_SEGMENT, how="left", maintain_order="left")
     return joined.select(*_SEGMENT, group=filled(settings.words.group, fields))
@@ -216,7 +203,7 @@ def with_texts(
     keyed = settings.batch_size > 1
     ending = wording.instruction(
         settings.eval_type,
-        reasoned=settings.reasoned,
+        reasoned=settings.reasoning == "cot",
         keyed=keyed,
         of_person=settings.of_participants,
     )
@@ -266,21 +253,16 @@ def with_context(
 def room_of(batches: pl.DataFrame, settings: Settings) -> pl.Series:
     """The tokens that are left for context in each prompt."""
     heading = pl.lit(settings.words.context)
-    core = pl.concat_str(BEFORE, heading, AFTER, separator=_APART)
-    core_tokens = counted(batches.select(core).to_series(), settings.tokens)
-    tokens = available_tokens(
-        pl.lit(system_tokens(settings)),
-        pl.lit(core_tokens),
-        budget=settings.token_budget,
-        reserve=RESERVES[settings.reasoning],
-    )
+    core = batches.select(pl.concat_str(BEFORE, heading, AFTER, separator=_APART)).to_series()
+    used = pl.lit(system_tokens(settings)), pl.lit(counted(core, settings.tokens))
+    reserve = RESERVES[settings.reasoning]
+    tokens = available_tokens(*used, budget=settings.token_budget, reserve=reserve)
     return pl.select(tokens).to_series()
 
 
 def system_tokens(settings: Settings) -> int:
     """The tokens of the system prompt."""
-    tokens: int = counted(pl.Series([settings.system]), settings.tokens).item()
-    return tokens
+    return int(counted(pl.Series([settings.system]), settings.tokens).item())
 
 
 def _shown(
@@ -315,14 +297,10 @@ def _shown(
 
 def _of_option() -> dict[str, pl.Expr]:
     """The letter and the label of an option; without a label its number."""
-    number = pl.col("option_index")
-    letter = number.replace_strict(
-        dict(enumerate(wording.LETTERS)), default=None, return_dtype=pl.String
-    )
-    label = pl.coalesce(
-        pl.col("option_label").str.strip_chars(), pl.format("option {}", number + 1)
-    )
-    return {"letter": letter, "option": label}
+    index, label = pl.col("option_index"), pl.col("option_label").str.strip_chars()
+    letters = dict(enumerate(wording.LETTERS))
+    letter = index.replace_strict(letters, default=None, return_dtype=pl.String)
+    return {"letter": letter, "option": pl.coalesce(label, pl.format("option {}", index + 1))}
 
 
 def _percent(percent: pl.Expr) -> pl.Expr:

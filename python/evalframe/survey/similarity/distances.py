@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.core.errors import ParameterError
 from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity.lists import over_rows, shares
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalframe.core.segments import Floats
 
 
@@ -27,9 +27,8 @@ def cosine_similarity(predicted: IntoExpr = "predicted", actual: IntoExpr = "act
         contains a null, NaN, negative or infinite number, or only zeros.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[3, 4], [1, 0]], "actual": [[30, 40], [0, 1]]})
-        >>> answers.select(ef.cosine_similarity()).to_series().to_list()
+        >>> answers.select(cosine_similarity()).to_series().to_list()
         [1.0, 0.0]
     """
     return over_rows("cosine_similarity", _cosine, predicted, actual)
@@ -57,11 +56,10 @@ def earth_mover_similarity(
         Rubner, Tomasi and Guibas (2000), The earth mover's distance.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[0, 1, 0]], "actual": [[1, 0, 0]]})
-        >>> answers.select(ef.earth_mover_similarity()).item()
+        >>> answers.select(earth_mover_similarity()).item()
         0.0
-        >>> answers.select(ef.earth_mover_similarity(normalised=True)).item()
+        >>> answers.select(earth_mover_similarity(normalised=True)).item()
         0.5
     """
     kernel = partial(_nearness, by_range=normalised)
@@ -81,9 +79,8 @@ def total_variation_distance(
         Float64 in [0, 1], named `total_variation_distance`, null as for `cosine_similarity`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 30, 20]], "actual": [[40, 40, 20]]})
-        >>> round(answers.select(ef.survey.total_variation_distance()).item(), 4)
+        >>> round(answers.select(total_variation_distance()).item(), 4)
         0.1
     """
     return over_rows("total_variation_distance", _total_variation, predicted, actual)
@@ -100,10 +97,9 @@ def hellinger_distance(predicted: IntoExpr = "predicted", actual: IntoExpr = "ac
         Float64 in [0, 1], named `hellinger_distance`, null as for `cosine_similarity`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> actual = [[0.0, 1.0], [0.25, 0.75]]
         >>> answers = pl.DataFrame({"predicted": [[1, 0]] * 2, "actual": actual})
-        >>> answers.select(ef.survey.hellinger_distance().round(4)).to_series().to_list()
+        >>> answers.select(hellinger_distance().round(4)).to_series().to_list()
         [1.0, 0.7071]
     """
     return over_rows("hellinger_distance", _hellinger, predicted, actual)
@@ -125,9 +121,8 @@ def distribution_absolute_error(
         Float64 in [0, 1], named `distribution_absolute_error`, null as for `cosine_similarity`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 30, 20]], "actual": [[40, 40, 20]]})
-        >>> round(answers.select(ef.survey.distribution_absolute_error()).item(), 4)
+        >>> round(answers.select(distribution_absolute_error()).item(), 4)
         0.0667
     """
     return over_rows("distribution_absolute_error", _absolute_error, predicted, actual)
@@ -147,9 +142,8 @@ def distribution_root_mean_squared_error(
         `cosine_similarity`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 50]], "actual": [[40, 60]]})
-        >>> round(answers.select(ef.survey.distribution_root_mean_squared_error()).item(), 4)
+        >>> round(answers.select(distribution_root_mean_squared_error()).item(), 4)
         0.1
     """
     return over_rows("distribution_root_mean_squared_error", _squared_error, predicted, actual)
@@ -225,17 +219,15 @@ def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual
         actual: The actual numbers of the same options in the same order.
 
     Returns:
-        Float64 in [-1, 1], named `rank_agreement`. Null if all options of a side are tied, if
-        lengths differ, or if a list is null, contains a null, NaN, negative or infinite number, or
-        only zeros.
+        Float64 in [-1, 1], named `rank_agreement`. Null if all options of a side are tied, and as
+        for `cosine_similarity`.
 
     References:
         Kendall (1945), The treatment of ties in ranking problems; `scipy.stats.kendalltau`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[5, 3, 2], [1, 2, 3]], "actual": [[7, 2, 1]] * 2})
-        >>> answers.select(ef.survey.rank_agreement()).to_series().to_list()
+        >>> answers.select(rank_agreement()).to_series().to_list()
         [1.0, -1.0]
     """
     return over_rows("rank_agreement", _tau_b, predicted, actual)
@@ -252,13 +244,11 @@ def mode_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual
         actual: The actual numbers of the same options in the same order.
 
     Returns:
-        Float64 in [0, 1], named `mode_agreement`. Null if lengths differ, or if a list is null,
-        contains a null, NaN, negative or infinite number, or only zeros.
+        Float64 in [0, 1], named `mode_agreement`, null as for `cosine_similarity`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[6, 4], [5, 5]], "actual": [[9, 1]] * 2})
-        >>> answers.select(ef.survey.mode_agreement()).to_series().to_list()
+        >>> answers.select(mode_agreement()).to_series().to_list()
         [1.0, 0.5]
     """
     return over_rows("mode_agreement", _shared_modes, predicted, actual)
@@ -274,27 +264,22 @@ def per_option_accuracy(
     """Closeness of predicted percentages: 1 if met, 0 a tolerance away, linear between.
 
     Args:
-        predicted: List(number) or Array(number): shares, percentages or counts of the options.
-        actual: The actual numbers of the same options in the same order.
+        predicted: As for `cosine_similarity`.
+        actual: Likewise.
         option: Position of a single option, from 0; None for the mean over all options.
         tolerance: In percentage points; by default 30 % of the actual percentage, at least 5. At 0
             only an exact match gets 1.
 
     Returns:
-        Float64 in [0, 1], named `per_option_accuracy`. Null without such an option, if lengths
-        differ, or if a list is null, contains a null, NaN, negative or infinite number, or only
-        zeros.
-
-    Raises:
-        ParameterError: A negative option or a negative tolerance.
+        Float64 in [0, 1], named `per_option_accuracy`. Null without such an option, and as for
+        `cosine_similarity`.
 
     References:
         dtef-app 52d79c0, `per_option_accuracy`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[44, 56]], "actual": [[40, 60]]})
-        >>> round(answers.select(ef.survey.per_option_accuracy(option=0)).item(), 4)
+        >>> round(answers.select(per_option_accuracy(option=0)).item(), 4)
         0.6667
     """
     check_option(option, tolerance)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.core.typing import IntoExpr
 from evalframe.survey.similarity.lists import check_epsilon, over_rows, shares, with_totals
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from evalframe.core.segments import Floats
 
 
@@ -33,23 +33,18 @@ def jensen_shannon_similarity(
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
         actual: The actual numbers of the same options in the same order.
-        epsilon: A floor to which smaller shares are raised after normalising, without normalising
-            again; None for no floor.
+        epsilon: A floor of shares in [0, 1), to which smaller ones are raised after normalising,
+            without normalising again; None for no floor.
 
     Returns:
-        Float64 in [0, 1], named `jensen_shannon_similarity`. Null if lengths differ, or if a list
-        is null, contains a null, NaN, negative or infinite number, or only zeros.
-
-    Raises:
-        ParameterError: An epsilon outside [0, 1).
+        Float64 in [0, 1], named `jensen_shannon_similarity`, null as for `cosine_similarity`.
 
     References:
         Lin (1991), Divergence measures based on the Shannon entropy; Endres and Schindelin (2003).
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 50], [1, 0]], "actual": [[50, 50], [0, 1]]})
-        >>> answers.select(ef.jensen_shannon_similarity()).to_series().to_list()
+        >>> answers.select(jensen_shannon_similarity()).to_series().to_list()
         [1.0, 0.0]
     """
     check_epsilon(epsilon)
@@ -75,16 +70,14 @@ def jensen_shannon_distance(
     Returns:
         Float64, named `jensen_shannon_distance`, null as the similarity is.
 
-    Raises:
-        ParameterError: An epsilon outside [0, 1).
+
 
     References:
         Endres and Schindelin (2003), A new metric for probability distributions.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[1.0, 0.0]], "actual": [[0.5, 0.5]]})
-        >>> round(answers.select(ef.survey.jensen_shannon_distance()).item(), 4)
+        >>> round(answers.select(jensen_shannon_distance()).item(), 4)
         0.5579
     """
     check_epsilon(epsilon)
@@ -108,23 +101,21 @@ def kullback_leibler_divergence(
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
         actual: The actual numbers of the same options in the same order.
-        epsilon: A floor for predicted shares after normalising, without normalising again.
+        epsilon: A floor for predicted shares, as for `jensen_shannon_similarity`.
 
     Returns:
         Float64 in [0, inf], named `kullback_leibler_divergence`, null as for
         `jensen_shannon_similarity`. With an epsilon it can be negative, by as much as the floor
         adds to the sum of shares.
 
-    Raises:
-        ParameterError: An epsilon outside [0, 1).
+
 
     References:
         Kullback and Leibler (1951), On information and sufficiency.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[1, 1], [1, 0]], "actual": [[1, 0], [1, 1]]})
-        >>> answers.select(ef.survey.kullback_leibler_divergence()).to_series().to_list()
+        >>> answers.select(kullback_leibler_divergence()).to_series().to_list()
         [1.0, inf]
     """
     check_epsilon(epsilon)

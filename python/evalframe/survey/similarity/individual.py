@@ -27,8 +27,7 @@ IndividualKind: TypeAlias = Literal["brier", "binary", "confidence"]
 _ANSWER = rf"(?i-u:ANSWER:){SPACE}*([A-Za-z])"
 _LETTER_LINE = rf"(?mR)^{SPACE}*([A-Za-z])\.?{SPACE}*$"
 _PROBABILITIES = rf"(?i-u:PROBABILITIES:){SPACE}*{BRACKET}"
-_LETTERS = [chr(ord("a") + index) for index in range(26)]
-_INDICES = [float(index) for index in range(26)]
+_INDICES = {chr(ord("a") + index): float(index) for index in range(26)}
 
 
 def answer_letter(response: IntoExpr = "response") -> pl.Expr:
@@ -47,9 +46,8 @@ def answer_letter(response: IntoExpr = "response") -> pl.Expr:
         dtef-app 52d79c0, `individual_metric`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> texts = pl.DataFrame({"response": ["Well...\nANSWER: B", "c.", "none"]})
-        >>> texts.select(ef.survey.answer_letter()).to_series().to_list()
+        >>> texts.select(answer_letter()).to_series().to_list()
         ['b', 'c', None]
     """
     string = as_expr(response)
@@ -73,9 +71,8 @@ def answer_probabilities(response: IntoExpr = "response") -> pl.Expr:
         dtef-app 52d79c0, `individual_metric`.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> texts = pl.DataFrame({"response": ["ANSWER: a\nPROBABILITIES: [0.7, 30%, x]", "a"]})
-        >>> texts.select(ef.survey.answer_probabilities()).to_series().to_list()
+        >>> texts.select(answer_probabilities()).to_series().to_list()
         [[0.7, 30.0], None]
     """
     inside = as_expr(response).str.extract(_PROBABILITIES)
@@ -104,18 +101,16 @@ def individual_score(
         probabilities, or for `brier` has another number of them than there are options. Null if the
         response or the truth is null, or the truth is not a distribution.
 
-    Raises:
-        ParameterError: Unknown kind.
+
 
     References:
         Brier (1950). dtef-app 52d79c0, `individual_metric`, which calls 1 - Brier a skill score.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> people = pl.DataFrame(
         ...     {"response": ["ANSWER: a\nPROBABILITIES: [0.8, 0.2]"], "actual": [[1, 0]]}
         ... )
-        >>> round(people.select(ef.survey.individual_score()).item(), 4)
+        >>> round(people.select(individual_score()).item(), 4)
         0.92
     """
     kernels = {"brier": _brier, "binary": _hit, "confidence": _confidence}
@@ -129,7 +124,7 @@ def score_by(
     check_choice("kind", kind, IndividualKind)
     string = as_expr(response)
     if kind == "binary":
-        index = answer_letter(string).replace_strict(_LETTERS, _INDICES, default=-1.0)
+        index = answer_letter(string).replace_strict(_INDICES, default=-1.0)
         stated = pl.concat_list(index.cast(pl.Float64))
     else:
         stated = answer_probabilities(string).fill_null(pl.lit([], dtype=pl.List(pl.Float64)))
@@ -141,9 +136,10 @@ def _brier(stated: Floats, actual: Floats) -> Floats:
     import numpy as np
 
     truth = shares(actual)
-    if len(stated) != len(truth):
-        return where_valid(np.zeros(actual.shape[1]), truth)
-    return where_valid(_or_zero(brier(shares(stated), truth)), truth)
+    score = np.zeros(actual.shape[1])
+    if len(stated) == len(truth):
+        score = np.nan_to_num(brier(shares(stated), truth))
+    return where_valid(score, truth)
 
 
 def _hit(stated: Floats, actual: Floats) -> Floats:
@@ -151,8 +147,10 @@ def _hit(stated: Floats, actual: Floats) -> Floats:
 
 
 def _confidence(stated: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
     truth = shares(actual)
-    return where_valid(_or_zero(at_mode(shares(stated), truth)), truth)
+    return where_valid(np.nan_to_num(at_mode(shares(stated), truth)), truth)
 
 
 def brier(probabilities: Floats, truth: Floats) -> Floats:
@@ -189,9 +187,3 @@ def where_valid(score: Floats, truth: Floats) -> Floats:
 
     invalid = np.isnan(truth).any(axis=0) if len(truth) else np.ones(len(score), dtype=np.bool_)
     return np.where(invalid, np.nan, score)
-
-
-def _or_zero(score: Floats) -> Floats:
-    import numpy as np
-
-    return np.where(np.isnan(score), 0.0, score)

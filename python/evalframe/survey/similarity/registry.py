@@ -13,22 +13,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.similarity.distances import (
-    cosine_similarity,
-    distribution_absolute_error,
-    distribution_root_mean_squared_error,
-    earth_mover_similarity,
-    hellinger_distance,
-    mode_agreement,
-    per_option_accuracy,
-    rank_agreement,
-    total_variation_distance,
-)
-from evalframe.survey.similarity.divergences import (
-    jensen_shannon_distance,
-    jensen_shannon_similarity,
-    kullback_leibler_divergence,
-)
+from evalframe.survey.similarity import distances, divergences
 
 Metric: TypeAlias = "str | pl.Expr"
 
@@ -53,18 +38,18 @@ class Similarity:
 
 
 REGISTRY = (
-    Similarity(jensen_shannon_similarity, is_symmetric=True, alias="js-divergence"),
-    Similarity(cosine_similarity, is_symmetric=True, alias="cosine"),
-    Similarity(earth_mover_similarity, is_symmetric=True, alias="earth-mover"),
-    Similarity(mode_agreement),
-    Similarity(per_option_accuracy),
-    Similarity(jensen_shannon_distance, is_score=False),
-    Similarity(total_variation_distance, is_score=False),
-    Similarity(hellinger_distance, is_score=False),
-    Similarity(kullback_leibler_divergence, is_score=False),
-    Similarity(distribution_absolute_error, is_score=False),
-    Similarity(distribution_root_mean_squared_error, is_score=False),
-    Similarity(rank_agreement, is_score=False),
+    Similarity(divergences.jensen_shannon_similarity, is_symmetric=True, alias="js-divergence"),
+    Similarity(distances.cosine_similarity, is_symmetric=True, alias="cosine"),
+    Similarity(distances.earth_mover_similarity, is_symmetric=True, alias="earth-mover"),
+    Similarity(distances.mode_agreement),
+    Similarity(distances.per_option_accuracy),
+    Similarity(divergences.jensen_shannon_distance, is_score=False),
+    Similarity(distances.total_variation_distance, is_score=False),
+    Similarity(distances.hellinger_distance, is_score=False),
+    Similarity(divergences.kullback_leibler_divergence, is_score=False),
+    Similarity(distances.distribution_absolute_error, is_score=False),
+    Similarity(distances.distribution_root_mean_squared_error, is_score=False),
+    Similarity(distances.rank_agreement, is_score=False),
 )
 """To add a similarity, write its function and add it here."""
 
@@ -124,30 +109,20 @@ def similarity_table(
         an option is null or occurs twice. Lazy if the frame is.
 
     Raises:
-        MissingColumnsError: A column is missing.
         UnknownNameError: Unknown metric.
         ParameterError: No keys.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> options = pl.DataFrame(
         ...     {
-        ...         "question_id": ["q1", "q1", "q2", "q2"],
-        ...         "option_index": [1, 0, 0, 1],
-        ...         "predicted": [50.0, 50.0, 100.0, 0.0],
-        ...         "actual": [0.5, 0.5, 0.0, 1.0],
+        ...         "question_id": ["q", "q"],
+        ...         "option_index": [1, 0],
+        ...         "predicted": [50.0, 50.0],
+        ...         "actual": [0.5, 0.5],
         ...     }
         ... )
-        >>> ef.survey.similarity_table(options, by="question_id")
-        shape: (2, 3)
-        ┌─────────────┬───────────┬───────────────────────────┐
-        │ question_id ┆ n_options ┆ jensen_shannon_similarity │
-        │ ---         ┆ ---       ┆ ---                       │
-        │ str         ┆ i64       ┆ f64                       │
-        ╞═════════════╪═══════════╪═══════════════════════════╡
-        │ q1          ┆ 2         ┆ 1.0                       │
-        │ q2          ┆ 2         ┆ 0.0                       │
-        └─────────────┴───────────┴───────────────────────────┘
+        >>> similarity_table(options, by="question_id").rows()
+        [('q', 2, 1.0)]
     """
     value = metric_expression(metric, "predicted", "actual", SIMILARITIES | OTHERS)
     name = value.meta.output_name()
@@ -161,11 +136,9 @@ def similarity_table(
         raise MissingColumnsError.of("similarity_table", missing, columns)
     rows = lazy.select(*keys.select(), **inputs).sort([*keys.inner, _OPTION])
     lists = rows.group_by(keys.inner, maintain_order=True).agg(_PREDICTED, _ACTUAL, _OPTION)
-    options = pl.col(_OPTION)
-    are_distinct = (options.list.n_unique() == options.list.len()) & (
-        options.list.drop_nulls().list.len() == options.list.len()
-    )
+    options = pl.col(_OPTION).list
+    are_distinct = options.drop_nulls().list.n_unique() == options.len()
     table = lists.with_columns(
         pl.when(are_distinct).then(_PREDICTED).alias("predicted"), pl.col(_ACTUAL).alias("actual")
-    ).select(*keys.inner, options.list.len().cast(pl.Int64).alias("n_options"), value)
+    ).select(*keys.inner, options.len().cast(pl.Int64).alias("n_options"), value)
     return table.sort(keys.inner).rename(keys.restore())

@@ -11,12 +11,7 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey, distributions_of, long_of
 
-ROUNDS = {
-    "round": pl.String(),
-    "name": pl.String(),
-    "description": pl.String(),
-    "source": pl.String(),
-}
+ROUNDS = dict.fromkeys(("round", "name", "description", "source"), pl.String())
 QUESTIONS = {
     "round": pl.String(),
     "question_id": pl.String(),
@@ -35,13 +30,8 @@ SEGMENTS = {
     "sample_size": pl.Int64(),
     "n_questions": pl.Int64(),
 }
-ATTRIBUTES = {
-    "round": pl.String(),
-    "segment_id": pl.String(),
-    "attribute": pl.String(),
-    "value": pl.String(),
-}
-WARNINGS = {"file": pl.String(), "path": pl.String(), "message": pl.String()}
+ATTRIBUTES = dict.fromkeys(("round", "segment_id", "attribute", "value"), pl.String())
+WARNINGS = dict.fromkeys(("file", "path", "message"), pl.String())
 
 _EXAMPLES = 3
 

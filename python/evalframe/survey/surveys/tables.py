@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, Protocol, TypeAlias, cast, overload
@@ -11,9 +10,10 @@ import polars as pl
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
+from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.survey.contract import KEYS, distributions_contract, survey_contract
+from evalframe.survey.contract import KEYS, Unit, distributions_contract, survey_contract
 from evalframe.survey.surveys.respondents import RESPONDENT, UNANSWERED, aligned, labels_of
 from evalframe.survey.surveys.segments import category
 from evalframe.survey.surveys.shapes import numbers_of, shaped
@@ -66,14 +66,11 @@ class Survey:
             else that of the segment.
         warnings: Findings of validation that are not errors: `file`, `path`, `message`.
 
-    Examples:
+    Example:
         >>> from evalframe.survey import as_survey
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
-        >>> survey = as_survey(pl.DataFrame(table | {"options": [["Yes", "No"]]}))
-        >>> print(survey)
+        >>> print(as_survey(pl.DataFrame(table)))
         survey: 1 questions, 1 segments, 1 distributions, 0 warnings
-        >>> survey.responses.select("segment_id", "question_id", "option_label", "share").rows()
-        [('gender:male', 'q', 'Yes', 0.6), ('gender:male', 'q', 'No', 0.4)]
     """
 
     rounds: pl.DataFrame
@@ -108,23 +105,16 @@ class LikeSurvey(Protocol[P]):
     @overload
     def __call__(
         self, survey: Survey | pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs
-    ) -> pl.DataFrame:
-        pass
-
+    ) -> pl.DataFrame: ...
     @overload
-    def __call__(self, survey: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame:
-        pass
+    def __call__(
+        self, survey: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs
+    ) -> pl.LazyFrame: ...
 
 
 def like_survey(function: Callable[Concatenate[AnySurvey, P], pl.LazyFrame]) -> LikeSurvey[P]:
-    """Collect the result of a function unless its survey is a LazyFrame."""
-
-    @functools.wraps(function)
-    def call(survey: AnySurvey, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame | pl.DataFrame:
-        result = function(survey, *args, **kwargs)
-        return result if isinstance(survey, pl.LazyFrame) else result.collect()
-
-    return cast("LikeSurvey[P]", call)
+    """Collect as `like_input`; the first argument can also be a `Survey`."""
+    return cast("LikeSurvey[P]", like_input(cast("Callable[..., pl.LazyFrame]", function)))
 
 
 @like_survey
@@ -185,26 +175,9 @@ def as_distributions(
         MissingColumnsError: The table has none of these shapes.
 
     Example:
-        >>> long = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["q"] * 3,
-        ...         "segment_id": ["gender:female"] * 3,
-        ...         "option_index": [0, 1, 2],
-        ...         "percent": [50.1, 30.1, 20.0],
-        ...     }
-        ... )
-        >>> as_distributions(long).select("segment_attribute", "n_options", "actual")
-        shape: (1, 3)
-        ┌───────────────────┬───────────┬───────────────────────────┐
-        │ segment_attribute ┆ n_options ┆ actual                    │
-        │ ---               ┆ ---       ┆ ---                       │
-        │ str               ┆ i64       ┆ list[f64]                 │
-        ╞═══════════════════╪═══════════╪═══════════════════════════╡
-        │ gender            ┆ 3         ┆ [0.5, 0.300399, 0.199601] │
-        └───────────────────┴───────────┴───────────────────────────┘
         >>> people = pl.DataFrame({"gender": ["f", "f", "m"], "hot": ["yes", "no", "yes"]})
-        >>> shown = ["segment_id", "options", "actual", "sample_size"]
-        >>> as_distributions(people, answers=["hot"]).select(shown).rows()
+        >>> columns = ["segment_id", "options", "actual", "sample_size"]
+        >>> as_distributions(people, answers=["hot"]).select(columns).rows()
         [('gender:f', ['no', 'yes'], [0.5, 0.5], 2), ('gender:m', ['no', 'yes'], [0.0, 1.0], 1)]
     """
     nested, _ = distributions_of(survey, answers)
@@ -243,10 +216,6 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
         `round`, `question_id`, `option_index` (from 0), `option_label`, `segment_id`,
         `segment_attribute`, `segment_value`, `sample_size`, `share` and `percent`. Sums of a
         distribution are those of the table. Lazy if the survey is a LazyFrame.
-
-    Raises:
-        ContractError: As for `as_distributions`.
-        MissingColumnsError: As for `as_distributions`.
 
     Example:
         >>> distributions = pl.DataFrame(
@@ -313,13 +282,9 @@ def _in_numbers(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _checked_long(table: pl.DataFrame) -> pl.DataFrame:
-    unit = "share" if "share" in table.columns else "percent"
-    present = table.columns
-    size = "sample_size" if "sample_size" in present else None
-    contract = survey_contract(
-        share=unit, unit="share" if unit == "share" else "percent", sample_size=size
-    )
-    validate(table, contract)
+    unit: Unit = "share" if "share" in table.columns else "percent"
+    size = "sample_size" if "sample_size" in table.columns else None
+    validate(table, survey_contract(share=unit, unit=unit, sample_size=size))
     return _nested(table, unit)
 
 
@@ -335,7 +300,7 @@ def _nested(long: pl.DataFrame, share: str) -> pl.DataFrame:
 
 
 def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
-    present, dtype = table.columns, table.schema["actual"]
+    dtype = table.schema["actual"]
     if isinstance(dtype, pl.Array):
         table, dtype = table.with_columns(pl.col("actual").arr.to_list()), pl.List(dtype.inner)
     if not (isinstance(dtype, pl.List) and (dtype.inner.is_numeric() or dtype.inner == pl.Null)):
@@ -344,33 +309,26 @@ def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
             " per option has 'option_index' and 'share' instead"
         )
     table = table.with_columns(pl.col("actual").cast(pl.List(pl.Float64)))
-    if "options" in present:
+    if "options" in table.columns:
         table = table.with_columns(labels_of(table.schema["options"]))
-    contract = distributions_contract(
-        options="options" if "options" in present else None,
-        n_options="n_options" if "n_options" in present else None,
-        sample_size="sample_size" if "sample_size" in present else None,
+    options, n_options, size = (
+        name if name in table.columns else None for name in ("options", "n_options", "sample_size")
     )
+    contract = distributions_contract(options=options, n_options=n_options, sample_size=size)
     validate(table, contract)
     return _completed(table.drop("n_options", strict=False))
 
 
 def _completed(nested: pl.DataFrame) -> pl.DataFrame:
     """All columns of `DISTRIBUTIONS`, those that are not known as nulls."""
-    columns: dict[str, pl.Expr] = {"n_options": pl.col("actual").list.len().cast(pl.Int64)}
-    if "options" not in nested.columns:
-        columns["options"] = pl.lit(None, pl.List(pl.String()))
-    else:
+    absent = DISTRIBUTIONS.keys() - {*nested.columns}
+    columns = {name: pl.lit(None, DISTRIBUTIONS[name]) for name in absent}
+    columns["n_options"] = pl.col("actual").list.len().cast(pl.Int64)
+    if "options" not in absent:
         nested = aligned(nested.with_columns(labels_of(nested.schema["options"])))
-    if UNANSWERED not in nested.columns:
-        columns[UNANSWERED] = pl.lit(None, pl.Int64)
-    if "segment_value" not in nested.columns:
-        columns["segment_value"] = pl.lit(None, pl.String)
-    if "sample_size" not in nested.columns:
-        columns["sample_size"] = pl.lit(None, pl.Int64)
-    else:
+    if "sample_size" not in absent:
         columns["sample_size"] = pl.col("sample_size").cast(pl.Int64)
-    if "segment_attribute" not in nested.columns:
+    if "segment_attribute" in absent:
         columns["segment_attribute"] = category(pl.col("segment_id").cast(pl.String))
     return nested.with_columns(**columns)
 
@@ -388,10 +346,6 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
         `round`, `question_id` and `percent` (List(Float64), by option index): questions in the
         order of the survey. Null if no segment has respondents. Lazy if the survey is a LazyFrame.
 
-    Raises:
-        ContractError: As for `as_distributions`.
-        MissingColumnsError: As for `as_distributions`.
-
     References:
         dtef-app 52d79c0.
 
@@ -404,8 +358,8 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
         ...         "actual": [[20.0, 80.0], [40.0, 60.0]],
         ...     }
         ... )
-        >>> population_marginals(survey).row(0)
-        ('survey', 'q', [35.0, 65.0])
+        >>> population_marginals(survey)["percent"].item().to_list()
+        [35.0, 65.0]
     """
     question = ["round", "question_id"]
     size = pl.when(pl.col("sample_size") > 0).then("sample_size").cast(pl.Float64)
