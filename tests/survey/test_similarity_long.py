@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe import survey
-from evalframe.compat.dtef import similarity as dtef
+from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.similarity.distances import earth_mover_similarity, total_variation_distance
 from evalframe.survey.similarity.registry import OTHERS, REGISTRY, SIMILARITIES, similarity_table

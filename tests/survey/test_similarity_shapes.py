@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe import survey
-from evalframe.compat.dtef import similarity as dtef
+from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
