@@ -143,7 +143,7 @@ from evalframe.selective.working_points import (
     risk_at as risk_at,
     selective_risk as selective_risk,
 )
-from evalframe.survey.metrics import (
+from evalframe.survey.scoring import (
     generation_rate as generation_rate,
     mean_score as mean_score,
     parse_rate as parse_rate,

@@ -16,7 +16,7 @@ from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.inference import sign_flips
-from evalframe.survey.inference.adjust import adjusted_p_value
+from evalframe.survey.inference.common import adjusted_p_value
 from evalframe.survey.inference.sign_flips import sign_flip_test
 from survey.stored_scores import model_scores
 

@@ -13,9 +13,8 @@ from evalframe.survey.baselines import baseline
 from evalframe.survey.inference import means, respondent_draws
 from evalframe.survey.inference.means import mean_intervals, weighted_means
 from evalframe.survey.inference.respondents import respondent_differences, respondent_intervals
-from evalframe.survey.metrics import mean_score
 from evalframe.survey.sample import sample_survey
-from evalframe.survey.scoring import score
+from evalframe.survey.scoring import mean_score, score
 from survey.stored_scores import model_scores
 
 

@@ -12,7 +12,7 @@ from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.boards.leaderboard import leaderboard
-from evalframe.survey.boards.segments import segment_scores
+from evalframe.survey.boards.rows import segment_scores
 from evalframe.survey.boards.side_tables import attribute_breakdown, consistency, leaderboards
 from survey.stored_scores import frame, records
 

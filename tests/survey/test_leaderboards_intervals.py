@@ -12,8 +12,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.resample import draws
 from evalframe.resample.ranks import rank_sets, ranked
 from evalframe.survey.boards.leaderboard import leaderboard
-from evalframe.survey.boards.segments import segment_scores
-from evalframe.survey.metrics import mean_score
+from evalframe.survey.boards.rows import segment_scores
+from evalframe.survey.scoring import mean_score
 
 SEGMENTS = [f"country:{name}" for name in ("chad", "fiji", "iran", "mali", "oman", "peru")]
 QUESTIONS = [f"q{k}" for k in range(12)]

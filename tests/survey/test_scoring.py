@@ -16,8 +16,15 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNa
 from evalframe.core.metric import registered
 from evalframe.evaluation import evaluate, finish, merge
 from evalframe.evaluation import partial as partial_state
-from evalframe.survey.metrics import generation_rate, mean_score, parse_rate
-from evalframe.survey.scoring import STATUSES, prompt_scores, rounded, score
+from evalframe.survey.scoring import (
+    STATUSES,
+    generation_rate,
+    mean_score,
+    parse_rate,
+    prompt_scores,
+    rounded,
+    score,
+)
 from evalframe.survey.similarity.distances import earth_mover_similarity, total_variation_distance
 from evalframe.survey.similarity.divergences import jensen_shannon_similarity
 from evalframe.testing.laws import check_laws

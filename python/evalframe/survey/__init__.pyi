@@ -13,7 +13,7 @@ from evalframe.survey.boards.disparity import (
 )
 from evalframe.survey.boards.leaderboard import leaderboard as leaderboard
 from evalframe.survey.boards.rows import is_baseline as is_baseline
-from evalframe.survey.boards.segments import segment_scores as segment_scores
+from evalframe.survey.boards.rows import segment_scores as segment_scores
 from evalframe.survey.boards.side_tables import (
     attribute_breakdown as attribute_breakdown,
     category_leaders as category_leaders,
@@ -27,7 +27,7 @@ from evalframe.survey.contract import (
     predictions_contract as predictions_contract,
     survey_contract as survey_contract,
 )
-from evalframe.survey.inference.adjust import adjusted_p_value as adjusted_p_value
+from evalframe.survey.inference.common import adjusted_p_value as adjusted_p_value
 from evalframe.survey.inference.context import context_test as context_test
 from evalframe.survey.inference.experiments import welch_test as welch_test
 from evalframe.survey.inference.gap import (

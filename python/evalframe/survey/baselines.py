@@ -14,7 +14,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.contract import KEYS
-from evalframe.survey.inference.arguments import check_draws
+from evalframe.survey.inference.common import check_draws
 from evalframe.survey.permutations import Pairwise
 from evalframe.survey.similarity.registry import (
     SIMILARITIES,

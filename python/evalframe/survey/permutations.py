@@ -11,8 +11,7 @@ import polars as pl
 from evalframe.core import segments
 from evalframe.core.errors import ParameterError
 from evalframe.survey.contract import KEYS
-from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.inference.means import central_quantiles
+from evalframe.survey.inference.common import central_quantiles, check_draws
 from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
 from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_survey
 

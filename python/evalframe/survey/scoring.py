@@ -1,4 +1,4 @@
-"""Scores of predictions, also of answers that could not be read."""
+"""Scores of predictions, also of answers that could not be read, and metrics of scored ones."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import polars as pl
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.metric import metric
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.state import State, ratio
 from evalframe.core.tables import Keys
-from evalframe.core.typing import Frame, IntoExpr
+from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.survey.similarity.lists import over_rows, shares
 from evalframe.survey.similarity.registry import OTHERS, SIMILARITIES, Metric, metric_expression
 
@@ -253,3 +255,83 @@ def _is_distribution(column: str) -> pl.Expr:
 
 def _sum_of_shares(values: Floats, _: Floats) -> Floats:
     return shares(values).sum(axis=0)  # type: ignore[no-any-return]
+
+
+@metric(family="survey", direction="maximize", range=(0.0, 1.0))
+def mean_score(score: Role = "score", *, weight: Role = None) -> State:
+    """Mean score of the predictions.
+
+    It pools rows of several amounts of context, which leaderboards do not: select the rows first
+    with `evalframe.survey.at_context`, or group by `context_count`.
+
+    Args:
+        score: What `evalframe.survey.score` gives, 0 to 1. A null one is missing.
+        weight: How often each row counts, such as the sample size of its segment.
+
+    Returns:
+        Float64 in [0, 1], null where no row has a score.
+
+    References:
+        dtef-app 52d79c0, the run score; its leaderboards are means of the segments' means.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> scored = pl.DataFrame({"score": [0.5, 0.25, None], "sample_size": [30, 10, 5]})
+        >>> scored.select(ef.mean_score(), weighted=ef.mean_score(weight="sample_size")).row(0)
+        (0.375, 0.4375)
+    """
+    return State(
+        sums={"score": weight * score, "rows": weight},
+        finish=lambda totals: ratio(totals.score, totals.rows),
+    )
+
+
+@metric(family="survey", direction="maximize", range=(0.0, 1.0), labels=("status",))
+def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
+    """Share of the attempted predictions that could be read as a distribution of the right length.
+
+    Responses that were never generated count as attempted.
+
+    Args:
+        status: What `evalframe.survey.parse` gives: `ok`, `unparsed`, `length_mismatch` or
+            `failed`. A row without one was not attempted and is missing.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 1], null where nothing was attempted.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
+        >>> parsed.select(ef.parse_rate()).item()
+        0.5
+    """
+    return State(
+        sums={"ok": pl.when(status == "ok").then(weight).otherwise(0.0), "rows": weight},
+        finish=lambda totals: ratio(totals.ok, totals.rows),
+    )
+
+
+@metric(family="survey", direction="maximize", range=(0.0, 1.0), labels=("status",))
+def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
+    """Share of the attempted predictions for which there was a response.
+
+    `parse_rate` divided by it is the share of responses that could be read.
+
+    Args:
+        status: As for `parse_rate`.
+        weight: How often each row counts.
+
+    Returns:
+        Float64 in [0, 1], null where nothing was attempted.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
+        >>> parsed.select(ef.generation_rate()).item()
+        0.75
+    """
+    return State(
+        sums={"made": pl.when(status != "failed").then(weight).otherwise(0.0), "rows": weight},
+        finish=lambda totals: ratio(totals.made, totals.rows),
+    )

@@ -55,8 +55,15 @@ from evalframe.survey.boards.leaderboard import (
     resampled_board,
     with_category,
 )
-from evalframe.survey.boards.rows import CLUSTER, CONTEXT, is_baseline, scored_rows
-from evalframe.survey.boards.segments import RunsOf, parse_rate, run_scores
+from evalframe.survey.boards.rows import (
+    CLUSTER,
+    CONTEXT,
+    RunsOf,
+    is_baseline,
+    parse_rate,
+    run_scores,
+    scored_rows,
+)
 from evalframe.survey.boards.side_tables import breakdown, overview, ranked_by_deviation
 
 if TYPE_CHECKING:

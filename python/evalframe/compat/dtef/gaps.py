@@ -21,8 +21,7 @@ from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
 from evalframe.survey.boards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
 from evalframe.survey.boards.leaderboard import with_category
-from evalframe.survey.boards.rows import CONTEXT, is_baseline
-from evalframe.survey.boards.segments import run_scores
+from evalframe.survey.boards.rows import CONTEXT, is_baseline, run_scores
 
 _MEAN = ":mean"
 

@@ -29,21 +29,25 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.contexts import COLUMNS, mark, with_contexts
+from evalframe.survey.contexts import COLUMNS
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference import experiments
-from evalframe.survey.inference.adjust import Correction, adjusted_by
-from evalframe.survey.inference.arguments import check_columns, check_draws
+from evalframe.survey.inference.common import Correction, adjusted_by, check_columns, check_draws
 from evalframe.survey.inference.context import RESULT, permuted_slopes, points_of, slope_table
 from evalframe.survey.inference.gap import MEANS, NEGLIGIBLE, with_lists, with_shifts
 from evalframe.survey.inference.means import model_keys, ranked_means, resampled_means
-from evalframe.survey.inference.respondent_draws import Average, Drawn
-from evalframe.survey.inference.respondents import difference_table, interval_table, pairs_of
+from evalframe.survey.inference.respondents import (
+    difference_table,
+    drawn_scores,
+    interval_table,
+    pairs_of,
+)
 from evalframe.survey.inference.sign_flips import Pairs, random_signs
-from evalframe.survey.similarity.registry import Metric, metric_expression
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
+    from evalframe.survey.inference.respondent_draws import Average
+    from evalframe.survey.similarity.registry import Metric
 
 
 # Abramowitz and Stegun, 26.2.17.
@@ -218,9 +222,10 @@ def respondent_intervals(
 
     dtef-app draws so for a single distribution (`bootstrapGroundTruth`).
     """
-    rows, drawn = _drawn(scored, between, average, context, metric, n, seed, level)
-    table = interval_table(drawn, between, *floor_quantiles(drawn.means, level))
-    return with_contexts(table, rows, [as_expr(between)], [as_expr(between).meta.output_name()])
+    rows, drawn = drawn_scores(
+        scored, between, average, context, metric, SIMILARITIES, n, seed, level
+    )
+    return interval_table(rows, drawn, between, *floor_quantiles(drawn.means, level))
 
 
 @like_input
@@ -237,29 +242,13 @@ def respondent_differences(
     correction: Correction = "holm",
 ) -> pl.LazyFrame:
     """Differences against drawn answers, not shifted by the bias, see `ef.survey`."""
-    rows, drawn = _drawn(scored, between, average, context, metric, n, seed, level)
+    rows, drawn = drawn_scores(
+        scored, between, average, context, metric, SIMILARITIES, n, seed, level
+    )
     left, right = pairs_of(drawn)
     deltas = drawn.means[:, right] - drawn.means[:, left]
     limits = floor_quantiles(deltas, level)
-    table = difference_table(drawn, left, right, deltas, limits, correction)
-    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
-
-
-def _drawn(
-    scored: Frame,
-    between: IntoExpr,
-    average: Average,
-    context: Context,
-    metric: Metric,
-    n: int,
-    seed: int,
-    level: float,
-) -> tuple[pl.LazyFrame, Drawn]:
-    """Rows marked by context, and mean scores by a metric of dtef-app against drawn answers."""
-    check_draws(n, seed, level)
-    value = metric_expression(metric, "predicted", "actual", SIMILARITIES)
-    rows = mark(lazy(scored), context, [between])
-    return rows, Drawn.of(rows, between, average, value, n, seed)
+    return difference_table(rows, drawn, between, deltas, limits, correction)
 
 
 @like_input

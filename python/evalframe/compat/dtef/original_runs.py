@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.rows import CONTEXT, Rows, scored_rows
-from evalframe.survey.boards.segments import run_scores
+from evalframe.survey.boards.rows import CONTEXT, Rows, run_scores, scored_rows
 from evalframe.survey.surveys.segments import LABELS
 
 ROW, FIRST = ":row", ":first"

@@ -12,8 +12,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.leaderboard import with_category
-from evalframe.survey.boards.rows import CONTEXT, Rows, scored_rows
-from evalframe.survey.boards.segments import run_scores
+from evalframe.survey.boards.rows import CONTEXT, Rows, run_scores, scored_rows
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 
@@ -33,11 +32,11 @@ def context_responsiveness(
     Each run is a point with its amount of context and its mean item score. Each segment of a model
     has a least-squares slope, and a model the mean slope of its segments, whose spread gives the
     standard error. Runs of unknown context are left out, and a segment with a single amount of
-    context has no slope.
+    context has no slope. As in dtef-app 52d79c0, context analysis.
 
     Args:
-        scored: One row per item, see `segment_scores`, with `context_count` (null if unknown) and,
-            if a segment was asked several times with the same context, `run_id`.
+        scored: As for `segment_scores`, with `context_count` (null if unknown) and, if a segment
+            was asked several times with the same context, `run_id`.
         level: `overall`, by `category`, or by `segment`.
         by: Group keys.
 
@@ -45,30 +44,13 @@ def context_responsiveness(
         by..., `model`, then `category`, or `round` and `segment_id`; `slope` (Float64, score per
         answer shown, null if undefined), `std_error` (Float64: over segments, or of the
         least-squares line of a segment; null if undefined), `n_segments` (Int64, not by segment)
-        and `n_points`. Overall the largest slope first; otherwise sorted by keys. Lazy if
-        the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, or no segment has a category.
-
-    References:
-        dtef-app 52d79c0, context analysis.
+        and `n_points`. Overall the largest slope first; otherwise sorted by keys.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import context_responsiveness
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 4,
-        ...         "segment_id": ["country:chad", "country:peru"] * 2,
-        ...         "context_count": [0, 0, 5, 5],
-        ...         "score": [0.5, 0.5, 0.75, 0.5],
-        ...     }
-        ... )
-        >>> slopes = context_responsiveness(scored)
-        >>> slopes.select("model", "slope", "std_error", "n_segments").rows()
-        [('a', 0.025, 0.025, 2)]
+        >>> scores = {"segment_id": ["a", "b"] * 2, "score": [0.5, 0.5, 0.75, 0.5]}
+        >>> scored = pl.DataFrame({"model": "m", "context_count": [0, 0, 5, 5], **scores})
+        >>> context_responsiveness(scored).select("slope", "std_error", "n_segments").rows()
+        [(0.025, 0.025, 2)]
     """
     check_choice("level", level, ContextLevel)
     rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
@@ -105,36 +87,21 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """How little a model gains from context: good without it and no better with it.
 
     Each segment's run with least context is compared with its run with most, so that both means
-    are over the same segments.
+    are over the same segments. As in dtef-app 52d79c0, stereotype scores.
 
     Args:
-        scored: See `context_responsiveness`.
+        scored: As for `context_responsiveness`.
         by: Group keys.
 
     Returns:
         by..., `model`, `lowest_context` and `highest_context` (Int64, the smallest and largest of
         the model), `lowest_score` and `highest_score` (Float64, mean run scores there),
         `improvement` (Float64: the difference divided by the highest score; null if that is 0) and
-        `n_segments` (Int64). The smallest improvement first. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain.
-
-    References:
-        dtef-app 52d79c0, stereotype scores.
+        `n_segments` (Int64). The smallest improvement first.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import stereotype_score
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a"],
-        ...         "segment_id": ["country:chad"] * 2,
-        ...         "context_count": [0, 5],
-        ...         "score": [0.6, 0.8],
-        ...     }
-        ... )
+        >>> scores = {"context_count": [0, 5], "score": [0.6, 0.8]}
+        >>> scored = pl.DataFrame({"model": "a", "segment_id": "country:chad", **scores})
         >>> stereotype_score(scored)["improvement"].round(2).to_list()
         [0.25]
     """

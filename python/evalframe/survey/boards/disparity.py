@@ -11,8 +11,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.leaderboard import with_category
-from evalframe.survey.boards.rows import Rows, is_baseline, scored_rows
-from evalframe.survey.boards.segments import segments_of
+from evalframe.survey.boards.rows import Rows, is_baseline, scored_rows, segments_of
 from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
@@ -37,42 +36,27 @@ def disparity(
     """The gap between the best and the worst segment of each category, by model.
 
     Gaps are within a round, whose segments have the same questions. A large part of the gaps of
-    small segments is noise, see `respondent_gaps`.
+    small segments is noise, see `respondent_gaps`. As in dtef-app 52d79c0, strata disparities.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
-        attributes: A row per attribute of a segment (`segment_id`, `attribute`, optionally
-            `round`), for segments with several attributes; by default the category is
-            `segment_attribute`, or the text before the first `:` of the id.
+        context: As for `at_context`.
+        attributes: As for `leaderboard`.
 
     Returns:
         by..., `model`, `round` (if the table has it), `category` and `category_label` (String),
         `gap` (Float64), `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments`
         (Int64, 2 or more), `concern` (Boolean: the gap is above 0.10, and the model is not a
-        baseline) and, as in `leaderboard`, `context_count` and `n_other_context`. The largest gap
-        first. Lazy if the table is.
+        baseline) and the columns about context of `leaderboard`. The largest gap first.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, or no segment has a category.
-
-    References:
-        dtef-app 52d79c0, strata disparities and fairness concerns.
+        ParameterError: No segment has a category.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import disparity
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 3,
-        ...         "segment_id": ["gender:male", "gender:female", "country:peru"],
-        ...         "score": [0.5, 0.75, 0.9],
-        ...     }
-        ... )
-        >>> gaps = disparity(scored)
-        >>> gaps.select("category", "gap", "worst_segment", "concern").rows()
+        >>> segments = ["gender:male", "gender:female", "country:peru"]
+        >>> scored = pl.DataFrame({"model": "a", "segment_id": segments, "score": [0.5, 0.75, 0.9]})
+        >>> disparity(scored).select("category", "gap", "worst_segment", "concern").rows()
         [('gender', 0.25, 'gender:male', True)]
     """
     rows = scored_rows("disparity", scored, by, taken=GAPS).at(context)
@@ -111,35 +95,23 @@ def model_disparity(
     """The largest category gap of each model, the fairest model first.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
-        attributes: See `disparity`.
+        context: As for `at_context`.
+        attributes: As for `leaderboard`.
 
     Returns:
         by..., `rank` (Int64), `model`, `overall_gap` (Float64), `category` (of that gap),
-        `n_categories` (Int64, those with a gap) and `context_count` and `n_other_context` of that
-        gap. Lazy if the table is.
+        `n_categories` (Int64, those with a gap) and the columns about context of that gap.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, or no segment has a category.
-
-    References:
-        dtef-app 52d79c0, model DPDs.
+        ParameterError: No segment has a category.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import model_disparity
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "b", "b"],
-        ...         "segment_id": ["gender:male", "gender:female"] * 2,
-        ...         "score": [0.5, 0.75, 0.5, 0.5],
-        ...     }
-        ... )
-        >>> model_disparity(scored).select("rank", "model", "overall_gap").rows()
-        [(1, 'b', 0.0), (2, 'a', 0.25)]
+        >>> segments = {"segment_id": ["gender:male", "gender:female"] * 2}
+        >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.5, 0.75, 0.5, 0.5]}
+        >>> model_disparity(pl.DataFrame(segments | scores)).select("rank", "model").rows()
+        [(1, 'b'), (2, 'a')]
     """
     rows = scored_rows("model_disparity", scored, by, taken=("overall_gap",)).at(context)
     gaps = category_gaps(rows, segments_of(rows), attributes)
@@ -172,37 +144,21 @@ def question_disparity(
     """The gap between the best and the worst segment of each question, by model.
 
     Args:
-        scored: One row per item, see `segment_scores`, with `question_id`. Prompts about several
-            questions (a null one) are left out, repeated ones are averaged.
+        scored: As for `segment_scores`, with `question_id`. Prompts about several questions (a null
+            one) are left out, repeated ones are averaged.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
 
     Returns:
         by..., `model`, `round` (if the table has it), `question_id`, `gap` (Float64),
         `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments` (Int64, 2 or
-        more) and, as in `leaderboard`, `context_count` and
-        `n_other_context`. The largest gap first. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain.
-
-    References:
-        dtef-app 52d79c0, question DPDs.
+        more) and the columns about context of `leaderboard`. The largest gap first.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import question_disparity
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "a"],
-        ...         "segment_id": ["gender:male", "gender:female", "gender:male"],
-        ...         "question_id": ["q1", "q1", "q2"],
-        ...         "score": [0.5, 0.75, 0.5],
-        ...     }
-        ... )
-        >>> question_disparity(scored).select("question_id", "gap").rows()
-        [('q1', 0.25)]
+        >>> scores = {"segment_id": ["s", "t"], "score": [0.5, 0.75]}
+        >>> scored = pl.DataFrame({"model": "a", "question_id": "q", **scores})
+        >>> question_disparity(scored).select("question_id", "gap", "best_segment").rows()
+        [('q', 0.25, 't')]
     """
     rows = scored_rows("question_disparity", scored, by, needs=["question_id"], taken=GAPS)
     return question_gaps(rows.at(context).checked(scored)).rename(rows.keys.restore())

@@ -17,14 +17,17 @@ from evalframe.evaluation import named_cluster
 from evalframe.survey.boards.rows import (
     CLUSTER,
     MASS,
+    N_ATTEMPTED,
+    N_OK,
     SIZE,
     Rows,
     category_source,
     check_categories,
     deviation,
+    parse_rate,
     scored_rows,
+    segments_of,
 )
-from evalframe.survey.boards.segments import N_ATTEMPTED, N_OK, parse_rate, segments_of
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Context
@@ -67,20 +70,20 @@ def leaderboard(
     share the better rank.
 
     Args:
-        scored: One row per item, see `segment_scores`; with `question_id` if questions are used.
-            Prompts about several questions (a null one) are in no table of questions.
+        scored: As for `segment_scores`; with `question_id` if questions are used. Prompts about
+            several questions (a null one) are in no table of questions.
         level: `overall`, or a leaderboard for each `segment`, `category` or `question`.
         by: Group keys; each group has its leaderboards.
         weighting: Units of equal weight overall and in a category: each `segment` (where countries
             dominate), each `question` (items to questions to models), or each respondent
             (`sample_size`: segments are weighted by it; those without a size above 0 are left out).
             Items of a segment, and segments of a question, always have equal weights.
-        context: The amount of context to include: `highest`, `lowest`, a number of answers shown,
-            or `all`, pooled. For a leaderboard per amount group `by="context_count"`.
+        context: As for `at_context`; `all` pools. For a leaderboard per amount group
+            `by="context_count"`.
         baselines: False to leave out pseudo-models such as `baseline:uniform`.
         attributes: A row per attribute of a segment (`segment_id`, `attribute`, optionally
             `round`), for categories of segments with several attributes; by default the category is
-            `segment_attribute`, or the prefix of the id.
+            `segment_attribute`, or the text before the first `:` of the id.
         resample: `ef.Bootstrap(cluster=...)`, over segments with `cluster="segment_id"`, questions
             with `cluster="question_id"`, or anything else. All models of a leaderboard have the
             same draws. If each unit of equal weight lies in one cluster, a unit that is drawn twice
@@ -105,7 +108,6 @@ def leaderboard(
         Sorted by groups and rank. Lazy if the table is; the bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, or no segment has a category.
 
     References:
@@ -113,25 +115,11 @@ def leaderboard(
         (2024), Inference for ranks.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import leaderboard
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "a", "b", "b"],
-        ...         "segment_id": ["gender:male"] * 2 + ["gender:female"] * 2 + ["gender:male"],
-        ...         "score": [0.6, 0.8, 0.9, 0.75, None],
-        ...     }
-        ... )
-        >>> leaderboard(scored).select("rank", "model", "score", "n_segments", "gap")
-        shape: (2, 5)
-        ┌──────┬───────┬───────┬────────────┬─────┐
-        │ rank ┆ model ┆ score ┆ n_segments ┆ gap │
-        │ ---  ┆ ---   ┆ ---   ┆ ---        ┆ --- │
-        │ i64  ┆ str   ┆ f64   ┆ i64        ┆ f64 │
-        ╞══════╪═══════╪═══════╪════════════╪═════╡
-        │ 1    ┆ a     ┆ 0.8   ┆ 2          ┆ 0.2 │
-        │ 2    ┆ b     ┆ 0.75  ┆ 1          ┆ 0.0 │
-        └──────┴───────┴───────┴────────────┴─────┘
+        >>> segments = ["gender:male"] * 2 + ["gender:female", "gender:male"]
+        >>> scores = {"model": ["a", "a", "a", "b"], "score": [0.6, 0.8, 0.9, 0.75]}
+        >>> scored = pl.DataFrame({"segment_id": segments, **scores})
+        >>> leaderboard(scored).select("rank", "model", "score", "n_segments").rows()
+        [(1, 'a', 0.8, 2), (2, 'b', 0.75, 1)]
     """
     check_choice("level", level, Level)
     check_choice("weighting", weighting, Weighting)

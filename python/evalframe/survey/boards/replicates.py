@@ -19,7 +19,7 @@ from evalframe.core.state import Axis, State, own, ratio
 from evalframe.resample.entries import SPREAD, Entries, Ranking, entry_spreads, unknown
 from evalframe.resample.ranks import rank_columns
 from evalframe.survey.boards.rows import CLUSTER, MASS, SIZE
-from evalframe.survey.metrics import mean_score
+from evalframe.survey.scoring import mean_score
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Ints

@@ -15,8 +15,15 @@ from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.context import run_points, slopes, stereotypes
 from evalframe.survey.boards.disparity import category_gaps, largest_gaps, question_gaps
 from evalframe.survey.boards.leaderboard import board, named_attributes
-from evalframe.survey.boards.rows import CONTEXT, Rows, deviation, is_baseline, scored_rows
-from evalframe.survey.boards.segments import run_scores, segments_of
+from evalframe.survey.boards.rows import (
+    CONTEXT,
+    Rows,
+    deviation,
+    is_baseline,
+    run_scores,
+    scored_rows,
+    segments_of,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Context
@@ -37,38 +44,28 @@ def consistency(
     """Models by the population standard deviation of their segment scores, the smallest first.
 
     A small deviation is not always good: a model that always gives the same answer is consistent.
+    As in dtef-app 52d79c0.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
         min_segments: Models with fewer segments have no rank.
         baselines: True if baselines have a rank.
 
     Returns:
         by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
-        (Float64), `n_segments` (Int64) and, as in `leaderboard`, `context_count` and
-        `n_other_context`. Sorted by rank. Lazy if the table is.
+        (Float64), `n_segments` (Int64) and the columns about context of `leaderboard`. Sorted by
+        rank.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain.
 
-    References:
-        dtef-app 52d79c0, the consistency leaderboard.
-
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import consistency
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "b", "b", "c"],
-        ...         "segment_id": ["country:chad", "country:peru"] * 2 + ["country:peru"],
-        ...         "score": [0.75, 0.25, 0.5, 0.5, 0.5],
-        ...     }
-        ... )
+        >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.75, 0.25, 0.5, 0.5]}
+        >>> scored = pl.DataFrame({"segment_id": ["country:chad", "country:peru"] * 2, **scores})
         >>> consistency(scored).select("rank", "model", "sd_segments").rows()
-        [(1, 'b', 0.0), (2, 'a', 0.25), (None, 'c', 0.0)]
+        [(1, 'b', 0.0), (2, 'a', 0.25)]
     """
     rows = scored_rows("consistency", scored, by).at(context)
     if min_segments < 1:
@@ -106,38 +103,25 @@ def category_leaders(
     context: Context = "highest",
     attributes: Frame | None = None,
 ) -> pl.LazyFrame:
-    """The best model of each category, by its mean segment score there.
+    """The best model of each category, by its mean segment score there, as in dtef-app 52d79c0.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
-        attributes: See `leaderboard`.
+        context: As for `at_context`.
+        attributes: As for `leaderboard`.
 
     Returns:
-        by..., `category`, `model`, `score` (Float64), `n_segments` (Int64) and, as in
-        `leaderboard`, `context_count` and `n_other_context`. Each tied model has a row. Sorted by
-        category. Lazy if the table is.
+        by..., `category`, `model`, `score` (Float64), `n_segments` (Int64) and the columns about
+        context of `leaderboard`. Each tied model has a row. Sorted by category.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, or no segment has a category.
-
-    References:
-        dtef-app 52d79c0, segment-type leaders.
+        ParameterError: No segment has a category.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import category_leaders
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "b", "a", "b"],
-        ...         "segment_id": ["gender:male", "gender:male", "country:kenya", "country:kenya"],
-        ...         "score": [0.75, 0.5, 0.25, 0.5],
-        ...     }
-        ... )
-        >>> category_leaders(scored).rows()
-        [('country', 'b', 0.5, 1), ('gender', 'a', 0.75, 1)]
+        >>> scores = {"model": ["a", "b"], "score": [0.75, 0.5]}
+        >>> category_leaders(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
+        [('gender', 'a', 0.75, 1)]
     """
     rows = scored_rows("category_leaders", scored, by, taken=("best_score",)).at(context)
     return leaders(rows, segments_of(rows), attributes).rename(rows.keys.restore())
@@ -152,33 +136,21 @@ def leaders(rows: Rows, segments: pl.LazyFrame, attributes: Frame | None = None)
 
 @like_input
 def segment_overview(scored: Frame, *, by: By = None, context: Context = "highest") -> pl.LazyFrame:
-    """Each segment with its best model, and the mean over models.
+    """Each segment with its best model, and the mean over models, as in dtef-app 52d79c0.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
 
     Returns:
         by..., `round` (if the table has it), `segment_id`, `category`, `best_model` (the first by
-        name of tied ones), `best_score` and `mean_score` (Float64), `n_models` (Int64) and, as in
-        `leaderboard`, `context_count` and `n_other_context`, of all models. Sorted by segment.
-        Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain.
-
-    References:
-        dtef-app 52d79c0, segment rows.
+        name of tied ones), `best_score` and `mean_score` (Float64), `n_models` (Int64) and the
+        columns about context of `leaderboard`, of all models. Sorted by segment.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import segment_overview
-        >>> scored = pl.DataFrame(
-        ...     {"model": ["a", "b"], "segment_id": ["gender:male"] * 2, "score": [0.75, 0.5]}
-        ... )
-        >>> segment_overview(scored).rows()
+        >>> scores = {"model": ["a", "b"], "score": [0.75, 0.5]}
+        >>> segment_overview(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
         [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
     rows = scored_rows("segment_overview", scored, by, taken=_TAKEN).at(context)
@@ -209,39 +181,25 @@ def attribute_breakdown(
     A segment with several attributes is in the mean of each of them.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         attributes: A row per attribute of a segment: `segment_id`, `attribute`, `value`, and
             optionally `round`, such as `Survey.segment_attributes`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
 
     Returns:
         by..., `model`, `attribute`, `value`, `score` (Float64), `n_segments` and `n_items` (Int64),
-        as in `leaderboard` `context_count` and `n_other_context`, and `deviation` (Float64: the
-        score less the mean over the values of the attribute). Sorted by these keys. Lazy if the
-        table is.
+        the columns about context of `leaderboard`, and `deviation` (Float64: the score less the
+        mean over the values of the attribute). Sorted by these keys.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain, or a segment has other values in each
-            round while the scores have no round.
+        ParameterError: A segment has other values in each round while the scores have no round.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import attribute_breakdown
-        >>> scored = pl.DataFrame(
-        ...     {"model": ["a", "a"], "segment_id": ["s", "t"], "score": [0.5, 0.75]}
-        ... )
-        >>> attributes = pl.DataFrame(
-        ...     {
-        ...         "segment_id": ["s", "s", "t"],
-        ...         "attribute": ["age", "gender", "age"],
-        ...         "value": ["young", "female", "young"],
-        ...     }
-        ... )
-        >>> table = attribute_breakdown(scored, attributes)
-        >>> table.select("attribute", "value", "score", "n_segments").rows()
-        [('age', 'young', 0.625, 2), ('gender', 'female', 0.5, 1)]
+        >>> scored = pl.DataFrame({"model": "a", "segment_id": ["s", "t"], "score": [0.5, 0.75]})
+        >>> young = pl.DataFrame({"segment_id": ["s", "t"], "attribute": "age", "value": "young"})
+        >>> attribute_breakdown(scored, young).select("attribute", "value", "score").rows()
+        [('age', 'young', 0.625)]
     """
     rows = scored_rows("attribute_breakdown", scored, by, taken=(*_TAKEN, "deviation")).at(context)
     return breakdown(rows, segments_of(rows), attributes).rename(rows.keys.restore())
@@ -294,11 +252,11 @@ def leaderboards(
     """All leaderboards of a table of scores, with equal weights of segments.
 
     Args:
-        scored: One row per item, see `segment_scores`.
+        scored: As for `segment_scores`.
         by: Group keys.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
         baselines: False to leave out baselines.
-        attributes: See `leaderboard`.
+        attributes: As for `leaderboard`.
 
     Returns:
         `overall`, `segment` and `category` of `leaderboard`, `consistency`, `disparity`,
@@ -307,17 +265,9 @@ def leaderboards(
         `stereotype_score`, which use all amounts of context. If no segment has a category, the
         tables of categories are empty. Computed at once.
 
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument lies outside its domain.
-
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import leaderboards
-        >>> scored = pl.DataFrame(
-        ...     {"model": ["a", "b"], "segment_id": ["country:peru"] * 2, "score": [0.5, 0.75]}
-        ... )
-        >>> tables = leaderboards(scored)
+        >>> scores = {"model": ["a", "b"], "score": [0.5, 0.75]}
+        >>> tables = leaderboards(pl.DataFrame({"segment_id": "country:peru", **scores}))
         >>> tables["overall"]["model"].to_list()
         ['b', 'a']
     """

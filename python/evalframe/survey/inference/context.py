@@ -12,8 +12,13 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.inference.adjust import Correction, adjusted_p_value
-from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys
+from evalframe.survey.inference.common import (
+    Correction,
+    adjusted_p_value,
+    check_columns,
+    check_draws,
+    shared_keys,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints

@@ -11,7 +11,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.inference.arguments import check_columns
+from evalframe.survey.inference.common import check_columns
 
 _ROUNDING = 1e-28
 """Squared standard errors below it, relative to the squared means, are rounding."""

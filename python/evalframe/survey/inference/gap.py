@@ -17,7 +17,7 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.contexts import included, mark, with_contexts
-from evalframe.survey.inference.arguments import check_columns
+from evalframe.survey.inference.common import check_columns
 
 NEGLIGIBLE = 1e-10
 """Shifts below it are taken for 0."""

@@ -14,7 +14,7 @@ from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.contexts import included, mark, with_contexts
-from evalframe.survey.inference.arguments import check_columns, check_draws
+from evalframe.survey.inference.common import central_quantiles, check_columns, check_draws
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -76,15 +76,6 @@ def mean_intervals(
     limits = partial(central_quantiles, level=level)
     table = resampled_means(included(rows), keys, number, n, seed, limits)
     return with_contexts(table, rows, keys.exprs, keys.names)
-
-
-def central_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
-    """Interpolated (type 7) limits of the central part of each column; NaN if a value is NaN."""
-    import numpy as np
-
-    tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
-    return lower, upper
 
 
 def resampled_means(

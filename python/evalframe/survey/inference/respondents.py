@@ -7,6 +7,7 @@ distribution of each segment and question, the same for all models.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,11 +20,14 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.boards.rows import category_of, category_source, check_categories
 from evalframe.survey.contexts import mark, with_contexts
-from evalframe.survey.inference.adjust import Correction, adjusted_p_value
-from evalframe.survey.inference.arguments import check_draws
-from evalframe.survey.inference.means import central_quantiles
+from evalframe.survey.inference.common import (
+    Correction,
+    adjusted_p_value,
+    central_quantiles,
+    check_draws,
+)
 from evalframe.survey.inference.respondent_draws import Average, Drawn
-from evalframe.survey.similarity.registry import Metric, metric_expression
+from evalframe.survey.similarity.registry import SIMILARITIES, Metric, metric_expression
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -61,7 +65,7 @@ def respondent_intervals(
         between: The models.
         average: `segments`: the mean of the means of segments, as on leaderboards; `items`: the
             mean of all rows.
-        context: The amount of context to include, see `at_context`.
+        context: As for `at_context`.
         metric: The metric of the scores.
         n: Number of draws.
         seed: Seed of the draws.
@@ -69,54 +73,57 @@ def respondent_intervals(
 
     Returns:
         The model, `estimate` (the mean score), `mean` (of the means against drawn answers), `bias`
-        (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows) and, if the table has
-        amounts of context, `context_count` (Int64, the included one; null for several) and
-        `n_other_context` (Int64, rows of others). Sorted by the model. Lazy if the table is.
+        (mean minus estimate), `std_error`, `lower`, `upper`, `n` (rows) and the columns about
+        context of `leaderboard`. Sorted by the model.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: A sample size is missing, models have different truths, or an argument lies
             outside its domain.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"],
-        ...         "round": ["1"],
-        ...         "segment_id": ["gender:male"],
-        ...         "question_id": ["q"],
-        ...         "predicted": [[1.0, 0.0]],
-        ...         "actual": [[1.0, 0.0]],
-        ...         "sample_size": [100],
-        ...         "score": [1.0],
-        ...     }
-        ... )
+        >>> key = {"round": "1", "segment_id": "s", "question_id": "q", "sample_size": 100}
+        >>> lists = {"predicted": [[1.0, 0.0]], "actual": [[1.0, 0.0]]}
+        >>> scored = pl.DataFrame({"model": "a", "score": 1.0, **key, **lists})
         >>> respondent_intervals(scored).select("estimate", "std_error", "lower").row(0)
         (1.0, 0.0, 1.0)
     """
-    check_draws(n, seed, level)
-    value = metric_expression(metric, "predicted", "actual")
-    rows = mark(lazy(scored), context, [between])
-    drawn = Drawn.of(rows, between, average, value, n, seed)
+    rows, drawn = drawn_scores(
+        scored, between, average, context, metric, SIMILARITIES, n, seed, level
+    )
     mean = drawn.means.mean(axis=0)
-    limits = central_quantiles(drawn.means, level)
-    lower, upper = (limit + drawn.estimates - mean for limit in limits)
+    lower, upper = (
+        limit + drawn.estimates - mean for limit in central_quantiles(drawn.means, level)
+    )
     if isinstance(metric, str):  # then its values are from 0 to 1
         lower, upper = lower.clip(0.0, 1.0), upper.clip(0.0, 1.0)
-    return with_contexts(
-        interval_table(drawn, between, lower, upper),
-        rows,
-        [as_expr(between)],
-        [as_expr(between).meta.output_name()],
-    )
+    return interval_table(rows, drawn, between, lower, upper)
 
 
-def interval_table(drawn: Drawn, between: IntoExpr, lower: Floats, upper: Floats) -> pl.LazyFrame:
+def drawn_scores(
+    scored: Frame,
+    between: IntoExpr,
+    average: Average,
+    context: Context,
+    metric: Metric,
+    registry: Mapping[str, Callable[..., pl.Expr]],
+    n: int,
+    seed: int,
+    level: float,
+) -> tuple[pl.LazyFrame, Drawn]:
+    """Rows marked by context, and mean scores by a metric of the registry."""
+    check_draws(n, seed, level)
+    value = metric_expression(metric, "predicted", "actual", registry)
+    rows = mark(lazy(scored), context, [between])
+    return rows, Drawn.of(rows, between, average, value, n, seed)
+
+
+def interval_table(
+    rows: pl.LazyFrame, drawn: Drawn, between: IntoExpr, lower: Floats, upper: Floats
+) -> pl.LazyFrame:
     """Mean scores of models with these limits."""
-    mean = drawn.means.mean(axis=0)
+    mean, model = drawn.means.mean(axis=0), as_expr(between)
     columns = {
-        as_expr(between).meta.output_name(): drawn.models,
+        model.meta.output_name(): drawn.models,
         "estimate": drawn.estimates,
         "mean": mean,
         "bias": mean - drawn.estimates,
@@ -125,7 +132,7 @@ def interval_table(drawn: Drawn, between: IntoExpr, lower: Floats, upper: Floats
         "upper": upper,
         "n": drawn.rows,
     }
-    return pl.LazyFrame(columns)
+    return with_contexts(pl.LazyFrame(columns), rows, [model], [model.meta.output_name()])
 
 
 def _std_error(replicates: Floats) -> pl.Series:
@@ -154,10 +161,10 @@ def respondent_differences(
     answered the same questions of the same segments; otherwise the difference includes that.
 
     Args:
-        scored: See `respondent_intervals`.
-        between: The models.
-        average: See `respondent_intervals`.
-        context: The amount of context to include, see `at_context`.
+        scored: As for `respondent_intervals`.
+        between: The models, at least two.
+        average: As for `respondent_intervals`.
+        context: As for `at_context`.
         metric: The metric of the scores.
         n: Number of draws.
         seed: Seed of the draws.
@@ -167,42 +174,24 @@ def respondent_differences(
     Returns:
         `left`, `right`, `delta` (right minus left), `std_error`, `lower`, `upper`, `p_value`
         (two-sided, by inverting the interval), `p_adjusted`, `within_noise` (Boolean: the interval
-        contains 0), and as in `respondent_intervals` `context_count` and `n_other_context`, of both
-        models. Sorted by the pair. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: Fewer than two models, a missing sample size, or an argument outside its
-            domain.
+        contains 0), and the columns about context of `leaderboard`, of both models. Sorted by the
+        pair.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "b"],
-        ...         "round": ["1"] * 2,
-        ...         "segment_id": ["gender:male"] * 2,
-        ...         "question_id": ["q"] * 2,
-        ...         "predicted": [[0.5, 0.5], [0.45, 0.55]],
-        ...         "actual": [[0.5, 0.5]] * 2,
-        ...         "sample_size": [50] * 2,
-        ...         "score": [1.0, 0.9574],
-        ...     }
-        ... )
+        >>> key = {"round": "1", "segment_id": "s", "question_id": "q", "sample_size": 50}
+        >>> lists = {"predicted": [[0.5, 0.5], [0.45, 0.55]], "actual": [[0.5, 0.5]] * 2}
+        >>> scored = pl.DataFrame({"model": ["a", "b"], "score": [1.0, 0.9574], **key, **lists})
         >>> respondent_differences(scored).select("left", "right", "within_noise").row(0)
         ('a', 'b', True)
     """
-    check_draws(n, seed, level)
-    value = metric_expression(metric, "predicted", "actual")
-    rows = mark(lazy(scored), context, [between])
-    drawn = Drawn.of(rows, between, average, value, n, seed)
+    rows, drawn = drawn_scores(
+        scored, between, average, context, metric, SIMILARITIES, n, seed, level
+    )
     left, right = pairs_of(drawn)
     deltas = drawn.means[:, right] - drawn.means[:, left]
-    delta = drawn.estimates[right] - drawn.estimates[left]
-    deltas = deltas - deltas.mean(axis=0) + delta
+    deltas = deltas - deltas.mean(axis=0) + (drawn.estimates[right] - drawn.estimates[left])
     limits = central_quantiles(deltas, level)
-    table = difference_table(drawn, left, right, deltas, limits, correction)
-    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
+    return difference_table(rows, drawn, between, deltas, limits, correction)
 
 
 def pairs_of(drawn: Drawn) -> tuple[Ints, Ints]:
@@ -217,9 +206,9 @@ def pairs_of(drawn: Drawn) -> tuple[Ints, Ints]:
 
 
 def difference_table(
+    rows: pl.LazyFrame,
     drawn: Drawn,
-    left: Ints,
-    right: Ints,
+    between: IntoExpr,
     deltas: Floats,
     limits: tuple[Floats, Floats],
     correction: Correction,
@@ -227,6 +216,7 @@ def difference_table(
     """Differences of pairs with these replicates and limits."""
     from evalframe.resample.intervals import Sample, p_values
 
+    left, right = pairs_of(drawn)
     delta = drawn.estimates[right] - drawn.estimates[left]
     columns = {
         "left": drawn.models.gather(left),
@@ -238,7 +228,8 @@ def difference_table(
         "p_value": pl.Series(p_values("percentile", Sample(delta, deltas)), nan_to_null=True),
     }
     noise = ((pl.col("lower") <= 0) & (pl.col("upper") >= 0)).alias("within_noise")
-    return pl.LazyFrame(columns).with_columns(adjusted_p_value(correction=correction), noise)
+    table = pl.LazyFrame(columns).with_columns(adjusted_p_value(correction=correction), noise)
+    return with_contexts(table, rows, [as_expr(between)], ["left"], ["right"])
 
 
 @like_input
@@ -260,10 +251,10 @@ def respondent_gaps(
     actual one.
 
     Args:
-        scored: One row per model, segment and question, see `respondent_intervals`, with optional
-            `segment_attribute`, the category; by default it is the prefix of the segment's id. The
-            score of a segment is the mean of its rows with one.
-        context: The amount of context to include, see `at_context`.
+        scored: As for `respondent_intervals`, with optional `segment_attribute`, the category; by
+            default it is the prefix of the segment's id. The score of a segment is the mean of its
+            rows with one.
+        context: As for `at_context`.
         metric: The metric of the scores.
         n: Number of draws.
         seed: Seed of the draws.
@@ -274,34 +265,23 @@ def respondent_gaps(
         `model`, `round`, `category`, `n_segments` (Int64, 2 or more), `gap` (Float64, best minus
         worst), `best_segment`, `worst_segment` (the first by name of tied ones), `noise_gap` (gaps
         of equally predicted segments exceed it once in 20 times, at level 0.95), `p_value`,
-        `p_adjusted`, `within_noise` (Boolean: the gap is not above `noise_gap`) and, if the table
-        has amounts of context, `context_count` (Int64, the included one; null for several) and
-        `n_other_context` (Int64, rows of others). Sorted by model, round and category. Lazy if the
-        table is.
+        `p_adjusted`, `within_noise` (Boolean: the gap is not above `noise_gap`) and the columns
+        about context of `leaderboard`. Sorted by model, round and category.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: No segment has a category, a sample size is missing, or an argument lies
             outside its domain.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a"],
-        ...         "round": ["1"] * 2,
-        ...         "segment_id": ["gender:female", "gender:male"],
-        ...         "question_id": ["q"] * 2,
-        ...         "predicted": [[0.5, 0.5]] * 2,
-        ...         "actual": [[0.5, 0.5], [0.55, 0.45]],
-        ...         "sample_size": [50] * 2,
-        ...         "score": [1.0, 0.9574],
-        ...     }
-        ... )
-        >>> gaps = respondent_gaps(scored)
-        >>> gaps.select("category", "gap", "within_noise").row(0)
-        ('gender', 0.04259999999999997, True)
+        >>> key = {"model": "a", "round": "1", "question_id": "q", "sample_size": 50}
+        >>> lists = {"predicted": [[0.5, 0.5]] * 2, "actual": [[0.5, 0.5], [0.55, 0.45]]}
+        >>> segments = {"segment_id": ["gender:female", "gender:male"], "score": [1.0, 0.9574]}
+        >>> gaps = respondent_gaps(pl.DataFrame(key | lists | segments))
+        >>> gaps.select("gap", "within_noise").row(0)
+        (0.04259999999999997, True)
     """
+    import numpy as np
+
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual")
     rows = mark(lazy(scored), context, ["model"])
@@ -322,27 +302,15 @@ def respondent_gaps(
             worst_segment=pl.col("segment_id").get(pl.col("score").arg_min()),
         )
     )
-    noise = _ranges(drawn.means - drawn.means.mean(axis=0), gaps[":first"].to_numpy())
+    centred, first = drawn.means - drawn.means.mean(axis=0), gaps[":first"].to_numpy()
+    noise = np.maximum.reduceat(centred, first, axis=1)
+    noise -= np.minimum.reduceat(centred, first, axis=1)
     as_large = (noise >= gaps["gap"].to_numpy() - _ROUNDING).sum(axis=0)
     tested = gaps.drop(":first").with_columns(
-        noise_gap=_quantile(noise, level), p_value=pl.Series((as_large + 1) / (n + 1))
+        noise_gap=pl.Series(np.quantile(noise, level, axis=0)),
+        p_value=pl.Series((as_large + 1) / (n + 1)),
     )
     several = tested.filter((pl.col("n_segments") > 1) & pl.col("category").is_not_null())
     within = (pl.col("gap") <= pl.col("noise_gap")).alias("within_noise")
     table = several.with_columns(adjusted_p_value(correction=correction), within).lazy()
     return with_contexts(table, rows, [*map(pl.col, _GROUP[:-1]), category], _GROUP)
-
-
-def _ranges(means: Floats, first: Ints) -> Floats:
-    """Largest minus smallest of each run of columns, by rows."""
-    import numpy as np
-
-    ranges: Floats = np.maximum.reduceat(means, first, axis=1)
-    ranges -= np.minimum.reduceat(means, first, axis=1)
-    return ranges
-
-
-def _quantile(values: Floats, level: float) -> pl.Series:
-    import numpy as np
-
-    return pl.Series(np.quantile(values, level, axis=0))

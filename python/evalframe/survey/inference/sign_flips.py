@@ -15,8 +15,13 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.contexts import included, is_context_count, mark, with_contexts
 from evalframe.survey.contract import KEYS
-from evalframe.survey.inference.adjust import Correction, adjusted_p_value
-from evalframe.survey.inference.arguments import check_columns, check_draws, shared_keys
+from evalframe.survey.inference.common import (
+    Correction,
+    adjusted_p_value,
+    check_columns,
+    check_draws,
+    shared_keys,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints

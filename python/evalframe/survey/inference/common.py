@@ -1,15 +1,16 @@
-"""P-values corrected for multiple tests."""
+"""P-values corrected for multiple tests, and what tests and intervals share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
 from evalframe.core.choices import check_choice
-from evalframe.core.rows import as_expr
+from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import IntoExpr
 
 if TYPE_CHECKING:
@@ -70,3 +71,37 @@ def _adjusted(adjust: Callable[[Floats], Floats], column: pl.Series) -> pl.Serie
     p_values = column.cast(pl.Float64)
     valid = p_values.set(~p_values.is_between(0, 1), None).to_numpy()
     return pl.Series(values=adjust(valid), nan_to_null=True)
+
+
+def check_columns(caller: str, rows: pl.LazyFrame, exprs: Iterable[pl.Expr]) -> None:
+    """Raise MissingColumnsError if the table lacks a column that an expression reads."""
+    columns = rows.collect_schema().names()
+    if missing := columns_read(exprs) - {*columns}:
+        raise MissingColumnsError.of(caller, missing, columns)
+
+
+def shared_keys(on: IntoExpr | Sequence[IntoExpr]) -> list[pl.Expr]:
+    """Return the columns that identify what was answered, at least one."""
+    keys = [as_expr(key) for key in ([on] if isinstance(on, str | pl.Expr) else on)]
+    if not keys:
+        raise ParameterError("on is empty; name what was answered, such as question_id")
+    return keys
+
+
+def check_draws(n: int, seed: int, level: float | None = None) -> None:
+    """Raise ParameterError if a number of draws, a seed or a level is outside its domain."""
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ParameterError(f"n must be a whole number of draws, 1 or more, got {n!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ParameterError(f"seed must be a whole number, 0 or more, got {seed!r}")
+    if level is not None and not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
+
+
+def central_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
+    """Interpolated (type 7) limits of the central part of each column; NaN if a value is NaN."""
+    import numpy as np
+
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
+    return lower, upper
