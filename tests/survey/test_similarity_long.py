@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe import survey
-from evalframe.compat import dtef
+from evalframe.compat.dtef.scoring import SIMILARITIES as DTEF
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.survey.similarity.distances import earth_mover_similarity, total_variation_distance
 from evalframe.survey.similarity.registry import OTHERS, REGISTRY, SIMILARITIES, similarity_table
@@ -94,4 +94,4 @@ def test_refusals():
 def test_each_similarity_of_the_registry_is_public():
     assert {each.name for each in REGISTRY} <= {*survey.__all__}
     assert {*SIMILARITIES}.isdisjoint(OTHERS)
-    assert {*dtef.SIMILARITIES} < {*SIMILARITIES}
+    assert {*DTEF} < {*SIMILARITIES}

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe import survey
 from evalframe.compat import dtef
+from evalframe.compat.dtef.scoring import SIMILARITIES as DTEF
 from evalframe.core.errors import ParameterError
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
@@ -51,7 +52,7 @@ MEASURES = [
     per_option_accuracy,
     dtef.per_option_accuracy,
 ]
-DOCUMENTED = [each for each in MEASURES if each not in {*dtef.SIMILARITIES.values()}]
+DOCUMENTED = [each for each in MEASURES if each not in {*DTEF.values()}]
 
 BAD = [
     (None, [1.0, 2.0]),
