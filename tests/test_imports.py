@@ -139,3 +139,21 @@ def test_public_names_are_found_and_others_refused_with_a_hint():
     assert set(evalframe.__all__) <= set(namespace)
     with pytest.raises(AttributeError, match=r"no attribute 'aucr'\. Did you mean 'aurc'"):
         evalframe.aucr  # noqa: B018
+
+
+PACKAGES = sorted(path.parent for path in FILES if path.name == "__init__.py")
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=[str(f.relative_to(PACKAGE)) for f in PACKAGES])
+def test_no_public_name_is_that_of_a_module(folder):
+    """An import of the module would bind its name in the package, and hide the other."""
+    stub = folder / "__init__.pyi"
+    tree = ast.parse((stub if stub.exists() else folder / "__init__.py").read_text())
+    package = ".".join(["evalframe", *folder.relative_to(PACKAGE).parts])
+    names = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module != package
+        for alias in node.names
+    }
+    assert not names & {path.stem for path in folder.iterdir()}
