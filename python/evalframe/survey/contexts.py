@@ -47,27 +47,16 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
         by: Group keys; an amount is selected within each.
 
     Returns:
-        The selected rows with their columns, in their order. Lazy if the table is.
+        The selected rows with their columns, in their order.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: `context` is not valid, or no row has that number.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import at_context
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 3,
-        ...         "segment_id": ["gender:male", "gender:male", "country:chad"],
-        ...         "context_count": [0, 5, 0],
-        ...         "score": [0.1, 0.5, 0.9],
-        ...     }
-        ... )
-        >>> at_context(scored)["score"].to_list()
-        [0.5, 0.9]
-        >>> at_context(scored, "lowest")["score"].to_list()
-        [0.1, 0.9]
+        >>> scores = {"context_count": [0, 5], "score": [0.1, 0.5]}
+        >>> scored = pl.DataFrame({"model": "a", "segment_id": "gender:male", **scores})
+        >>> at_context(scored)["score"].to_list(), at_context(scored, "lowest")["score"].to_list()
+        ([0.5], [0.1])
     """
     rows, keys = lazy(scored), Keys.of(by, taken=())
     names = rows.collect_schema().names()

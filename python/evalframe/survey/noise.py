@@ -30,9 +30,9 @@ def noise_ceiling(
     that divergence is `(k - 1) / (8 n ln 2)`.
 
     The root of a mean is above the mean of roots, so samples are on average slightly more similar
-    than the ceiling: with two options and 30 respondents 0.937, not 0.922; with four options and 50
-    respondents 0.902, not 0.896. The expansion assumes that all options are chosen now and then.
-    Options that nobody chooses make the ceiling too low, and very few respondents make it inexact.
+    than the ceiling: with two options and 30 respondents 0.937, not 0.922. The expansion assumes
+    that all options are chosen now and then. Options that nobody chooses make the ceiling too low,
+    and very few respondents make it inexact.
 
     Args:
         n_options: Number of options k, 1 or more.
@@ -44,14 +44,10 @@ def noise_ceiling(
         Float64 in [0, 1], named `noise_ceiling`; 1 for one option. Null without options or
         respondents.
 
-    Raises:
-        ParameterError: `samples` is neither 1 nor 2.
-
     References:
         dtef-app 52d79c0, `computeNoiseFloor`; its text calls it the sampling noise ceiling.
 
     Examples:
-        >>> import polars as pl
         >>> pairs = pl.DataFrame({"n_options": [4, 4], "sample_size": [50, 1000]})
         >>> pairs.select(noise_ceiling().round(3)).to_series().to_list()
         [0.896, 0.977]
@@ -69,7 +65,7 @@ def minimum_sample_size(
     Args:
         n_options: Number of options, 1 or more.
         ceiling: The required ceiling, at least 0 and below 1.
-        samples: 1 or 2, as in `noise_ceiling`.
+        samples: As for `noise_ceiling`.
 
     Returns:
         Int64, named `minimum_sample_size`, at least 1; null without options.
@@ -78,7 +74,6 @@ def minimum_sample_size(
         ParameterError: An argument lies outside its domain.
 
     Examples:
-        >>> import polars as pl
         >>> questions = pl.DataFrame({"n_options": [2, 5]})
         >>> questions.select(minimum_sample_size(ceiling=0.9)).to_series().to_list()
         [19, 73]
@@ -99,18 +94,15 @@ def normalised_score(
     Args:
         score: The score of a prediction.
         uniform: The score of the uniform distribution for the same question and segment.
-        ceiling: The noise ceiling, see `noise_ceiling`.
+        ceiling: As from `noise_ceiling`.
 
     Returns:
         Float64, named `normalised_score`: below 0 for less than uniform, above 1 by chance. Null if
         the ceiling is not above the uniform score.
 
     Examples:
-        >>> import polars as pl
-        >>> scores = pl.DataFrame(
-        ...     {"score": [0.75, 0.7], "uniform": [0.5, 0.6], "noise_ceiling": [1.0, 0.6]}
-        ... )
-        >>> scores.select(normalised_score()).to_series().to_list()
+        >>> scores = {"score": [0.75, 0.7], "uniform": [0.5, 0.6], "noise_ceiling": [1.0, 0.6]}
+        >>> pl.DataFrame(scores).select(normalised_score()).to_series().to_list()
         [0.5, None]
     """
     value, low, high = (as_expr(each).cast(pl.Float64) for each in (score, uniform, ceiling))

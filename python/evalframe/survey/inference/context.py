@@ -47,7 +47,8 @@ def context_test(
 
     The slope is the mean over keys of each key's least-squares slope. Permutations exchange the
     context counts within each key. The p-value is one-sided: the share of permutations whose slope
-    is at least as high, with one added to numerator and denominator.
+    is at least as high, with one added to numerator and denominator. As in dtef-app 52d79c0, its
+    analysis script.
 
     Args:
         scored: One row per model, key and context count; repeated rows are averaged first.
@@ -62,29 +63,14 @@ def context_test(
     Returns:
         by..., `slope` (score per answer shown), `n_keys` (keys with a slope), `n_points`,
         `context_levels` (different counts), `p_value`, `p_adjusted`. Keys with a single count have
-        no slope and are left out, and so are groups without any slope. Sorted by the
-        keys. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A parameter lies outside its domain.
-
-    References:
-        dtef-app 52d79c0, its analysis script.
+        no slope and are left out, and so are groups without any slope. Sorted by the keys.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 6,
-        ...         "question_id": [1, 1, 2, 2, 3, 3],
-        ...         "context_count": [0, 10] * 3,
-        ...         "score": [0.5, 0.6, 0.6, 0.8, 0.7, 0.9],
-        ...     }
-        ... )
+        >>> scores = {"question_id": [1, 1, 2, 2], "score": [0.5, 0.6, 0.6, 0.8]}
+        >>> scored = pl.DataFrame({"model": "a", "context_count": [0, 10, 0, 10], **scores})
         >>> test = context_test(scored, on="question_id")
         >>> test.select(pl.col("slope").round(4), "n_keys", "n_points").row(0)
-        (0.0167, 3, 6)
+        (0.015, 2, 4)
     """
     check_draws(n, seed)
     keys = Keys.of(by, taken=RESULT)

@@ -62,10 +62,9 @@ def welch_test(
         delta), `df` (Welch-Satterthwaite), `p_value` (two-sided, null if a side has fewer than two
         runs or nothing varies), `cohens_d` (delta over the pooled standard deviation), `effect`
         (`negligible` below 0.2, `small` below 0.5, `medium` below 0.8, `large`), `n_left`,
-        `n_right`. Sorted by the keys. Lazy if the table is.
+        `n_right`. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: There are not two conditions.
 
     References:
@@ -73,10 +72,7 @@ def welch_test(
         analysis.
 
     Examples:
-        >>> import polars as pl
-        >>> runs = pl.DataFrame(
-        ...     {"condition": ["a", "a", "a", "b", "b", "b"], "score": [1, 2, 3, 3, 4, 5]}
-        ... )
+        >>> runs = pl.DataFrame({"condition": [*"aaabbb"], "score": [1, 2, 3, 3, 4, 5]})
         >>> test = welch_test(runs)
         >>> test.select(pl.col("delta", "t", "df", "p_value", "cohens_d").round(4)).row(0)
         (2.0, 2.4495, 4.0, 0.0705, 2.0)

@@ -64,19 +64,12 @@ def gap_decomposition(
         percentage points), `direction` (cosine of a and b, -1 to 1; null if either is 0),
         `magnitude` (length of a over that of b; null if b is 0). All are null where a list is null
         or not a distribution (a null, NaN, infinite or negative number, or only zeros), or where
-        lengths differ. Columns of these names are replaced. Rows keep their order. Lazy if
-        the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
+        lengths differ. Columns of these names are replaced. Rows keep their order.
 
     Examples:
-        >>> import polars as pl
-        >>> answer = pl.DataFrame(
-        ...     {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
-        ... )
-        >>> gap = gap_decomposition(answer)
-        >>> gap.select(pl.col("direction", "magnitude").round(9)).row(0)
+        >>> lists = {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
+        >>> gaps = gap_decomposition(pl.DataFrame(lists))
+        >>> gaps.select(pl.col("direction", "magnitude").round(9)).row(0)
         (1.0, 0.5)
     """
     rows = with_lists(predictions, predicted, actual, marginal)
@@ -139,35 +132,25 @@ def gap_summary(
     Args:
         gaps: Result of `gap_decomposition`.
         by: Groups, such as models, or models and categories.
-        context: The amount of context to include, see `at_context`, in each group and, if present,
-            `segment_id` and `round`.
+        context: As for `at_context`; selected in each group and, if present, `segment_id` and
+            `round`.
         min_shift: Percentage points by which a segment must differ from the population.
 
     Returns:
         by..., `mean_direction`, `share_right_direction` (of directions above 0), `mean_magnitude`
         (finite ones), `mean_overshoot` (magnitudes above 1), `mean_undershoot` (1 or less), `n`
-        (rows included), `n_skipped` (smaller shifts) and, if there are amounts of context,
-        `context_count` (Int64, the included one; null for several) and `n_other_context` (Int64,
-        rows of others). Rows without a gap, such as answers that could not be read, are in neither
-        count. Sorted by the keys. Lazy if the table is.
+        (rows included), `n_skipped` (smaller shifts) and the columns about context of
+        `leaderboard`. Rows without a gap, such as answers that could not be read, are in neither
+        count. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: A negative shift, or an invalid context.
 
     Examples:
-        >>> import polars as pl
-        >>> answers = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a"],
-        ...         "predicted": [[60, 40], [50, 50]],
-        ...         "actual": [[70, 30], [50, 50]],
-        ...         "marginal": [[50, 50], [50, 50]],
-        ...     }
-        ... )
-        >>> summary = gap_summary(gap_decomposition(answers))
-        >>> summary.select("model", pl.col("mean_magnitude").round(9), "n", "n_skipped").row(0)
-        ('a', 0.5, 1, 1)
+        >>> lists = {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
+        >>> gaps = gap_decomposition(pl.DataFrame({"model": "a", **lists}))
+        >>> gap_summary(gaps).select("mean_magnitude", "n", "n_skipped").row(0)
+        (0.5, 1, 0)
     """
     if isinstance(min_shift, bool) or not min_shift >= 0:
         raise ParameterError(f"min_shift must be 0 or more percentage points, got {min_shift!r}")

@@ -44,27 +44,21 @@ def mean_intervals(
         frame: One row per unit that is drawn.
         by: The groups.
         value: The number to average; null or NaN is missing.
-        context: The amount of context to include, see `at_context`, in each group and, if present,
-            `segment_id` and `round`.
+        context: As for `at_context`; selected in each group and, if present, `segment_id` and
+            `round`.
         n: Number of draws.
         seed: Seed of the draws. The draws of a group do not depend on other groups.
         level: Coverage of the interval.
 
     Returns:
-        by..., `mean`, `lower`, `upper` (null for fewer than two rows), `n`, and if there are
-        amounts of context `context_count` (Int64, the included one; null for several) and
-        `n_other_context` (Int64, rows of others). Sorted by the keys. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A parameter lies outside its domain.
+        by..., `mean`, `lower`, `upper` (null for fewer than two rows), `n`, and the columns about
+        context of `leaderboard`. Sorted by the keys.
 
     References:
         Efron and Tibshirani (1993), An introduction to the bootstrap.
 
     Examples:
-        >>> import polars as pl
-        >>> segments = pl.DataFrame({"model": ["a"] * 4, "score": [0.5, 0.5, 0.75, 0.75]})
+        >>> segments = pl.DataFrame({"model": "a", "score": [0.5, 0.5, 0.75, 0.75]})
         >>> mean_intervals(segments).row(0)
         ('a', 0.625, 0.5, 0.75, 4)
     """
@@ -151,23 +145,16 @@ def weighted_means(
         between: The models.
         score: Null or NaN is missing.
         sample_size: Respondents of the segment; rows without a size above 0 have no weight.
-        context: The amount of context to include, see `mean_intervals`.
+        context: As for `mean_intervals`.
 
     Returns:
         The model, `mean`, `weighted_mean`, `rank`, `weighted_rank`, `rank_change` (rank minus
         weighted rank: above 0 for a model that gains), `n`, `n_unweighted` (rows without sample
-        size) and as in `mean_intervals` `context_count` and `n_other_context`. Equal means share
-        the best rank. Sorted by rank, then model. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An invalid context.
+        size) and the columns about context of `leaderboard`. Equal means share the best rank.
+        Sorted by rank, then model.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {"model": ["a", "a"], "score": [0.5, 0.8], "sample_size": [100, 400]}
-        ... )
+        >>> scored = pl.DataFrame({"model": "a", "score": [0.5, 0.8], "sample_size": [100, 400]})
         >>> weighted_means(scored).select("mean", "weighted_mean").row(0)
         (0.65, 0.7)
     """

@@ -61,11 +61,11 @@ def sign_flip_test(
 
     Args:
         scored: One row per model and key; repeated rows are averaged first.
-        between: The models.
+        between: The models, at least two.
         on: The keys that both models must have.
         score: Null or NaN is missing.
-        context: The amount of context to include, see `at_context`; segments are identified by
-            `segment_id` and `round`, if present.
+        context: As for `at_context`; segments are identified by `segment_id` and `round`, if
+            present.
         n: Number of random signs.
         seed: Seed of the signs.
         correction: For all pairs together, see `adjusted_p_value`.
@@ -73,30 +73,19 @@ def sign_flip_test(
     Returns:
         `left`, `right` (in sorted order), `estimate_left`, `estimate_right` (mean scores on shared
         keys), `delta` (right minus left), `n_shared`, `p_value` (two-sided), `p_adjusted`; null
-        if fewer than two keys are shared. With amounts of context also `context_count` (Int64, the
-        included one of both; null for several) and `n_other_context` (Int64, rows of both of other
-        amounts). Sorted by the pair. Lazy if the table is.
-
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: Fewer than two models, or an argument outside its domain.
+        if fewer than two keys are shared. With amounts of context also the columns about context of
+        `leaderboard`, of both models. Sorted by the pair.
 
     References:
         Fisher (1935), The design of experiments; Phipson and Smyth (2010), Permutation p-values
         should never be zero.
 
     Examples:
-        >>> import polars as pl
-        >>> scored = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 4 + ["b"] * 4,
-        ...         "question_id": [1, 2, 3, 4] * 2,
-        ...         "score": [0.9, 0.8, 0.7, 0.9, 0.8, 0.6, 0.6, 0.8],
-        ...     }
-        ... )
+        >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.75, 0.5, 0.5, 0.25]}
+        >>> scored = pl.DataFrame({"question_id": [1, 2, 1, 2], **scores})
         >>> test = sign_flip_test(scored, on="question_id")
-        >>> test.select("left", "right", pl.col("delta").round(3), "p_value").row(0)
-        ('a', 'b', -0.125, 0.125)
+        >>> test.select("left", "right", "delta", "p_value").row(0)
+        ('a', 'b', -0.25, 0.5)
     """
     check_draws(n, seed)
     rows = mark(lazy(scored), context, [between, *filter(is_context_count, shared_keys(on))], score)
