@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 import evalframe as ef
 from evalframe.core.errors import ContractError, ParameterError
-from evalframe.selective.calibrators.features import feature, feature_default, target
-from evalframe.selective.calibrators.grouped import Grouped
-from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear
-from evalframe.selective.calibrators.maps import Isotonic, Linear, Temperature
-from evalframe.selective.calibrators.temperature import fit_temperature
+from evalframe.selective.calibrators.maps import Grouped, Isotonic, Linear, Temperature
+from evalframe.selective.calibrators.scalar import fit_isotonic, fit_temperature
+from evalframe.selective.calibrators.training import feature, feature_default, target
 
 NAN, INF = math.nan, math.inf
 ISOTONIC = Isotonic(("x",), (0.0, 1.0, 3.0), (0.2, 0.4, 0.8))

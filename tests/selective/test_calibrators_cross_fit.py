@@ -12,10 +12,9 @@ from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import feature
-from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_logistic
-from evalframe.selective.calibrators.temperature import fit_temperature
+from evalframe.selective.calibrators.scalar import fit_isotonic, fit_temperature
+from evalframe.selective.calibrators.training import feature
 
 ITEMS = pl.DataFrame(
     {

@@ -17,12 +17,11 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.selective.calibrators.features import feature
-from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
 from evalframe.selective.calibrators.maps import Temperature
 from evalframe.selective.calibrators.saved import to_artifact
-from evalframe.selective.calibrators.temperature import fit_temperature
+from evalframe.selective.calibrators.scalar import fit_isotonic, fit_temperature
+from evalframe.selective.calibrators.training import feature
 from evalframe.selective.confidences import confidence
 from evalframe.selective.scoring import negative_log_likelihood
 

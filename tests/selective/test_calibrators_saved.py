@@ -12,8 +12,7 @@ import pytest
 
 from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import EvalframeError, InputError, OutputError, ParameterError
-from evalframe.selective.calibrators.grouped import Grouped
-from evalframe.selective.calibrators.maps import Isotonic, Linear, Temperature
+from evalframe.selective.calibrators.maps import Grouped, Isotonic, Linear, Temperature
 from evalframe.selective.calibrators.saved import read_calibration, to_artifact, write_calibration
 
 NAN = math.nan

@@ -15,10 +15,10 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.selective.calibrators.features import feature, target
 from evalframe.selective.calibrators.linear import fit_logistic
 from evalframe.selective.calibrators.saved import read_calibration, write_calibration
 from evalframe.selective.calibrators.trainer import train, train_verbalized
+from evalframe.selective.calibrators.training import feature, target
 
 ITEMS = pl.DataFrame(
     {

@@ -4,9 +4,9 @@ from evalframe.selective.screening import (
     binary_metrics as binary_metrics,
 )
 from evalframe.selective.calibrators.cross_fitting import cross_fit as cross_fit
-from evalframe.selective.calibrators.features import feature as feature, target as target
-from evalframe.selective.calibrators.grouped import Grouped as Grouped
-from evalframe.selective.calibrators.isotonic import fit_isotonic as fit_isotonic
+from evalframe.selective.calibrators.training import feature as feature, target as target
+from evalframe.selective.calibrators.maps import Grouped as Grouped
+from evalframe.selective.calibrators.scalar import fit_isotonic as fit_isotonic
 from evalframe.selective.calibrators.linear import (
     fit_linear as fit_linear,
     fit_logistic as fit_logistic,
@@ -22,7 +22,7 @@ from evalframe.selective.calibrators.saved import (
     to_artifact as to_artifact,
     write_calibration as write_calibration,
 )
-from evalframe.selective.calibrators.temperature import fit_temperature as fit_temperature
+from evalframe.selective.calibrators.scalar import fit_temperature as fit_temperature
 from evalframe.selective.calibrators.trainer import (
     train as train,
     train_verbalized as train_verbalized,

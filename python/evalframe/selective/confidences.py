@@ -20,9 +20,9 @@ import polars as pl
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
 from evalframe.core.typing import Frame
-from evalframe.selective.calibrators.features import check_named, feature_default
 from evalframe.selective.calibrators.maps import Calibrator
 from evalframe.selective.calibrators.saved import read_calibration
+from evalframe.selective.calibrators.training import check_named, feature_default
 from evalframe.selective.variants import (
     ANY,
     BASE,

@@ -49,15 +49,19 @@ from evalframe.core.errors import ParameterError, RunWarning
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators import saved, trainer
-from evalframe.selective.calibrators.features import absent_features, feature, feature_default
 from evalframe.selective.calibrators.maps import EDGE, Fitted, Temperature
-from evalframe.selective.calibrators.temperature import HIGHEST, LOWEST, fitted
-from evalframe.selective.calibrators.training import levels
+from evalframe.selective.calibrators.scalar import HIGHEST, LOWEST, fitted
+from evalframe.selective.calibrators.training import (
+    absent_features,
+    feature,
+    feature_default,
+    levels,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Training
     from evalframe.core.segments import Floats
-    from evalframe.selective.calibrators.grouped import Grouped
+    from evalframe.selective.calibrators.maps import Grouped
 
 
 _POINTS, _ROUNDS, _ZOOM = 200, 3, 1.5

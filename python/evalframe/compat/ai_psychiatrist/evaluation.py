@@ -46,7 +46,7 @@ from evalframe.core.errors import (
 from evalframe.core.typing import Frame
 from evalframe.resample.methods import Bootstrap, Progress
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
-from evalframe.selective.calibrators import features as sound_calibration
+from evalframe.selective.calibrators import training as sound_calibration
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.confidences import Calibration, calibrator_for
 from evalframe.selective.contract import loss as loss_of

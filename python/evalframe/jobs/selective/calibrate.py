@@ -22,10 +22,10 @@ from evalframe.jobs.selective.from_run import check_files
 from evalframe.report.table import Column as Shown
 from evalframe.report.table import as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
-from evalframe.selective.calibrators import features as sound_features
 from evalframe.selective.calibrators import trainer
-from evalframe.selective.calibrators.features import feature, feature_default, target
+from evalframe.selective.calibrators import training as sound_features
 from evalframe.selective.calibrators.saved import read_calibration, write_calibration
+from evalframe.selective.calibrators.training import feature, feature_default, target
 from evalframe.selective.scoring import negative_log_likelihood
 
 VERBALIZED = "verbalized"

@@ -14,7 +14,7 @@ from evalframe.selective.calibrators.training import BINARY, Levels, levels
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
-    from evalframe.selective.calibrators.grouped import Grouped
+    from evalframe.selective.calibrators.maps import Grouped
 
 
 _POLISHES = 50

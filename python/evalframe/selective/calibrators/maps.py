@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core import tables
+from evalframe.core.errors import ContractError, ParameterError
 from evalframe.core.rows import as_expr
-from evalframe.core.typing import IntoExpr
+from evalframe.core.typing import Frame, IntoExpr
 
 Link: TypeAlias = Literal["sigmoid", "identity"]
 LinearMethod: TypeAlias = Literal["logistic", "platt"]
 
 Knots: TypeAlias = "tuple[Sequence[float], Sequence[float]]"
-"""Abscissas and ordinates of a piecewise-linear map."""
 
 EDGE = 1e-6
 """Probabilities are clipped to this distance from 0 and 1 before a logit."""
@@ -58,19 +58,16 @@ class _Map:
     __slots__ = ()
 
     def apply(self, *columns: IntoExpr) -> pl.Expr:
-        """The calibrated value of each row.
+        """The calibrated value of each row: Float64 in [0, 1], named `calibrated`.
+
+        It is null where a column is null or NaN. ParameterError says which parameters or columns
+        do not fit together.
 
         Args:
             columns: One per feature, in order; by default the features' columns. A temperature
                 clips values to [1e-6, 1 - 1e-6], so counts from 1 up are all the same.
-
-        Returns:
-            Float64 in [0, 1], named `calibrated`; null where a column is null or NaN.
-
-        Raises:
-            ParameterError: The parameters do not fit together, or the columns do not fit them.
         """
-        return applied(type(self), (self,), None, columns)  # type: ignore[arg-type]
+        return applied((self,), None, columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +85,8 @@ class Temperature(_Map):
     Examples:
         >>> import polars as pl
         >>> items = pl.DataFrame({"confidence": [0.5, 0.9, None]})
-        >>> items.with_columns(Temperature(2.0).apply())
-        shape: (3, 2)
-        ┌────────────┬────────────┐
-        │ confidence ┆ calibrated │
-        │ ---        ┆ ---        │
-        │ f64        ┆ f64        │
-        ╞════════════╪════════════╡
-        │ 0.5        ┆ 0.5        │
-        │ 0.9        ┆ 0.75       │
-        │ null       ┆ null       │
-        └────────────┴────────────┘
+        >>> items.select(Temperature(2.0).apply().round(6)).to_series().to_list()
+        [0.5, 0.75, None]
     """
 
     temperature: float
@@ -114,9 +102,9 @@ class Temperature(_Map):
         if len(self.features) != 1:
             yield f"a temperature scales exactly one feature, got {list(self.features)}"
 
-    @classmethod
+    @staticmethod
     def stacked(
-        cls, stack: Sequence[Temperature], index: pl.Expr | None, columns: list[pl.Expr]
+        stack: Sequence[Temperature], index: pl.Expr | None, columns: list[pl.Expr]
     ) -> pl.Expr:
         """The value of each row by the calibrator whose number is `index`."""
         p = columns[0].clip(EDGE, 1 - EDGE)
@@ -137,8 +125,7 @@ class Linear(_Map):
         std: Each feature is divided by it; above 0.
         link: `sigmoid` for a logistic fit, `identity` for a ridge fit.
         method: `logistic` or `platt`, which is logistic with one feature.
-        target: Name of the target of the fit, if known.
-        inputs: The expressions it was fitted on, if not plain columns.
+        target: As for `Temperature`, also `inputs`.
 
     Examples:
         >>> import polars as pl
@@ -177,10 +164,8 @@ class Linear(_Map):
         if self.method not in ("logistic", "platt"):
             yield f"method must be 'logistic' or 'platt', got {self.method!r}"
 
-    @classmethod
-    def stacked(
-        cls, stack: Sequence[Linear], index: pl.Expr | None, columns: list[pl.Expr]
-    ) -> pl.Expr:
+    @staticmethod
+    def stacked(stack: Sequence[Linear], index: pl.Expr | None, columns: list[pl.Expr]) -> pl.Expr:
         """The value of each row by the calibrator whose number is `index`."""
         score = pick([each.intercept for each in stack], index)
         for k, column in enumerate(columns):
@@ -199,8 +184,7 @@ class Isotonic(_Map):
         features: The one column it reads.
         x_thresholds: Knots, ascending; where two are equal the map jumps there.
         y_thresholds: Values at the knots.
-        target: Name of the target of the fit, if known.
-        inputs: The expressions it was fitted on, if not plain columns.
+        target: As for `Temperature`, also `inputs`.
 
     Examples:
         >>> import polars as pl
@@ -229,9 +213,9 @@ class Isotonic(_Map):
         elif falls := first_fall(x):
             yield f"x_thresholds must ascend, got {x[falls - 1]!r} before {x[falls]!r}"
 
-    @classmethod
+    @staticmethod
     def stacked(
-        cls, stack: Sequence[Isotonic], index: pl.Expr | None, columns: list[pl.Expr]
+        stack: Sequence[Isotonic], index: pl.Expr | None, columns: list[pl.Expr]
     ) -> pl.Expr:
         """The value of each row by the calibrator whose number is `index`."""
         knots = [(each.x_thresholds, each.y_thresholds) for each in stack]
@@ -242,22 +226,122 @@ Fitted: TypeAlias = Temperature | Linear | Isotonic
 """A calibrator that is not `Grouped`."""
 
 
-def applied(
-    kind: type[Any], stack: Sequence[Fitted], index: pl.Expr | None, columns: Sequence[IntoExpr]
-) -> pl.Expr:
+AnyFitted = TypeVar("AnyFitted", bound=Fitted, covariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped(Generic[AnyFitted]):
+    """Calibrators of groups, as the fits return them with `by`.
+
+    Args:
+        by: Expressions of the keys over the rows to calibrate.
+        groups: One row per group, a column for each key; null is a key like any other.
+        calibrators: One per group, in the same order, all of one method and the same features.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.selective import Grouped, Temperature
+        >>> models = pl.DataFrame({"model": ["a", "b"]})
+        >>> grouped = Grouped((pl.col("model"),), models, (Temperature(1.0), Temperature(2.0)))
+        >>> items = pl.DataFrame({"model": ["b", "a", "c"], "confidence": [0.9, 0.9, 0.9]})
+        >>> items.select(grouped.apply().round(6))["calibrated"].to_list()
+        [0.75, 0.9, None]
+        >>> grouped.table().select("model", "temperature").rows()
+        [('a', 1.0), ('b', 2.0)]
+    """
+
+    by: tuple[pl.Expr, ...]
+    groups: pl.DataFrame
+    calibrators: tuple[AnyFitted, ...]
+
+    @property
+    def method(self) -> str:
+        """The method of all its calibrators, as artifacts name it."""
+        return self.calibrators[0].method
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns they read by default, besides the keys."""
+        return self.calibrators[0].features
+
+    @property
+    def inputs(self) -> tuple[pl.Expr, ...]:
+        """The expressions they were fitted on, if not plain columns."""
+        return self.calibrators[0].inputs
+
+    def apply(self, *columns: IntoExpr) -> pl.Expr:
+        """The calibrated value of each row by its group; null for an unknown group."""
+        index = _group_index(self.by, self.groups)
+        return applied(self.calibrators, index, columns)
+
+    def check(self, frame: Frame) -> None:
+        """Raise ContractError if a row has keys without a calibrator."""
+        unknown = (
+            tables.lazy(frame)
+            .filter(_group_index(self.by, self.groups).is_null())
+            .group_by(self.by)
+            .len(":rows")
+            .sort(":rows", descending=True)
+            .collect()
+        )
+        if len(unknown):
+            *key, rows = unknown.row(0)
+            names = dict(zip(self.groups.columns, key, strict=True))
+            raise ContractError(
+                f"no calibrator for {unknown[':rows'].sum():,} rows in {len(unknown)} groups, "
+                f"such as {names} ({rows:,} rows). Fit on these groups too, or leave them out."
+            )
+
+    def table(self) -> pl.DataFrame:
+        """The parameters: one row per group, its keys and then a column for each parameter."""
+        others = [*self.groups.columns, "inputs"]
+        names = [field.name for field in fields(self.calibrators[0]) if field.name not in others]
+        parameters: dict[str, list[Any]] = {name: [] for name in names}
+        for name, calibrator in itertools.product(names, self.calibrators):
+            value = getattr(calibrator, name)
+            parameters[name].append(list(value) if isinstance(value, tuple) else value)
+        return self.groups.hstack(pl.DataFrame(parameters))
+
+
+def _group_index(keys: Sequence[pl.Expr], groups: pl.DataFrame) -> pl.Expr:
+    """The number of each row's group, null for unknown keys; null is a valid key."""
+    # Keys become one number, their indices among the values of each key as digits, so the lookup
+    # is elementwise and streams, which a join with the groups would not.
+    number = _number(keys, groups)
+    if len(keys) == 1:
+        return number
+    numbers = groups.select(_number([pl.col(name) for name in groups.columns], groups)).to_series()
+    return _position(number, numbers)
+
+
+def _number(keys: Sequence[pl.Expr], groups: pl.DataFrame) -> pl.Expr:
+    """One number per combination of keys."""
+    number = pl.lit(0, dtype=pl.Int64)
+    for key, column in zip(keys, groups.iter_columns(), strict=True):
+        values = column.unique(maintain_order=True)
+        number = number * len(values) + _position(key, values)
+    return number
+
+
+def _position(key: pl.Expr, values: pl.Series) -> pl.Expr:
+    positions = pl.Series(range(len(values)), dtype=pl.Int64)
+    return key.replace_strict(values, positions, default=None, return_dtype=pl.Int64)
+
+
+def applied(stack: Sequence[Any], index: pl.Expr | None, columns: Sequence[IntoExpr]) -> pl.Expr:
     """The value of each row by one of several calibrators of one kind, numbered by `index`."""
     for each in stack:
         for fault in each.faults():
             raise ParameterError(f"cannot apply a calibrator ({each.method}): {fault}")
-    features = stack[0].features
-    inputs = columns or stack[0].inputs or features
-    if len(inputs) != len(features):
+    first = stack[0]
+    inputs = columns or first.inputs or first.features
+    if len(inputs) != len(first.features):
         raise ParameterError(
-            f"a calibrator ({stack[0].method}) of {list(features)} takes {len(features)} "
+            f"a calibrator ({first.method}) of {list(first.features)} takes {len(first.features)} "
             f"columns in this order, got {len(inputs)}"
         )
     values = [as_expr(column).cast(pl.Float64).fill_nan(None) for column in inputs]
-    value: pl.Expr = kind.stacked(stack, index, values)
+    value: pl.Expr = first.stacked(stack, index, values)
     return value.alias("calibrated")
 
 
@@ -280,9 +364,7 @@ def pick(values: Sequence[float], index: pl.Expr | None) -> pl.Expr:
     return pl.lit(floats, dtype=pl.List(pl.Float64)).list.get(index, null_on_oob=True)
 
 
-def piecewise(
-    x: pl.Expr, maps: Sequence[tuple[Sequence[float], Sequence[float]]], index: pl.Expr | None
-) -> pl.Expr:
+def piecewise(x: pl.Expr, maps: Sequence[Knots], index: pl.Expr | None) -> pl.Expr:
     """Linear interpolation between the knots of the map whose number is `index`."""
     # Elementwise for many maps at once, without a join. All starts of chords cut the line into
     # cells; map number m uses the cells from m * width on, so one search in `breaks` finds the

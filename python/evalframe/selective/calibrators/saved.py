@@ -13,7 +13,6 @@ from typing import Any
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.core.files import replacing
-from evalframe.selective.calibrators.features import check_named
 from evalframe.selective.calibrators.maps import (
     Calibrator,
     Fitted,
@@ -22,6 +21,7 @@ from evalframe.selective.calibrators.maps import (
     Temperature,
     first_fall,
 )
+from evalframe.selective.calibrators.training import check_named
 
 _SCHEMA, _VERSION = "1", "1.0"
 _METHODS = ("temperature_scaling", "logistic", "platt", "isotonic")

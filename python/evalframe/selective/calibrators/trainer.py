@@ -20,12 +20,11 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.calibration_error import TO_UNIT, expected_calibration_error, is_outside
 from evalframe.selective.calibrators.cross_fitting import cross_fit
-from evalframe.selective.calibrators.features import check_named
-from evalframe.selective.calibrators.features import target as target_expr
-from evalframe.selective.calibrators.isotonic import fit_isotonic
 from evalframe.selective.calibrators.linear import fit_linear, fit_logistic
 from evalframe.selective.calibrators.saved import to_artifact
-from evalframe.selective.calibrators.temperature import fit_temperature
+from evalframe.selective.calibrators.scalar import fit_isotonic, fit_temperature
+from evalframe.selective.calibrators.training import check_named
+from evalframe.selective.calibrators.training import target as target_expr
 from evalframe.selective.scoring import brier_score, negative_log_likelihood
 from evalframe.selective.screening import auroc
 

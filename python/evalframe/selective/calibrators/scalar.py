@@ -1,4 +1,4 @@
-"""Fit of temperature scaling."""
+"""Fits of maps of one feature: temperature scaling and isotonic regression."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
+from evalframe.core.errors import ParameterError
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.selective.calibrators.maps import EDGE, Temperature
+from evalframe.selective.calibrators.maps import EDGE, Isotonic, Temperature
 from evalframe.selective.calibrators.training import BINARY, PROBABILITY, Levels, levels
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
-    from evalframe.selective.calibrators.grouped import Grouped
+    from evalframe.selective.calibrators.maps import Grouped
 
 
 LOWEST, HIGHEST = 0.05, 10.0
@@ -64,8 +65,6 @@ def fit_temperature(
         A `Temperature`, or with `by` a `Grouped` of them.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: There are no rows, or a column is not a number.
         ContractError: A row has null, NaN or infinity, a confidence outside [0, 1], such as
             percent, or a `correct` that is neither 0 nor 1.
 
@@ -96,7 +95,14 @@ def fitted(
     data: Levels, optimum: Callable[[Floats, Floats, Floats], float]
 ) -> Temperature | Grouped[Temperature]:
     """The temperatures of groups; a warning says if a search ended at an end of its range."""
-    result = data.each(partial(_fit, features=data.names, optimum=optimum))
+
+    def fit(x: Floats, mass: Floats, hits: Floats) -> Temperature:
+        import numpy as np
+
+        p = x[:, 0]
+        return Temperature(optimum(np.log(p / (1 - p)), mass, hits), data.names)
+
+    result = data.each(fit)
     temperatures = [result] if isinstance(result, Temperature) else result.calibrators
     for end, meaning in _ENDS.items():
         at_end = [k for k, each in enumerate(temperatures) if math.isclose(each.temperature, end)]
@@ -117,20 +123,6 @@ _ENDS = {
 }
 
 
-def _fit(
-    x: Floats,
-    mass: Floats,
-    hits: Floats,
-    *,
-    features: tuple[str, ...],
-    optimum: Callable[[Floats, Floats, Floats], float],
-) -> Temperature:
-    import numpy as np
-
-    p = x[:, 0]
-    return Temperature(optimum(np.log(p / (1 - p)), mass, hits), features)
-
-
 def _optimum(logit: Floats, mass: Floats, hits: Floats) -> float:
     """The zero of the derivative of the negative log-likelihood by 1/T, in which it is convex."""
     from scipy.optimize import brentq
@@ -147,3 +139,73 @@ def _optimum(logit: Floats, mass: Floats, hits: Floats) -> float:
     if slope(1 / HIGHEST) >= 0:
         return HIGHEST
     return 1 / float(brentq(slope, 1 / HIGHEST, 1 / LOWEST, xtol=1e-14, rtol=1e-14))
+
+
+@overload
+def fit_isotonic(
+    frame: Frame,
+    feature: IntoExpr = ...,
+    target: IntoExpr = ...,
+    *,
+    by: None = None,
+    weight: IntoExpr | None = ...,
+) -> Isotonic: ...
+@overload
+def fit_isotonic(
+    frame: Frame,
+    feature: IntoExpr = ...,
+    target: IntoExpr = ...,
+    *,
+    by: IntoExpr | Sequence[IntoExpr],
+    weight: IntoExpr | None = ...,
+) -> Grouped[Isotonic]: ...
+def fit_isotonic(
+    frame: Frame,
+    feature: IntoExpr = "confidence",
+    target: IntoExpr = "correct",
+    *,
+    by: By = None,
+    weight: IntoExpr | None = None,
+) -> Isotonic | Grouped[Isotonic]:
+    """The increasing map of one feature with the least squared error.
+
+    Rows of equal feature are averaged first. Of a run of equal values only the ends are knots;
+    between knots the map is linear, beyond them constant.
+
+    Args:
+        frame: Rows to fit on.
+        feature: One column without nulls; see `feature` for defaults.
+        target: The column to predict, on the scale 0 to 1 to which the map is clipped.
+        by: Group keys: one calibrator per group.
+        weight: Weight of each row.
+
+    Returns:
+        An `Isotonic`, or with `by` a `Grouped` of them.
+
+    Raises:
+        EvalframeError: See `fit_temperature`; or there are several features.
+
+    References:
+        Zadrozny & Elkan (2002), Transforming classifier scores into accurate multiclass
+        probability estimates.
+
+    Examples:
+        >>> import polars as pl
+        >>> items = pl.DataFrame({"msp": [0.1, 0.2, 0.3, 0.4], "correct": [0, 1, 0, 1]})
+        >>> fit_isotonic(items, "msp").y_thresholds
+        (0.0, 0.5, 0.5, 1.0)
+    """
+    data = levels("fit_isotonic", frame, feature, target, by, weight, demands={})
+    if len(data.names) != 1:
+        raise ParameterError(f"fit_isotonic takes exactly one feature, got {list(data.names)}")
+    return data.each(partial(_isotonic, features=data.names))
+
+
+def _isotonic(x: Floats, mass: Floats, hits: Floats, *, features: tuple[str, ...]) -> Isotonic:
+    import numpy as np
+    from scipy.optimize import isotonic_regression
+
+    value = isotonic_regression(hits / mass, weights=mass).x
+    steps = np.concatenate([[True], value[1:] != value[:-1], [True]])
+    knots = steps[1:] | steps[:-1]
+    return Isotonic(features, tuple(x[knots, 0].tolist()), tuple(value[knots].tolist()))
