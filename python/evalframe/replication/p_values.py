@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 from polars import selectors
@@ -18,12 +18,15 @@ from evalframe.replication.numbers import finite, over_numbers
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
 
+    Sided: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, Floats], Floats]
+    """The p-value from a distribution function, a statistic and a side."""
+
 
 GREATER, LESS, TWO_SIDED = 1, -1, 0
 """Sides of the alternative, in a column."""
 
 
-def normal_p_value(z: pl.Expr, side: pl.Expr) -> pl.Expr:
+def normal_p_value(z: pl.Expr, side: pl.Expr, sided: Sided | None = None) -> pl.Expr:
     """The p-value of a standard normal statistic.
 
     >>> z = pl.DataFrame({"z": [0.0, 30.0]})
@@ -31,12 +34,14 @@ def normal_p_value(z: pl.Expr, side: pl.Expr) -> pl.Expr:
     >>> [f"{value:.6g}" for value in z.select(p).to_series()]
     ['1', '9.81343e-198']
     """
-    return over_numbers(_normal, [z, side.cast(pl.Float64)])
+    kernel = partial(_normal, sided=sided or _sided)
+    return over_numbers(kernel, [z, side.cast(pl.Float64)])
 
 
-def t_p_value(t: pl.Expr, df: pl.Expr, side: pl.Expr) -> pl.Expr:
+def t_p_value(t: pl.Expr, df: pl.Expr, side: pl.Expr, sided: Sided | None = None) -> pl.Expr:
     """The p-value of t with `df` degrees of freedom, null if these are not above 0."""
-    return over_numbers(_t, [t, df, side.cast(pl.Float64)])
+    kernel = partial(_t, sided=sided or _sided)
+    return over_numbers(kernel, [t, df, side.cast(pl.Float64)])
 
 
 def f_p_value(f: pl.Expr, df1: pl.Expr, df2: pl.Expr) -> pl.Expr:
@@ -49,18 +54,18 @@ def chi2_p_value(chi2: pl.Expr, df: pl.Expr) -> pl.Expr:
     return over_numbers(_chi2, [chi2, df.cast(pl.Float64)])
 
 
-def _normal(z: Floats, side: Floats) -> Floats:
+def _normal(z: Floats, side: Floats, sided: Sided) -> Floats:
     from scipy.special import ndtr
 
-    return _sided(ndtr, z, side)
+    return sided(ndtr, z, side)
 
 
-def _t(t: Floats, df: Floats, side: Floats) -> Floats:
+def _t(t: Floats, df: Floats, side: Floats, sided: Sided) -> Floats:
     import numpy as np
     from scipy.special import stdtr
 
     degrees = np.where(df > 0, df, np.nan)
-    return _sided(lambda x: stdtr(degrees, x), t, side)
+    return sided(lambda x: stdtr(degrees, x), t, side)
 
 
 def _sided(cdf: Callable[[Floats], Floats], x: Floats, side: Floats) -> Floats:

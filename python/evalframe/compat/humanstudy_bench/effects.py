@@ -119,12 +119,16 @@ def cohens_d_std_error(
 
 def fisher_z(r: IntoExpr = "r") -> pl.Expr:
     """`replication.fisher_z`, but infinite outside [-1, 1], with the sign of r."""
-    return z_of_r(number(r)).alias("fisher_z")
+    r = number(r)
+    return pl.when(r.abs() < 1).then(atanh(r)).otherwise(r.sign() * _INFINITY).alias("fisher_z")
 
 
 def fisher_z_std_error(r: IntoExpr = "r", n: IntoExpr = "n") -> pl.Expr:
     """`replication.fisher_z_std_error`, but infinite if n is 3 or less or |r| is 1 or more."""
-    return z_error(number(r), number(n)).alias("fisher_z_std_error")
+    r, n = number(r), number(n)
+    undefined = (n <= 3) | (r.abs() >= 1).fill_null(value=False)
+    error = pl.when(undefined).then(_INFINITY).otherwise((n - 3.0).pow(-0.5))
+    return error.alias("fisher_z_std_error")
 
 
 def log_odds_ratio(
@@ -147,24 +151,34 @@ def rank_biserial(u: IntoExpr = "stat", n1: IntoExpr = "n1", n2: IntoExpr = "n2"
 
     `replication_fields` has the sign of `replication.rank_biserial`.
     """
-    return r_of_u(number(u), number(n1), number(n2)).alias("rank_biserial")
+    u, n1, n2 = map(number, (u, n1, n2))
+    pairs = n1 * n2
+    empty = ((n1 <= 0) | (n2 <= 0)) & u.is_not_null() & pairs.is_not_null()
+    r = pl.when(empty).then(0.0).otherwise(1.0 - 2.0 * u / pairs).fill_nan(None)
+    return r.alias("rank_biserial")
 
 
 def rank_biserial_std_error(
     r: IntoExpr = "rank_biserial", n1: IntoExpr = "n1", n2: IntoExpr = "n2"
 ) -> pl.Expr:
     """sqrt((1 - r²) / (n1 + n2 - 1)): 0 at 1 and -1, infinite if n1 + n2 is 1 or less."""
-    return rank_error(number(r), number(n1), number(n2)).alias("rank_biserial_std_error")
+    total = number(n1) + number(n2)
+    error = ((1.0 - number(r) ** 2) / (total - 1.0)).sqrt().fill_nan(None)
+    error = pl.when(total <= 1).then(_INFINITY).otherwise(error)
+    return error.alias("rank_biserial_std_error")
 
 
 def proportion(k: IntoExpr = "k", n: IntoExpr = "n") -> pl.Expr:
     """`replication.proportion`, but 0 if n is 0 or less."""
-    return share_of(number(k), number(n)).alias("proportion")
+    k, n = number(k), number(n)
+    return pl.when(n <= 0).then(0.0 * k).otherwise(k / n).fill_nan(None).alias("proportion")
 
 
 def proportion_std_error(p: IntoExpr = "proportion", n: IntoExpr = "n") -> pl.Expr:
     """`replication.proportion_std_error`, but 0 if n is 0 or less."""
-    return share_error(number(p), number(n)).alias("proportion_std_error")
+    p, n = number(p), number(n)
+    error = pl.when(n <= 0).then(0.0 * p).otherwise(share_variance(p, n).sqrt())
+    return error.fill_nan(None).alias("proportion_std_error")
 
 
 def proportion_difference(p1: IntoExpr = "p1", p2: IntoExpr = "p2") -> pl.Expr:
@@ -176,11 +190,10 @@ def proportion_difference_std_error(
     p1: IntoExpr = "p1", n1: IntoExpr = "n1", p2: IntoExpr = "p2", n2: IntoExpr = "n2"
 ) -> pl.Expr:
     """`replication.proportion_difference_std_error`, but infinite if a size is 0 or less."""
-    first, size, second, other = (number(column) for column in (p1, n1, p2, n2))
-    error = (share_variance(first, size) + share_variance(second, other)).sqrt()
-    empty = (size <= 0) | (other <= 0)
-    result = pl.when(empty).then(_INFINITY).otherwise(error).fill_nan(None)
-    return result.alias("proportion_difference_std_error")
+    p1, n1, p2, n2 = map(number, (p1, n1, p2, n2))
+    error = (share_variance(p1, n1) + share_variance(p2, n2)).sqrt()
+    error = pl.when((n1 <= 0) | (n2 <= 0)).then(_INFINITY).otherwise(error).fill_nan(None)
+    return error.alias("proportion_difference_std_error")
 
 
 def effect_d(
@@ -206,7 +219,10 @@ def effect_r(
 
     Unknown tests are included. Null only for infinite x that are not of correlations.
     """
-    return r_of_effect(kind_of_test(test_type), number(effect)).alias("effect_r")
+    effect = number(effect)
+    is_z = kind_of_test(test_type) == "correlation"
+    r = pl.when(is_z).then(effect.tanh()).otherwise(r_of_d(effect))
+    return pl.when(effect.is_null()).then(0.0).otherwise(r).fill_nan(None).alias("effect_r")
 
 
 def n_eff(
@@ -265,10 +281,10 @@ def _effect_size(test: Statistics) -> dict[str, pl.Expr]:
     sizes = {
         "t": d_of_t(stat, *test.groups),
         "f": d_of_t(stat.abs().sqrt(), *test.groups),
-        "correlation": z_of_r(stat),
+        "correlation": fisher_z(stat),
         "chi_square": log_odds_of_cells(test.cells()),
-        "rank": r_of_u(stat, test["n1"], test["n2"]),
-        "binomial": share_of(pl.coalesce(test["k"], stat), test.trials()),
+        "rank": rank_biserial(stat, test["n1"], test["n2"]),
+        "binomial": proportion(pl.coalesce(test["k"], stat), test.trials()),
     }
     return test.by_kind("effect_size", sizes)
 
@@ -277,10 +293,10 @@ def _std_error(test: Statistics) -> dict[str, pl.Expr]:
     effect = test.computed("effect_size")
     errors = {
         **dict.fromkeys(("t", "f"), d_error(effect, *test.groups)),
-        "correlation": z_error(effect.tanh(), test.pairs()),
+        "correlation": fisher_z_std_error(effect.tanh(), test.pairs()),
         "chi_square": log_odds_error_of_cells(test.cells()),
-        "rank": rank_error(effect, test["n1"], test["n2"]),
-        "binomial": share_error(effect, test.trials()),
+        "rank": rank_biserial_std_error(effect, test["n1"], test["n2"]),
+        "binomial": proportion_std_error(effect, test.trials()),
     }
     return test.by_kind("std_error", errors)
 
@@ -298,51 +314,9 @@ def d_error(d: pl.Expr, n1: pl.Expr, n2: pl.Expr, two: pl.Expr) -> pl.Expr:
     return pl.when(n1 <= 0).then(_INFINITY).otherwise(error).fill_nan(None)
 
 
-def z_of_r(r: pl.Expr) -> pl.Expr:
-    """Fisher's z, infinite outside (-1, 1)."""
-    return pl.when(r.abs() < 1).then(atanh(r)).otherwise(r.sign() * _INFINITY)
-
-
-def z_error(r: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Standard error of Fisher's z, infinite if it is undefined."""
-    undefined = (n <= 3) | (r.abs() >= 1).fill_null(value=False)
-    return pl.when(undefined).then(_INFINITY).otherwise((n - 3.0).pow(-0.5))
-
-
-def r_of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
-    """Rank-biserial correlation with its sign reversed."""
-    pairs = n1 * n2
-    empty = ((n1 <= 0) | (n2 <= 0)) & u.is_not_null() & pairs.is_not_null()
-    return pl.when(empty).then(0.0).otherwise(1.0 - 2.0 * u / pairs).fill_nan(None)
-
-
-def rank_error(r: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
-    """Standard error of a correlation, for the rank-biserial one."""
-    total = n1 + n2
-    error = ((1.0 - r**2) / (total - 1.0)).sqrt().fill_nan(None)
-    return pl.when(total <= 1).then(_INFINITY).otherwise(error)
-
-
-def share_of(k: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Share of k in n, 0 if n is 0 or less."""
-    return pl.when(n <= 0).then(0.0 * k).otherwise(k / n).fill_nan(None)
-
-
-def share_error(p: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Standard error of a proportion, 0 if n is 0 or less."""
-    error = share_variance(p, n).sqrt()
-    return pl.when(n <= 0).then(0.0 * p).otherwise(error).fill_nan(None)
-
-
 def d_of_effect(kind: pl.Expr, effect: pl.Expr) -> pl.Expr:
     """`effect_d` of a kind of test and a finite number."""
     return d_of_kind(kind, effect, 4.0 * clipped_share(effect) - 2.0)
-
-
-def r_of_effect(kind: pl.Expr, effect: pl.Expr) -> pl.Expr:
-    """`effect_r` of a kind of test and a number."""
-    r = pl.when(kind == "correlation").then(effect.tanh()).otherwise(r_of_d(effect))
-    return pl.when(effect.is_null()).then(0.0).otherwise(r).fill_nan(None)
 
 
 def n_eff_of_kind(kind: pl.Expr, sizes: Sizes) -> pl.Expr:

@@ -15,24 +15,23 @@ from functools import partial
 import polars as pl
 
 from evalframe.compat.humanstudy_bench import reports
+from evalframe.compat.humanstudy_bench.agreement import pas
 from evalframe.compat.humanstudy_bench.effects import (
     KIND_NAMES,
     d_error,
-    d_of_effect,
     d_of_t,
+    effect_d,
+    effect_r,
+    fisher_z,
+    fisher_z_std_error,
     kind_of_test,
-    r_of_effect,
-    z_error,
-    z_of_r,
 )
 from evalframe.compat.humanstudy_bench.p_values import (
+    direction,
     direction_match,
-    direction_of,
     kind_of_effect,
-    p_value_of,
+    p_value,
     repaired_posterior,
-    scalar_pas,
-    side_of,
 )
 from evalframe.compat.humanstudy_bench.strict import consistency, z_difference
 from evalframe.core.frames import like_input
@@ -40,7 +39,7 @@ from evalframe.core.typing import Frame
 from evalframe.replication.effects.kinds import check_types
 from evalframe.replication.effects.table import checked_tests
 from evalframe.replication.effects.types import SIDES, Side
-from evalframe.replication.numbers import check_numbers, number
+from evalframe.replication.numbers import check_numbers, finite, number_if_present, raw_number
 from evalframe.replication.rates import level_of
 
 _NUMBERS = (
@@ -109,12 +108,7 @@ def replication_fields(tests: Frame) -> pl.LazyFrame:
     check = partial(check_types, names=KIND_NAMES)
     lazy, back = checked_tests("replication_fields", tests, check)
     check_numbers(lazy.collect_schema(), _NUMBERS)
-    return derived_fields(lazy).rename(back)
-
-
-def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
-    """Tests with their legacy fields; columns must not begin with a colon."""
-    table = _Columns(tests.collect_schema().names())
+    table = _Columns(lazy.collect_schema().names())
     for columns in (
         _numbers(table),
         _sizes(table),
@@ -122,10 +116,10 @@ def derived_fields(tests: pl.LazyFrame) -> pl.LazyFrame:
         [*_significance(table), *_directions(table), *_effects()],
         [_stops(table), *(_std_error(side).alias(f":error_{side}") for side in SIDES)],
     ):
-        tests = tests.with_columns(columns)
+        lazy = lazy.with_columns(columns)
     derived = {name: pl.when(~pl.col(_STOPS)).then(f) for name, f in _fields(table).items()}
     fields = derived | {"p_value_agent": pl.col(":p_agent")} | _repairs(table)
-    return tests.with_columns(**fields).select(pl.exclude("^:.*$"))
+    return lazy.with_columns(**fields).select(pl.exclude("^:.*$")).rename(back)
 
 
 class _Columns:
@@ -135,7 +129,7 @@ class _Columns:
         self.present = present
 
     def number(self, name: str) -> pl.Expr:
-        return number(name if name in self.present else None)
+        return number_if_present(name, self.present)
 
     def text(self, name: str) -> pl.Expr:
         return (pl.col(name) if name in self.present else pl.lit(None)).cast(pl.String)
@@ -147,7 +141,7 @@ class _Columns:
         return self.text("expected_direction").fill_null(_EXPECTED)
 
     def level(self) -> pl.Expr:
-        return level_of("significance_level" if "significance_level" in self.present else None)
+        return level_of(self.number("significance_level"))
 
 
 def _of(side: Side, *names: str) -> list[pl.Expr]:
@@ -156,7 +150,7 @@ def _of(side: Side, *names: str) -> list[pl.Expr]:
 
 def _numbers(table: _Columns) -> list[pl.Expr]:
     """Kinds and numbers; human statistics, which are text in the original, are finite."""
-    kind = kind_of_effect(pl.col("test_type"))
+    kind = kind_of_effect("test_type")
     trials = kind.is_in(["correlation", "binomial"])
     columns = [kind.alias(_KIND)]
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
@@ -193,8 +187,8 @@ def _sizes(table: _Columns) -> list[pl.Expr]:
 
 def _p_value(table: _Columns) -> list[pl.Expr]:
     """The human p-value from numbers, and what the report says of it."""
-    numbers = _of("human", "stat", "n1", "n2", "k", "p0")
-    computed = p_value_of(pl.col("test_type"), numbers, side_of(table.expected()))
+    stat, n1, n2, k, p0 = _of("human", "stat", "n1", "n2", "k", "p0")
+    computed = p_value("test_type", stat, n1, n2, k=k, p0=p0, alternative=table.expected())
     stated = reports.p_value_of(table.text("report_human"), table.level())
     return [
         computed.alias(":computed"),
@@ -204,11 +198,8 @@ def _p_value(table: _Columns) -> list[pl.Expr]:
 
 def _significance(table: _Columns) -> list[pl.Expr]:
     """P-values, significance, and true if the human one is more than a guess."""
-    computed, stated, agent = (
-        pl.col(":computed"),
-        pl.col(":said_p_value"),
-        table.number("p_value_agent"),
-    )
+    computed, stated = pl.col(":computed"), pl.col(":said_p_value")
+    agent = table.number("p_value_agent")
     is_computed, is_stated = computed.is_not_null(), stated.is_not_null()
     marked = table.flag("is_significant_human").fill_null(value=False)
     return [
@@ -232,8 +223,8 @@ def _directions(table: _Columns) -> list[pl.Expr]:
         stat, *cells = _of(side, "stat", *_CELLS)
         if side == "human":
             stat = pl.when(pl.col(_KIND) == "f").then(stat.abs()).otherwise(stat)
-        direction = direction_of(pl.col("test_type"), stat, cells, table.expected())
-        columns.append(direction.alias(f":direction_{side}"))
+        sign = direction("test_type", stat, expected=table.expected(), cells=cells)
+        columns.append(sign.alias(f":direction_{side}"))
     return columns
 
 
@@ -266,7 +257,7 @@ def _effect(side: Side) -> pl.Expr:
         pl.when(kind.is_in(["t", "f"]))
         .then(pl.when(~two | n2.is_not_null()).then(d))
         .when(kind == "correlation")
-        .then(z_of_r(stat))
+        .then(fisher_z(stat))
         .when(kind == "chi_square")
         .then(pl.when(odds > 0).then(odds.log()))
         .when(kind == "rank")
@@ -306,7 +297,7 @@ def _std_error(side: Side) -> pl.Expr:
         pl.when(kind.is_in(["t", "f"]))
         .then(d_error(effect, n1, n2, two))
         .when((kind == "correlation") & n1.is_not_null())
-        .then(z_error(stat, n1))
+        .then(fisher_z_std_error(stat, n1))
         .when(kind == "rank")
         .then((total - 3.0).clip(1.0).pow(-0.5))
         .when(variance >= 0)
@@ -317,45 +308,31 @@ def _std_error(side: Side) -> pl.Expr:
 
 def _fields(table: _Columns) -> dict[str, pl.Expr]:
     """The fields by their names."""
-    roles = [pl.col(f":{name}_{side}") for side in SIDES for name in ("effect", "error")]
-    z = z_difference(*roles)
+    z = z_difference(*(each for side in SIDES for each in _of(side, "effect", "error")))
+    names = ("p_value", "p"), ("is_significant", "significant"), ("direction", "direction")
     fields = {
-        f"{name}_{side}": pl.col(f":{source}_{side}")
-        for name, source in {
-            "p_value": "p",
-            "is_significant": "significant",
-            "direction": "direction",
-        }.items()
-        for side in SIDES
+        f"{name}_{side}": pl.col(f":{source}_{side}") for name, source in names for side in SIDES
     }
-    directions = (pl.col(f":direction_{side}") for side in SIDES)
-    fields["direction_match"] = direction_match(*directions)
+    fields["direction_match"] = direction_match(":direction_human", ":direction_agent")
     for side in SIDES:
         fields |= _effect_fields(table, side)
     return fields | {
         "n_eff": _n_eff(),
-        "z_difference": _finite_or(z, table.number("z_difference")),
+        "z_difference": finite(z).fill_null(table.number("z_difference")),
         "replication_consistency": consistency(z),
     }
-
-
-def _finite_or(value: pl.Expr, earlier: pl.Expr) -> pl.Expr:
-    return pl.when(value.is_finite()).then(value).otherwise(earlier)
 
 
 def _effect_fields(table: _Columns, side: Side) -> dict[str, pl.Expr]:
     """Effects of a side, by default those of the table; r is of the table's alone."""
     effect, error = _of(side, "effect", "error")
     size, d = (table.number(f"{name}_{side}") for name in ("effect_size", "effect_d"))
-    finite = pl.when(effect.is_finite()).then(effect)
-    # Some names have effects that have no equivalent.
-    kind = kind_of_test("test_type")
     earlier = pl.coalesce(pl.when(size != 0).then(size), d)
     return {
-        f"effect_size_{side}": finite.fill_null(size),
+        f"effect_size_{side}": finite(effect).fill_null(size),
         f"std_error_{side}": error.fill_null(table.number(f"std_error_{side}")),
-        f"effect_d_{side}": d_of_effect(kind, finite).fill_null(d),
-        f"effect_r_{side}": r_of_effect(kind, earlier),
+        f"effect_d_{side}": effect_d("test_type", effect).fill_null(d),
+        f"effect_r_{side}": effect_r("test_type", earlier),
     }
 
 
@@ -385,11 +362,14 @@ def _repairs(table: _Columns) -> dict[str, pl.Expr]:
     before = table.number("pi_human")
     after = repaired_posterior(before, pl.col(":significant_human"))
     repaired = pl.col(":sure") & ((after - before.fill_null(0.5)).abs() > _CHANGED)
-    agent = pl.col("pi_agent") if "pi_agent" in table.present else pl.lit(None)
-    pas = scalar_pas(after, agent.cast(pl.Float64))
-    columns = {"pi_human": pl.when(repaired).then(after).otherwise(before)}
-    columns["pas"] = pl.when(repaired).then(pas).otherwise(table.number("pas"))
+    agent = raw_number("pi_agent" if "pi_agent" in table.present else None)
+    # A posterior of 0 counts as missing.
+    share = pas(after, pl.when(agent != 0.0).then(agent).fill_null(0.5))
+    columns = {
+        "pi_human": pl.when(repaired).then(after).otherwise(before),
+        "pas": pl.when(repaired).then(share).otherwise(table.number("pas")),
+    }
     if "score" in table.present:
         score = table.number("score")
-        columns["score"] = pl.when(repaired & score.is_not_null()).then(pas).otherwise(score)
+        columns["score"] = pl.when(repaired & score.is_not_null()).then(share).otherwise(score)
     return columns

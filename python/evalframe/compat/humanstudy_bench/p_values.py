@@ -24,10 +24,11 @@ import polars as pl
 from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
+from evalframe.replication import p_values as sound
 from evalframe.replication.effects.by_kind import agrees
 from evalframe.replication.effects.kinds import among
 from evalframe.replication.numbers import number, over_numbers
-from evalframe.replication.p_values import GREATER, LESS, TWO_SIDED, binomial_p_value, or_usual
+from evalframe.replication.p_values import GREATER, LESS, TWO_SIDED
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -40,9 +41,9 @@ _WITH_P_VALUES = {
     **dict.fromkeys(("mannwhitneyu", "mann-whitney", "wilcoxon"), "rank"),
     **dict.fromkeys(("binomial", "binomtest"), "binomial"),
 }
+_WITH_EFFECTS = EFFECT_KINDS | {"binomtest": "binomial"}
 
 _FACTOR = 100.0
-_EPSILON = 1e-6
 _UNKNOWN = 0.5
 _SHARE_OF_PAIRS = 0.1
 """A statistic above this share of the pairs is taken for z, else for U."""
@@ -78,42 +79,9 @@ def repaired_posterior(
     return posterior.fill_null(_UNKNOWN).alias("repaired_posterior")
 
 
-def scalar_pas(pi_human: pl.Expr, pi_agent: pl.Expr) -> pl.Expr:
-    """The two-way PAS after a repair, for which 0 is a missing posterior and NaN is 1.
-
-    >>> sides = pl.DataFrame({"human": [1.0], "agent": [0.0]})
-    >>> sides.select(scalar_pas(pl.col("human"), pl.col("agent"))).item()
-    0.5
-    """
-    agent = pl.when(pi_agent != 0).then(pi_agent).fill_nan(1.0).fill_null(_UNKNOWN)
-    human, agent = (pi.clip(_EPSILON, 1.0 - _EPSILON) for pi in (pi_human, agent))
-    return human * agent + (1.0 - human) * (1.0 - agent)
-
-
-def kind_of_effect(test_type: pl.Expr) -> pl.Expr:
-    """The kind of a test whose effect is derived.
-
-    >>> tests = pl.DataFrame({"test_type": ["t_test", "T-Test", "ttest_ind", "binomtest"]})
-    >>> tests.select(kind_of_effect(pl.col("test_type"))).to_series().to_list()
-    ['t', None, None, 'binomial']
-    """
-    return among(test_type.cast(pl.String), EFFECT_KINDS | {"binomtest": "binomial"})
-
-
-def side_of(expected: pl.Expr) -> pl.Expr:
-    """The side of the alternative in words: two-sided for all others, and for null.
-
-    >>> words = pl.DataFrame({"expected": ["positive", "<", "Positive", "pos", None]})
-    >>> words.select(side_of(pl.col("expected"))).to_series().to_list()
-    [1, -1, 0, 0, 0]
-    """
-    return (
-        pl.when(expected.is_in(["positive", "greater", ">"]))
-        .then(GREATER)
-        .when(expected.is_in(["negative", "less", "<"]))
-        .then(LESS)
-        .otherwise(TWO_SIDED)
-    )
+def kind_of_effect(test_type: IntoExpr) -> pl.Expr:
+    """The kind of a test whose effect is derived."""
+    return among(as_expr(test_type).cast(pl.String), _WITH_EFFECTS)
 
 
 def p_value(
@@ -135,13 +103,41 @@ def p_value(
     F has 1 and n - 2 degrees of freedom for one group, and a p-value of 1 if it is negative; r of 1
     and -1 gives 0. `df1`, `df2` and `independent` are ignored.
     """
-    stat, n1 = or_usual(stat, "stat", k), or_usual(n1, "n1", n)
-    words = pl.lit(None, pl.String) if alternative is None else as_expr(alternative)
+    stat, n1 = sound.or_usual(stat, "stat", k), sound.or_usual(n1, "n1", n)
     stat, n1, n2, k, n, p0 = map(number, (stat, n1, n2, k, n, p0))
-    of_trials = kind_of_effect(as_expr(test_type)).is_in(["correlation", "binomial"])
-    size = pl.when(of_trials).then(pl.coalesce(n, n1)).otherwise(n1)
-    side = side_of(words.cast(pl.String))
-    return p_value_of(as_expr(test_type), [stat, size, n2, k, p0], side).alias("p_value")
+    of_trials = kind_of_effect(test_type).is_in(["correlation", "binomial"])
+    n1 = pl.when(of_trials).then(pl.coalesce(n, n1)).otherwise(n1)
+    words = _as_text(alternative)
+    side = (
+        pl.when(words.is_in(["positive", "greater", ">"]))
+        .then(GREATER)
+        .when(words.is_in(["negative", "less", "<"]))
+        .then(LESS)
+        .otherwise(TWO_SIDED)
+    )
+    kind = among(as_expr(test_type).cast(pl.String), _WITH_P_VALUES)
+
+    def of(name: str, value: pl.Expr) -> pl.Expr:
+        return pl.when(kind == name).then(value)
+
+    degrees = pl.when(n2.is_null()).then(n1 - 1.0).otherwise(n1 + n2 - 2.0)
+    above = pl.when(n2.is_null()).then(1.0).otherwise(n1)
+    below = pl.when(n2.is_null()).then(n1 - 2.0).otherwise(n2)
+    pairs = n1 * n2
+    variance = pairs * (n1 + n2 + 1.0) / 12.0
+    of_u = pl.when(variance > 0).then((stat - pairs / 2.0) / variance.sqrt())
+    is_z = (stat.abs() > _SHARE_OF_PAIRS * pairs) | pairs.is_null()
+    r = pl.when((stat.abs() < 1) & (n1 > 2)).then(stat)
+    t_of_r = r * ((n1 - 2.0) / (1.0 - r**2)).sqrt()
+    whole_r = pl.when((stat.abs() == 1) & n1.is_not_null()).then(0.0)
+    return pl.coalesce(
+        sound.t_p_value(of("t", stat), degrees, side, _sided),
+        over_numbers(_f, [of("f", stat.clip(0.0)), above, below]),
+        of("correlation", whole_r),
+        sound.t_p_value(of("correlation", t_of_r), n1 - 2.0, side, _sided),
+        normal_p_value(of("rank", pl.when(is_z).then(stat).otherwise(of_u)), side),
+        sound.binomial_p_value(of("binomial", k), n1, p0, side),
+    ).alias("p_value")
 
 
 def direction(
@@ -174,9 +170,25 @@ def direction(
         >>> tests.select(direction()).to_series().to_list()
         [-1, 1]
     """
-    words = pl.lit(None, pl.String) if expected is None else as_expr(expected).cast(pl.String)
-    table = [number(cell) for cell in cells]
-    return direction_of(as_expr(test_type), number(stat), table, words).alias("direction")
+    stat, words, kind = number(stat), _as_text(expected), kind_of_effect(test_type)
+    expects = (
+        pl.when(words.str.to_lowercase().is_in(["positive", "pos", "+"]))
+        .then(1)
+        .when(words != "")
+        .then(-1)
+        .otherwise(0)
+    )
+    signed = pl.when(stat > 0).then(1).when(stat.is_not_null()).then(-1)
+    # Without an expected direction, a statistic without a sign goes up.
+    unsigned = pl.when(stat < 0).then(-1).when(stat.is_not_null() & (expects == 0)).then(1)
+    of_kind = (
+        pl.when(kind.is_in(["t", "correlation"]))
+        .then(signed)
+        .when(kind.is_in(["f", "chi_square"]))
+        .then(unsigned)
+    )
+    of_table = [pl.when(kind == "chi_square").then(_of_table(cells))] if cells else []
+    return pl.coalesce(*of_table, of_kind, expects).cast(pl.Int8).alias("direction")
 
 
 def direction_match(
@@ -202,68 +214,13 @@ def direction_match(
     return match.fill_null(value=False).alias("direction_match")
 
 
-def p_value_of(test_type: pl.Expr, numbers: Sequence[pl.Expr], side: pl.Expr) -> pl.Expr:
-    """The p-value of a statistic, sizes of groups, hits and their chance; counts must be whole."""
-    stat, n1, n2, k, p0 = numbers
-    kind = among(test_type.cast(pl.String), _WITH_P_VALUES)
-
-    def of(name: str, value: pl.Expr) -> pl.Expr:
-        return pl.when(kind == name).then(value)
-
-    degrees = pl.when(n2.is_null()).then(n1 - 1.0).otherwise(n1 + n2 - 2.0)
-    above = pl.when(n2.is_null()).then(1.0).otherwise(n1)
-    below = pl.when(n2.is_null()).then(n1 - 2.0).otherwise(n2)
-    pairs = n1 * n2
-    variance = pairs * (n1 + n2 + 1.0) / 12.0
-    of_u = pl.when(variance > 0).then((stat - pairs / 2.0) / variance.sqrt())
-    is_z = (stat.abs() > _SHARE_OF_PAIRS * pairs) | pairs.is_null()
-    r = pl.when((stat.abs() < 1) & (n1 > 2)).then(stat)
-    t_of_r = r * ((n1 - 2.0) / (1.0 - r**2)).sqrt()
-    whole_r = pl.when((stat.abs() == 1) & n1.is_not_null()).then(0.0)
-    return pl.coalesce(
-        _t_p_value(of("t", stat), degrees, side),
-        over_numbers(_f, [of("f", stat.clip(0.0)), above, below]),
-        of("correlation", whole_r),
-        _t_p_value(of("correlation", t_of_r), n1 - 2.0, side),
-        normal_p_value(of("rank", pl.when(is_z).then(stat).otherwise(of_u)), side),
-        binomial_p_value(of("binomial", k), n1, p0, side),
-    )
+def _as_text(words: IntoExpr | None) -> pl.Expr:
+    return (pl.lit(None) if words is None else as_expr(words)).cast(pl.String)
 
 
-def direction_of(
-    test_type: pl.Expr, stat: pl.Expr, cells: Sequence[pl.Expr], expected: pl.Expr
-) -> pl.Expr:
-    """The direction: t and r of 0 go down, as do all expected words that are not positive.
-
-    >>> tests = pl.DataFrame({"stat": [2.0, 0.0, None], "expected": ["-", "+", "greater"]})
-    >>> made = direction_of(pl.lit("t-test"), pl.col("stat"), [], pl.col("expected"))
-    >>> tests.select(made).to_series().to_list()
-    [1, -1, -1]
-    """
-    kind = kind_of_effect(test_type)
-    expects = (
-        pl.when(expected.str.to_lowercase().is_in(["positive", "pos", "+"]))
-        .then(1)
-        .when(expected != "")
-        .then(-1)
-        .otherwise(0)
-    )
-    signed = pl.when(stat > 0).then(1).when(stat.is_not_null()).then(-1)
-    # Without an expected direction, a statistic without a sign goes up.
-    unsigned = pl.when(stat < 0).then(-1).when(stat.is_not_null() & (expects == 0)).then(1)
-    of_kind = (
-        pl.when(kind.is_in(["t", "correlation"]))
-        .then(signed)
-        .when(kind.is_in(["f", "chi_square"]))
-        .then(unsigned)
-    )
-    of_table = pl.when(kind == "chi_square").then(_of_table(cells)) if cells else None
-    return pl.coalesce(*([] if of_table is None else [of_table]), of_kind, expects).cast(pl.Int8)
-
-
-def _of_table(cells: Sequence[pl.Expr]) -> pl.Expr:
+def _of_table(cells: Sequence[IntoExpr]) -> pl.Expr:
     """The sign of the difference of shares; that of an empty group is 0."""
-    a, b, c, d = cells
+    a, b, c, d = map(number, cells)
     first, second = (
         pl.when(hits + misses > 0).then(hits / (hits + misses)).otherwise(0.0 * (hits + misses))
         for hits, misses in ((a, b), (c, d))
@@ -273,30 +230,12 @@ def _of_table(cells: Sequence[pl.Expr]) -> pl.Expr:
 
 def normal_p_value(z: pl.Expr, side: pl.Expr) -> pl.Expr:
     """The p-value of a standard normal statistic, upper tails as one less the rest."""
-    return over_numbers(_normal, [z, side.cast(pl.Float64)])
+    return sound.normal_p_value(z, side, _sided)
 
 
 def chi2_p_value(chi2: pl.Expr, df: pl.Expr) -> pl.Expr:
     """The upper tail of chi-square as one less the rest."""
     return over_numbers(_chi2, [chi2, df.cast(pl.Float64)])
-
-
-def _t_p_value(t: pl.Expr, df: pl.Expr, side: pl.Expr) -> pl.Expr:
-    return over_numbers(_t, [t, df, side.cast(pl.Float64)])
-
-
-def _normal(z: Floats, side: Floats) -> Floats:
-    from scipy.special import ndtr
-
-    return _sided(ndtr, z, side)
-
-
-def _t(t: Floats, df: Floats, side: Floats) -> Floats:
-    import numpy as np
-    from scipy.special import stdtr
-
-    degrees = np.where(df > 0, df, np.nan)
-    return _sided(lambda x: stdtr(degrees, x), t, side)
 
 
 def _sided(cdf: Callable[[Floats], Floats], x: Floats, side: Floats) -> Floats:
