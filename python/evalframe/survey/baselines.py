@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import BaselineKind, check_choice
@@ -81,10 +82,7 @@ def baseline(
         order of the survey's distributions. Lazy if the survey is a LazyFrame.
 
     Raises:
-        ContractError: As for `as_distributions`.
-        MissingColumnsError: As for `as_distributions`, or the table of questions lacks a column.
-        UnknownNameError: Unknown metric.
-        ParameterError: Unknown kind, an argument that belongs to another kind or lies outside its
+        ParameterError: An argument that belongs to another kind or lies outside its
             domain, or a survey without the sample sizes that are weights.
 
     References:
@@ -100,10 +98,8 @@ def baseline(
         ...     }
         ... )
         >>> marginal = baseline(survey, "marginal")
-        >>> marginal.select("segment_id", "predicted", pl.col("score").round(3)).rows()
-        [('gender:male', [0.35, 0.65], 0.857), ('gender:female', [0.35, 0.65], 0.956)]
-        >>> baseline(survey, "cross_segment")["score"].round(3).to_list()
-        [0.813, 0.813]
+        >>> marginal.select("segment_id", "predicted", pl.col("score").round(3)).row(0)
+        ('gender:male', [0.35, 0.65], 0.857)
     """
     check_options(kind, oracle=oracle, questions=questions, rounds=rounds)
     task = Task.of(survey, metric, SIMILARITIES, n, seed)
@@ -144,14 +140,6 @@ class Task:
         return cls(survey, distributions, distributions, value, symmetric, n, seed)
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """A baseline: its name among the models, and its `predicted` answers, or their `score`."""
-
-    model: str
-    answers: Callable[[Task], pl.DataFrame]
-
-
 def check_options(
     kind: BaselineKind, *, oracle: bool, questions: Frame | None, rounds: Sequence[str] | None
 ) -> None:
@@ -165,13 +153,13 @@ def check_options(
 
 def scores_of(kind: BaselineKind, task: Task) -> pl.DataFrame:
     """The rows of a baseline with their scores."""
-    answers = BASELINES[kind].answers(task)
+    model, answers_of = BASELINES[kind]
+    answers = answers_of(task)
     table = pl.concat([task.distributions.select(_SEGMENT), answers], how="horizontal")
     if "score" not in answers.columns:
         table = table.with_columns(task.value.cast(pl.Float64).fill_nan(None).alias("score"))
     rest = [name for name in answers.columns if name not in ("predicted", "score")]
-    with_model = table.with_columns(pl.lit(BASELINES[kind].model).alias("model"))
-    return with_model.select("model", *_SEGMENT, "predicted", "score", *rest)
+    return table.select(pl.lit(model).alias("model"), *_SEGMENT, "predicted", "score", *rest)
 
 
 def _uniform(task: Task) -> pl.DataFrame:
@@ -204,8 +192,6 @@ def _of_segments(task: Task, *, with_itself: bool) -> pl.DataFrame:
 
 def _dirichlet(task: Task) -> pl.DataFrame:
     """Mean scores of n draws of Dirichlet(1, ..., 1) for each distribution."""
-    import numpy as np
-
     # Draws go to the distributions in the order of their keys, whatever the order of the rows.
     order = task.distributions.with_row_index(":row").sort(KEYS)[":row"].to_numpy()
     sizes = task.distributions["n_options"].to_numpy()[order]
@@ -286,15 +272,15 @@ def _items(questions: Frame) -> pl.DataFrame:
     return table.select(*_QUESTION, item).unique(_QUESTION, keep="first").collect()
 
 
-BASELINES: dict[BaselineKind, Baseline] = {
-    "uniform": Baseline("baseline:uniform", _uniform),
-    "marginal": Baseline("baseline:population-marginal", _marginals),
-    "cross_segment": Baseline("baseline:shuffled-null", partial(_of_segments, with_itself=False)),
-    "permutation": Baseline("baseline:permutation", partial(_of_segments, with_itself=True)),
-    "dirichlet": Baseline("baseline:random-dirichlet", _dirichlet),
-    "prior_round": Baseline("baseline:prior-round", _prior_answers),
+BASELINES: dict[BaselineKind, tuple[str, Callable[[Task], pl.DataFrame]]] = {
+    "uniform": ("baseline:uniform", _uniform),
+    "marginal": ("baseline:population-marginal", _marginals),
+    "cross_segment": ("baseline:shuffled-null", partial(_of_segments, with_itself=False)),
+    "permutation": ("baseline:permutation", partial(_of_segments, with_itself=True)),
+    "dirichlet": ("baseline:random-dirichlet", _dirichlet),
+    "prior_round": ("baseline:prior-round", _prior_answers),
 }
-"""To add a baseline, write its function, add it here, and name it in `BaselineKind`."""
+"""Model and `predicted` answers, or their `score`; to add one, name it in `BaselineKind`, too."""
 
-MODELS: dict[str, str] = {kind: each.model for kind, each in BASELINES.items()}
+MODELS: dict[str, str] = {kind: model for kind, (model, _) in BASELINES.items()}
 """The name of each baseline among the models."""

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.core.contract import Column, Contract, Rule
+from evalframe.core.contract import Column, Contract, Rule, each_once
 from evalframe.core.errors import ParameterError
 
 Unit: TypeAlias = Literal["share", "percent"]
@@ -58,7 +58,7 @@ def survey_contract(
     distribution = [name for name in (round, segment_id, question_id) if name]
     question = [name for name in (round, question_id) if name]
     total = pl.col(share).sum().over(distribution) * (100 if unit == "share" else 1)
-    options = pl.len().over(distribution)
+
     numbered = pl.col(option_index).rank("ordinal").over(distribution) - 1
     columns = [Column(name, "key") for name in distribution]
     columns += [Column(option_index, "integer"), Column(share, "number")]
@@ -80,14 +80,8 @@ def survey_contract(
                 (*distribution, option_index),
                 "number the options of each question from 0, without gaps or repeats",
             ),
-            Rule(
-                "a question has the same options in all segments",
-                options == options.max().over(question),
-                (*distribution, option_index),
-                "add the missing options, with a share of 0 where nobody chose them",
-            ),
-            *_sizes(sample_size),
-            *([_one_size(sample_size, distribution)] if sample_size else []),
+            _same_options(pl.len().over(distribution), question, (*distribution, option_index)),
+            *_sizes(sample_size, distribution),
         ),
         key=(*distribution, option_index),
     )
@@ -126,10 +120,8 @@ def distributions_contract(
     numbers = shares.list.eval(pl.element().is_finite().fill_null(value=False))
     total, count = shares.list.sum(), shares.list.len()
     columns = [Column(name, "key") for name in distribution]
-    columns += [
-        Column(actual, "numbers", meaning="shares of the options"),
-        *_respondents(sample_size),
-    ]
+    columns += [Column(actual, "numbers", meaning="shares of the options")]
+    columns += _respondents(sample_size)
     columns += [Column(options, "texts", nullable=True)] if options else []
     columns += [Column(n_options, "integer")] if n_options else []
     rules = [
@@ -151,12 +143,7 @@ def distributions_contract(
             (*distribution, actual),
             "correct the shares; counts are to be divided by their sum",
         ),
-        Rule(
-            "a question has the same options in all segments",
-            count == count.max().over(question),
-            (*distribution, actual),
-            "add the missing options, with a share of 0 where nobody chose them",
-        ),
+        _same_options(count, question, (*distribution, actual)),
     ]
     if options:
         rules.append(_as_many(pl.col(options).cast(pl.List(pl.String)).list.len(), options, actual))
@@ -202,10 +189,9 @@ def predictions_contract(
     columns += [Column(context_count, "integer", nullable=True)] if context_count else []
     columns += [Column(weight, "number", meaning="0 or more")] if weight else []
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    first = {column.name: column for column in reversed(columns)}
     return Contract(
         "predictions",
-        tuple(column for column in columns if first[column.name] is column),
+        each_once(columns),
         rules=tuple(_not_negative(name) for name in (context_count, weight) if name),
         key=tuple(dict.fromkeys((*keys, *((context_count,) if context_count else ()), *extra))),
     )
@@ -217,7 +203,7 @@ def _respondents(sample_size: str | None) -> list[Column]:
     return [Column(sample_size, "number", nullable=True, meaning="respondents")]
 
 
-def _sizes(sample_size: str | None) -> list[Rule]:
+def _sizes(sample_size: str | None, distribution: Sequence[str] = ()) -> list[Rule]:
     if sample_size is None:
         return []
     size = pl.col(sample_size).cast(pl.Float64)
@@ -227,16 +213,21 @@ def _sizes(sample_size: str | None) -> list[Rule]:
         (sample_size,),
         f"round {sample_size!r}, or set it to null",
     )
-    return [_not_negative(sample_size), integral]
-
-
-def _one_size(sample_size: str, distribution: list[str]) -> Rule:
-    size = pl.col(sample_size)
-    return Rule(
+    same = Rule(
         f"{sample_size} is one number for a question and segment",
         size.min().over(distribution) == size.max().over(distribution),
         (*distribution, sample_size),
         "give all options of a question and segment the same number of respondents",
+    )
+    return [_not_negative(sample_size), integral, *([same] if distribution else [])]
+
+
+def _same_options(count: pl.Expr, question: Sequence[str], columns: tuple[str, ...]) -> Rule:
+    return Rule(
+        "a question has the same options in all segments",
+        count == count.max().over(question),
+        columns,
+        "add the missing options, with a share of 0 where nobody chose them",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from evalframe.core import segments
@@ -16,8 +17,6 @@ from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_ex
 from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_survey
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from evalframe.core.segments import Bools, Floats, Ints
 
 
@@ -34,9 +33,13 @@ class Pairwise:
     @classmethod
     def of(cls, distributions: pl.DataFrame, value: pl.Expr, *, half: bool) -> Pairwise:
         """Compute the metric for all pairs; for a symmetric one half of them is enough."""
-        import numpy as np
-
-        order, sizes = _by_question(distributions)
+        questions = (
+            distributions.with_row_index("row")
+            .group_by("round", "question_id", maintain_order=True)
+            .agg(pl.col("row").cast(pl.Int64))["row"]
+        )
+        sizes = questions.list.len().cast(pl.Int64).to_numpy()
+        order = questions.explode(empty_as_null=False).to_numpy()
         starts = segments.starts_of(sizes)
         corners = segments.starts_of(sizes * sizes)
         question = np.repeat(np.arange(len(sizes)), sizes * sizes)
@@ -45,8 +48,10 @@ class Pairwise:
         upper = np.flatnonzero(line <= column) if half else np.arange(corners[-1])
         rows = order[starts[question[upper]] + line[upper]]
         others = order[starts[question[upper]] + column[upper]]
+        actual = distributions["actual"]
+        pairs = pl.DataFrame({"predicted": actual.gather(others), "actual": actual.gather(rows)})
         cells = np.empty(corners[-1])
-        cells[upper] = _similarities(distributions["actual"], rows, others, value)
+        cells[upper] = pairs.select(value.cast(pl.Float64)).to_series().to_numpy()
         if half:
             owner = question[upper]
             cells[corners[owner] + column[upper] * sizes[owner] + line[upper]] = cells[upper]
@@ -54,8 +59,6 @@ class Pairwise:
 
     def means(self, *, with_itself: bool) -> Floats:
         """The mean of each line, for the rows of the distributions; NaN without any value."""
-        import numpy as np
-
         lines = segments.starts_of(np.repeat(self.sizes, self.sizes))
         counted = ~np.isnan(self.cells)
         if not with_itself:
@@ -69,26 +72,11 @@ class Pairwise:
 
     def diagonal(self) -> Bools:
         """True for cells of a segment against itself."""
-        import numpy as np
-
         width = np.repeat(self.sizes, self.sizes)
         offset = np.arange(len(width)) - np.repeat(segments.starts_of(self.sizes)[:-1], self.sizes)
         flags = np.zeros(len(self.cells), dtype=np.bool_)
         flags[segments.starts_of(width)[:-1] + offset] = True
         return flags
-
-
-def _by_question(distributions: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Rows question by question, both in the order of their first rows, and rows of each."""
-    rows = distributions.select("round", "question_id").with_row_index("row")
-    questions = rows.group_by("round", "question_id", maintain_order=True).agg("row")
-    sizes = questions["row"].list.len().cast(pl.Int64).to_numpy()
-    return questions["row"].explode(empty_as_null=False).cast(pl.Int64).to_numpy(), sizes
-
-
-def _similarities(actual: pl.Series, rows: Ints, others: Ints, value: pl.Expr) -> Floats:
-    pairs = pl.DataFrame({"predicted": actual.gather(others), "actual": actual.gather(rows)})
-    return pairs.select(value.cast(pl.Float64).alias("value"))["value"].to_numpy()
 
 
 By: TypeAlias = Literal["round", "all"]
@@ -127,22 +115,12 @@ def permutation_baseline(
         rows, not on their order. Pairs without a similarity are left out. Lazy if the survey is a
         LazyFrame.
 
-    Raises:
-        ContractError: As for `as_distributions`.
-        MissingColumnsError: As for `as_distributions`.
-        ParameterError: A parameter lies outside its domain.
-
     References:
         dtef-app 52d79c0, the shuffled baseline of its analysis script.
 
     Example:
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["q", "q"],
-        ...         "segment_id": ["gender:male", "gender:female"],
-        ...         "actual": [[1.0, 0.0], [0.0, 1.0]],
-        ...     }
-        ... )
+        >>> answers = {"segment_id": ["a", "b"], "actual": [[1.0, 0.0], [0.0, 1.0]]}
+        >>> survey = pl.DataFrame({"question_id": ["q", "q"], **answers})
         >>> permutation_baseline(survey).select("lower", "upper", "expected").row(0)
         (0.0, 1.0, 0.5)
     """
@@ -193,8 +171,6 @@ def permuted_means(
     """Means of permuted similarities, permutations by groups of questions."""
     # The questions of a round with equally many segments are permuted together, with a generator
     # for each, so that the numbers depend neither on other rounds nor on the size of chunks.
-    import numpy as np
-
     corners = segments.starts_of(pairwise.sizes**2)
     totals = np.zeros((n, int(group_of.max(initial=-1)) + 1))
     counts = np.zeros_like(totals)
@@ -223,8 +199,6 @@ def _permutations(
 ) -> Iterator[tuple[slice, Ints]]:
     """Permutations of 0 to size - 1, one for each question, a few replicates at a time."""
     # Random numbers with the index in their lowest bits are sorted, which is the fastest way.
-    import numpy as np
-
     step = max(1, _CELLS // (questions * size))
     low = np.uint64((1 << (size - 1).bit_length()) - 1)
     index = np.arange(size, dtype=np.uint64)

@@ -8,10 +8,11 @@ IEEE arithmetic defines to the last bit: the same seed gives the same tables on 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.samples import SampleFile, check_size, unit_draws
@@ -97,8 +98,6 @@ def questions_asked(seed: int) -> Iterator[Asked]:
 
 def shares(positions: Floats, n_options: int) -> Floats:
     """The share of each option at these positions."""
-    import numpy as np
-
     distance = positions[..., None] - np.arange(n_options) / (n_options - 1)
     weight = 1 / (1 + _WIDTH * distance * distance)
     # Summed in order, since the order of a numpy sum is not defined.
@@ -108,32 +107,20 @@ def shares(positions: Floats, n_options: int) -> Floats:
 
 def _rows(about: Asked, seed: int) -> Iterator[tuple[object, ...]]:
     """The rows of a question without id of the segment and share."""
-    import numpy as np
-
     question, round_ = QUESTIONS[about.question], list(ROUNDS)[about.round]
     expected = shares(about.places, len(question.options))
     for s, segment in enumerate(SEGMENTS):
         size = segment.sizes[about.round]
         key = [seed, _ANSWERS, about.round, about.question, s]
         draws = np.random.Generator(np.random.PCG64(key)).random(size)
+        group = (segment.attribute, segment.value, size)
         for j, percent in enumerate(_percents(expected[s], draws)):
-            yield (
-                round_,
-                about.question_id,
-                j,
-                question.options[j],
-                segment.attribute,
-                segment.value,
-                size,
-                percent,
-                question.text,
-            )
+            option = (round_, about.question_id, j, question.options[j])
+            yield (*option, *group, percent, question.text)
 
 
 def _percents(expected: Floats, draws: Floats) -> list[float]:
     """The percentages of options among respondents, with one decimal."""
-    import numpy as np
-
     ends = np.cumsum(expected)[:-1]
     chosen = (draws[:, None] >= ends).sum(axis=1)
     counts = np.bincount(chosen, minlength=len(expected))
@@ -146,24 +133,7 @@ _LETTERS = "abcdef"
 N_INDIVIDUALS = 20
 """Letters of a reply of individuals."""
 
-FORMS = (
-    "bracket",
-    "reasoned",
-    "line",
-    "lettered",
-    "keyed",
-    "individuals",
-    "named",
-    "closed",
-    "table",
-    "quoted",
-    "cited",
-    "short",
-    "refused",
-    "error",
-    "empty",
-    "failed",
-)
+FORMS: list[str] = _DATA["forms"]
 """Forms of a reply: six that dtef-app reads, five that it does not, and five failures."""
 
 
@@ -173,14 +143,10 @@ class Model(NamedTuple):
     grasp: float  # share of the difference between segments that it sees
     error: float  # spread of its errors about the position of a segment
     use: float  # share of that error which four answers of the segment remove
-    forms: tuple[int, ...]  # frequencies of `FORMS`, of 100
+    forms: list[int]  # frequencies of `FORMS`, of 100
 
 
-MODELS: Mapping[str, Model] = {
-    "harbor-7b": Model(0.2, 0.16, 0.1, (38, 6, 8, 8, 4, 3, 6, 5, 4, 3, 3, 4, 3, 2, 1, 2)),
-    "lantern-13b": Model(0.6, 0.12, 0.5, (50, 10, 6, 6, 6, 3, 4, 3, 3, 2, 2, 2, 1, 1, 0, 1)),
-    "quill-70b": Model(1.1, 0.08, 0.3, (70, 12, 2, 3, 5, 2, 1, 1, 1, 0, 1, 1, 0, 0, 0, 1)),
-}
+MODELS = {name: Model(**each) for name, each in _DATA["models"].items()}
 
 CONTEXT_COUNTS = (0, 4)
 
@@ -200,29 +166,11 @@ def sample_responses(*, seed: int = 0) -> pl.DataFrame:
         >>> sample_responses().group_by("model").len().sort("model").rows()
         [('harbor-7b', 300), ('lantern-13b', 300), ('quill-70b', 300)]
     """
-    schema = {
-        "model": pl.String(),
-        "round": pl.String(),
-        "segment_attribute": pl.String(),
-        "segment_value": pl.String(),
-        "question_id": pl.String(),
-        "context_count": pl.Int64(),
-        "n_options": pl.Int64(),
-        "response": pl.String(),
-    }
-    table = pl.DataFrame(_replies(seed), schema=schema, orient="row")
-    return table.select(
-        "model",
-        "round",
-        segment_id("segment_attribute", "segment_value"),
-        "question_id",
-        "context_count",
-        "n_options",
-        "response",
-    )
+    return pl.DataFrame([*_replies(seed)], infer_schema_length=None)
 
 
-def _replies(seed: int) -> Iterator[tuple[object, ...]]:
+def _replies(seed: int) -> Iterator[dict[str, object]]:
+    segments = pl.DataFrame(SEGMENTS, orient="row").select(segment_id("attribute", "value"))
     questions = list(questions_asked(seed))
     forms = [_forms(model, m, len(questions), seed) for m, model in enumerate(MODELS.values())]
     for m, model in enumerate(MODELS):
@@ -230,16 +178,20 @@ def _replies(seed: int) -> Iterator[tuple[object, ...]]:
             for a, about in enumerate(questions):
                 options = QUESTIONS[about.question].options
                 minds = _predicted(about, m, c, seed)
-                for s, segment in enumerate(SEGMENTS):
-                    text = reply(forms[m][c][a][s], minds[s], options, about.question_id)
-                    keys = (list(ROUNDS)[about.round], segment.attribute, segment.value)
-                    yield (model, *keys, about.question_id, count, len(options), text)
+                for s, segment in enumerate(segments["segment_id"]):
+                    yield {
+                        "model": model,
+                        "round": list(ROUNDS)[about.round],
+                        "segment_id": segment,
+                        "question_id": about.question_id,
+                        "context_count": count,
+                        "n_options": len(options),
+                        "response": reply(forms[m][c][a][s], minds[s], options, about.question_id),
+                    }
 
 
 def _predicted(about: Asked, model: int, context: int, seed: int) -> list[list[int]]:
     """The answer of a model for each segment, in whole percent."""
-    import numpy as np
-
     traits = list(MODELS.values())[model]
     key = [seed, _MINDS, about.round, about.question]
     draws = unit_draws(len(SEGMENTS), key, (1 + len(MODELS), len(CONTEXT_COUNTS)))
@@ -254,8 +206,6 @@ def _predicted(about: Asked, model: int, context: int, seed: int) -> list[list[i
 
 def _forms(model: Model, number: int, count: int, seed: int) -> list[list[list[str]]]:
     """The form of each reply, by context, question and segment."""
-    import numpy as np
-
     ends = np.cumsum(model.forms)
     generator = np.random.Generator(np.random.PCG64([seed, _FORMS, number]))
     draws = generator.random((len(CONTEXT_COUNTS), count, len(SEGMENTS)))
@@ -302,12 +252,10 @@ def _lines(template: str, percents: Sequence[int], options: Sequence[str]) -> st
 
 def _individuals(percents: Sequence[int]) -> list[str]:
     """Letters of individuals, as close to the percentages as possible."""
-    ends = [sum(percents[: j + 1]) for j in range(len(percents))]
-    positions = [(2 * k + 1) * ends[-1] for k in range(N_INDIVIDUALS)]
-    return [
-        _LETTERS[sum(position >= 2 * N_INDIVIDUALS * end for end in ends[:-1])]
-        for position in positions
-    ]
+    ends = np.cumsum(percents)
+    positions = (2 * np.arange(N_INDIVIDUALS) + 1) * ends[-1]
+    indices = np.searchsorted(2 * N_INDIVIDUALS * ends[:-1], positions, side="right")
+    return [_LETTERS[index] for index in indices]
 
 
 def sample_files(*, seed: int = 0) -> list[SampleFile]:
@@ -317,20 +265,20 @@ def sample_files(*, seed: int = 0) -> list[SampleFile]:
         >>> [file.name for file in sample_files()]
         ['survey.parquet', 'survey_responses.parquet']
     """
-    call = f"evalframe.survey.sample.{{}}(seed={seed})"
+    tables = {
+        "survey": (sample_survey, "one option of a question, as a segment of a round answered it"),
+        "survey_responses": (
+            sample_responses,
+            "one response of a simulated model for a question and a segment; null if failed",
+        ),
+    }
     return [
         SampleFile(
-            name="survey.parquet",
-            row="one option of a question, as a segment of a round answered it",
-            generator=call.format("sample_survey"),
+            name=f"{name}.parquet",
+            row=row,
+            generator=f"{__name__}.{draw.__name__}(seed={seed})",
             seed=seed,
-            content=sample_survey(seed=seed),
-        ),
-        SampleFile(
-            name="survey_responses.parquet",
-            row="one response of a simulated model for a question and a segment; null if failed",
-            generator=call.format("sample_responses"),
-            seed=seed,
-            content=sample_responses(seed=seed),
-        ),
+            content=draw(seed=seed),
+        )
+        for name, (draw, row) in tables.items()
     ]
