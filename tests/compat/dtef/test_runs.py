@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evalframe.compat.dtef import open_runs, question_disparity, read_runs, summary, write_summary
-from evalframe.compat.dtef.documents import Result, context_count
+from evalframe.compat.dtef.documents import Document, context_count
 from evalframe.core.errors import InputError, ParameterError
 
 
@@ -76,14 +76,14 @@ def test_golden_context_counts(golden):
         config = {"configId": case["config_id"], "context": {"dtef": case["dtef_context"]}}
         if case["prompt_text"] is not None:
             config["prompts"] = [{"promptText": case["prompt_text"]}]
-        assert context_count(Result("run", {"config": config})) == case["value"]
+        assert context_count(Document("run", {"config": config})) == case["value"]
 
 
 def test_context_counts_of_old_configs():
     def counted(config_id, dtef=None, text=""):
         config = {"configId": config_id, "context": {"dtef": dtef}}
         return context_count(
-            Result("run", {"config": config | {"prompts": [{"promptText": text}]}})
+            Document("run", {"config": config | {"prompts": [{"promptText": text}]}})
         )
 
     assert counted("x-c12") == 12

@@ -285,7 +285,7 @@ def summary(results: RunResults) -> dict[str, Any]:
         tables.
 
     Examples:
-        >>> from evalframe.compat.dtef import open_runs, summary
+        >>> from evalframe.compat.dtef import open_runs
         >>> summary(open_runs({"config": {"tags": []}}))["surveyId"]
         'unknown'
     """
@@ -334,23 +334,11 @@ def summary(results: RunResults) -> dict[str, Any]:
 
 
 def write_summary(results: RunResults, path: str | Path) -> None:
-    """Write the summary of runs as JSON, in UTF-8.
+    """Write the `summary` of runs as JSON, in UTF-8; raises OutputError if it cannot.
 
     Args:
         results: Result of `open_runs`.
         path: The file.
-
-    Raises:
-        OutputError: The file cannot be written.
-
-    Examples:
-        >>> import json, tempfile
-        >>> from pathlib import Path
-        >>> from evalframe.compat.dtef import open_runs, write_summary
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_summary(open_runs({"config": {}}), Path(folder) / "summary.json")
-        ...     json.loads((Path(folder) / "summary.json").read_text())["resultCount"]
-        0
     """
     text = json.dumps(summary(results), ensure_ascii=False, indent=2, allow_nan=False)
     with replacing(Path(path)) as partial:

@@ -64,7 +64,8 @@ def read_dialogues(
     Questions of type `Poll Single Select` are read, except those that ask for the segments
     themselves. O1 to O4 are language, age, gender and environment; later ones are recognised by
     their values as AI concern or religion, else they are countries. An option without a percentage
-    has 0.
+    has 0. As dtef-app 52d79c0, except for `sample_sizes`, for unanswered questions, to which it
+    gives zeros, and for religions, of which it knows fewer spellings.
 
     Args:
         aggregate: The CSV file of percentages.
@@ -84,22 +85,15 @@ def read_dialogues(
     Raises:
         InputError: A file that cannot be read, or has percentages or counts that are not numbers.
         ContractError: Percentages that are negative or do not sum to 100.
-        MissingColumnsError: A column is missing.
         ParameterError: An unknown choice, a text for a list, or an invalid pattern.
-
-    References:
-        dtef-app 52d79c0, except for `sample_sizes`, for unanswered questions, to which it gives
-        zeros, and for religions, of which it knows fewer spellings.
 
     Example:
         >>> import tempfile
-        >>> kind = pl.Series("Question Type", ["Poll Single Select"] * 2)
-        >>> table = pl.DataFrame({"Question ID": ["q"] * 2, "Question": ["Hot?"] * 2})
-        >>> table = table.with_columns(kind, pl.Series("Response", ["Yes", "No"]))
+        >>> about = {"Question ID": "q", "Question": "Hot?", "Question Type": "Poll Single Select"}
         >>> shares = {"O3: Male": ["60%", "40%"], "O3: Female": ["75%", "25%"]}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "GD9_aggregate.csv")
-        ...     table.hstack(pl.DataFrame(shares)).write_csv(path)
+        ...     pl.DataFrame({**about, "Response": ["Yes", "No"], **shares}).write_csv(path)
         ...     survey = read_dialogues(path)
         >>> survey.distributions().select("round", "segment_id", "actual").rows()
         [('GD9', 'gender:male', [0.6, 0.4]), ('GD9', 'gender:female', [0.75, 0.25])]

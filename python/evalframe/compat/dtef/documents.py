@@ -16,6 +16,10 @@ from evalframe.survey.surveys.reading import files_of, listed
 LARGEST = 2**53
 """Up to it doubles hold every whole number."""
 
+_COUNT = re.compile(r"-c([0-9]+)$")
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+_CONTEXT_QUESTION = re.compile(r'Q:\s*"')
+
 Source: TypeAlias = str | Path | Mapping[str, Any]
 Sources: TypeAlias = Source | Sequence[Source]
 
@@ -50,22 +54,22 @@ def _documents(source: Source) -> Iterator[Document]:
                 f"{path} is a table, not a document of dtef-app; evalframe.survey.read_survey reads"
                 " and checks it"
             )
-        data = bytes_of(path, "survey")
-        content, repeated = parsed(data, str(path))
-        yield Document(str(path), content, repeated, b"\\u" in data)
+        yield _decoded(path, "survey")
 
 
-def bytes_of(path: Path, kind: str) -> bytes:
-    """The content of a file."""
+def _decoded(path: Path, kind: str) -> Document:
+    """The document in a file."""
     try:
-        return read_regular(path)
+        data = read_regular(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the path of the {kind}") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    content, repeated = _parsed(data, str(path))
+    return Document(str(path), content, repeated, bool(_HALF.search(data)))
 
 
-def parsed(data: bytes, name: str) -> tuple[Any, tuple[str, ...]]:
+def _parsed(data: bytes, name: str) -> tuple[Any, tuple[str, ...]]:
     """Decode JSON, and list the keys that an object repeats; the last value counts."""
     repeated: list[str] = []
 
@@ -82,44 +86,30 @@ def parsed(data: bytes, name: str) -> tuple[Any, tuple[str, ...]]:
         return decoded(data, name), ()  # raises with the reason
 
 
-_COUNT = re.compile(r"-c([0-9]+)$")
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-_CONTEXT_QUESTION = re.compile(r'Q:\s*"')
-
-
-class Result(NamedTuple):
-    """A decoded run result."""
-
-    name: str
-    """The name in messages."""
-    content: Mapping[str, Any]
-
-
-def results(sources: Sources) -> Iterator[Result]:
+def results(sources: Sources) -> Iterator[Document]:
     """All run results of files, globs, folders and decoded documents, one at a time."""
     each = listed(sources, Mapping)
     if not each:
         raise InputError("no run result to read; name a file, a glob or a folder")
     for index, source in enumerate(each):
         if isinstance(source, Mapping):
-            yield _sound(Result(f"run result {index}", source))
+            yield _sound(Document(f"run result {index}", source))
             continue
         for path in files_of(source, ".json"):
             yield _read(path)
 
 
-def _read(path: Path) -> Result:
-    data = bytes_of(path, "run result")
-    content, repeated = parsed(data, str(path))
-    if not isinstance(content, Mapping):
-        raise InputError(f"{path}: a run result is an object, but this is {_kind(content)}")
-    if repeated:
-        raise InputError(f"{path}: an object has the key {repeated[0]!r} more than once; keep one")
-    result = Result(str(path), content)
-    return _sound(result) if _HALF.search(data) else result
+def _read(path: Path) -> Document:
+    result = _decoded(path, "run result")
+    if not isinstance(result.content, Mapping):
+        raise InputError(f"{path}: a run result is an object, but this is {_kind(result.content)}")
+    if result.repeated:
+        key = result.repeated[0]
+        raise InputError(f"{path}: an object has the key {key!r} more than once; keep one")
+    return _sound(result) if result.escaped else result
 
 
-def _sound(result: Result) -> Result:
+def _sound(result: Document) -> Document:
     """Raise InputError if a text has half of a character (a lone surrogate)."""
     if is_half(result.content):
         path = ".".join(_place_of_half(result.content))
@@ -140,7 +130,7 @@ def _place_of_half(value: Any) -> Iterator[str]:
             return
 
 
-def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
+def at(result: Document, *keys: str, kind: type = Mapping, name: str = "an object") -> Any:
     """The value at a path of keys, None if it is absent or null."""
     value: Any = result.content
     for depth, key in enumerate(keys, 1):
@@ -156,13 +146,13 @@ def at(result: Result, *keys: str, kind: type = Mapping, name: str = "an object"
     return value
 
 
-def text_at(result: Result, *keys: str) -> str | None:
+def text_at(result: Document, *keys: str) -> str | None:
     """The text at a path of keys."""
     value: str | None = at(result, *keys, kind=str, name="text")
     return value
 
 
-def whole_number(result: Result, value: Any, path: str) -> int | None:
+def whole_number(result: Document, value: Any, path: str) -> int | None:
     """A count, None if it is absent."""
     if value is None:
         return None
@@ -173,7 +163,7 @@ def whole_number(result: Result, value: Any, path: str) -> int | None:
     return int(value)
 
 
-def context_count(result: Result) -> int | None:
+def context_count(result: Document) -> int | None:
     """Number of answers that the prompts of a run show, None if unknown (`extractContextCount`)."""
     # The first of: the stated count, if it is a number of 0 or more; the digits at the end of an id
     # `...-c5`; for an id with `-ctx` the number of listed context questions, or of those quoted in

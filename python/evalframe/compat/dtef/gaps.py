@@ -18,7 +18,16 @@ from evalframe.core.choices import check_choice
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.context import TAKEN, ContextLevel, mean_slopes, segment_slopes
+from evalframe.survey.boards.context import (
+    HIGHEST,
+    LOWEST,
+    STEREOTYPES,
+    TAKEN,
+    ContextLevel,
+    improvements,
+    mean_slopes,
+    segment_slopes,
+)
 from evalframe.survey.boards.disparity import CONCERN, GAPS, category_gaps, largest_gaps
 from evalframe.survey.boards.leaderboard import with_category
 from evalframe.survey.boards.rows import CONTEXT, is_baseline, run_scores
@@ -99,9 +108,6 @@ def question_gaps(runs: Runs) -> pl.LazyFrame:
     return runs.rows.decoded(gaps).with_columns(ends).select(*columns, "n_segments")
 
 
-_LOWEST, _HIGHEST = ":lowest", ":highest"
-
-
 @like_input
 def context_responsiveness(
     scored: Frame, *, level: ContextLevel = "overall", by: By = None
@@ -146,30 +152,11 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
 
 def stereotypes(runs: Runs) -> pl.LazyFrame:
     """The table of `stereotype_score`."""
-    score, context = pl.col("score"), pl.col(CONTEXT)
-    low, high = pl.col(_LOWEST), pl.col(_HIGHEST)
-    at_low, at_high = context == low, context == high
-    lowest, highest = pl.col("lowest_score"), pl.col("highest_score")
-    table = (
-        _points(runs)
-        .filter(pl.len().over(runs.segment) > 1)
-        .group_by(runs.entry)
-        .agg(
-            pl.col(FIRST).min(),
-            lowest_context=low.min(),
-            highest_context=high.max(),
-            lowest_score=score.filter(at_low).mean(),
-            highest_score=score.filter(at_high).mean(),
-            n_segments=pl.col("segment_id").filter(at_low | at_high).n_unique().cast(pl.Int64),
-        )
-        .filter(lowest.is_not_null() & highest.is_not_null())
-        .with_columns(
-            improvement=pl.when(highest > 0).then((highest - lowest) / highest).otherwise(0.0)
-        )
-    )
-    ends = ("lowest_context", "highest_context", "lowest_score", "highest_score")
+    ends = _points(runs).filter(pl.len().over(runs.segment) > 1)
+    table = improvements(ends, runs.entry, ["segment_id"], **{FIRST: pl.col(FIRST).min()})
+    table = table.with_columns(pl.col("improvement").fill_null(0.0))
     ordered = table.sort(*runs.rows.keys.inner, settled(pl.col("improvement")), FIRST)
-    return ordered.select(*runs.entry, *ends, "improvement", "n_segments")
+    return ordered.select(*runs.entry, *STEREOTYPES)
 
 
 def _points(runs: Runs) -> pl.LazyFrame:
@@ -182,8 +169,8 @@ def _points(runs: Runs) -> pl.LazyFrame:
     points = run_scores(replace(runs.rows, frame=known), runs.run, **{FIRST: row})
     low, high, group = pl.col(CONTEXT).min(), pl.col(CONTEXT).max(), runs.rows.keys.inner
     ends = points.with_columns(
-        (low.over(group) if group else low).alias(_LOWEST),
-        (high.over(group) if group else high).alias(_HIGHEST),
+        (low.over(group) if group else low).alias(LOWEST),
+        (high.over(group) if group else high).alias(HIGHEST),
         category(),
     )
-    return ends.filter(pl.col(_LOWEST) < pl.col(_HIGHEST)).drop_nulls(FIRST)
+    return ends.filter(pl.col(LOWEST) < pl.col(HIGHEST)).drop_nulls(FIRST)

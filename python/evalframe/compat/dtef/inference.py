@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -102,14 +101,12 @@ def welch_test(
     They are too small for few runs. Undefined tests have t = 0, p = 1 and d = 0, also for a
     condition without runs; df is then that of equal variances, or 0 for fewer than two runs.
     """
-    keys = Keys.of(by, taken=experiments.RESULT)
-    rows, levels = experiments.rows_and_conditions(runs, keys, between, value)
-    left, right = experiments.two_conditions(levels, conditions)
+    rows, keys = experiments.compared(runs, by, between, value, conditions, need_both=False)
     t, df, d = experiments.statistics(pl.col(":left") + pl.col(":right") > 0)
     spare = [pl.col(f"n_{side}").cast(pl.Float64) - 1 for side in ("left", "right")]
     equal = pl.when(pl.min_horizontal(spare) >= 1).then(spare[0] + spare[1]).otherwise(0.0)
     return experiments.result_of(
-        experiments.differences(rows, keys, left, right),
+        rows,
         keys,
         t.fill_null(0.0),
         df.fill_null(equal),
@@ -175,12 +172,7 @@ def mean_intervals(
     Limits are sorted means at `floor(p n)`, those of a single row are its value, and all amounts of
     context are included.
     """
-    check_draws(n, seed, level)
-    keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
-    rows, number = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None)
-    check_columns("mean_intervals", rows, [*keys.exprs, number])
-    limits = partial(floor_quantiles, level=level)
-    table = resampled_means(rows, keys, number, n, seed, limits)
+    table = resampled_means(frame, by, value, None, n, seed, level, floor_quantiles)
     return table.with_columns(
         pl.when(pl.col("n") == 1).then("mean").otherwise(name).alias(name)
         for name in ("lower", "upper")

@@ -13,7 +13,7 @@ import polars as pl
 
 from evalframe.compat.dtef.documents import (
     LARGEST,
-    Result,
+    Document,
     at,
     context_count,
     is_number,
@@ -94,19 +94,6 @@ class RunResults:
         items: One row per prompt and model of the counted runs, see `read_runs`.
         labels: `segment_id` and the first `segment_label`.
         attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
-
-    Examples:
-        >>> from evalframe.compat.dtef import open_runs
-        >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}}}
-        >>> run = {
-        ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
-        ...     "evaluationResults": {"llmCoverageScores": cells},
-        ... }
-        >>> found = open_runs([run, {"config": {"tags": ["other"]}}])
-        >>> found.runs.select("run_id", "round", "use").rows()
-        [(0, 'gd1', 'counted'), (1, None, 'not_dtef')]
-        >>> found.items.select("question_id", "model", "score").rows()
-        [('q1', 'm', 0.75)]
     """
 
     runs: pl.DataFrame
@@ -143,16 +130,12 @@ def read_runs(
     Raises:
         InputError: No files, damaged JSON, an object that repeats a key, a text with half of a
             character, or a value of the wrong kind; the message names the file and the place.
-        ParameterError: An argument lies outside its domain.
 
     Examples:
-        >>> from evalframe.compat.dtef import read_runs
+        >>> context = {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}
         >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}, "n": {"error": "late"}}}
-        >>> run = {
-        ...     "config": {"context": {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}},
-        ...     "evaluationResults": {"llmCoverageScores": cells},
-        ... }
-        >>> items = read_runs(run)
+        >>> results = {"evaluationResults": {"llmCoverageScores": cells}}
+        >>> items = read_runs({"config": {"context": context}, **results})
         >>> items.select("round", "question_id", "model", "score", "failed").rows()
         [('gd1', 'q1', 'm', 0.75, False), ('gd1', 'q1', 'n', None, True)]
     """
@@ -168,20 +151,15 @@ def open_runs(
     experiments: bool = False,
     former_names: bool = True,
 ) -> RunResults:
-    """Run results with all tables, and why a run is not counted.
+    """Run results with all tables, and why a run is not counted; arguments as for `read_runs`.
 
     Args:
-        path: As for `read_runs`.
-        versions: As for `read_runs`.
-        experiments: As for `read_runs`.
-        former_names: As for `read_runs`.
-
-    Raises:
-        InputError: As for `read_runs`.
-        ParameterError: As for `read_runs`.
+        path: Files, globs, folders of `.json` files, or decoded documents.
+        versions: All runs, or the `latest` of each config.
+        experiments: Include runs of experiments.
+        former_names: Recognise questions also by former names of segments.
 
     Examples:
-        >>> from evalframe.compat.dtef import open_runs
         >>> open_runs({"config": {"tags": ["other"]}}).runs["use"].to_list()
         ['not_dtef']
     """
@@ -218,7 +196,7 @@ def open_runs(
     )
 
 
-def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
+def _head(result: Document, number: int, *, experiments: bool) -> dict[str, Any]:
     """The columns of `runs` for a result."""
     context = at(result, "config", "context", "dtef")
     metadata = at(result, "dtefMetadata")
@@ -268,7 +246,7 @@ def _head(result: Result, number: int, *, experiments: bool) -> dict[str, Any]:
     return head
 
 
-def _attributes(result: Result) -> Mapping[str, str]:
+def _attributes(result: Document) -> Mapping[str, str]:
     about = at(result, "config", "context", "dtef") or at(result, "dtefMetadata") or {}
     attributes = about.get("segmentAttributes") or {}
     if not isinstance(attributes, Mapping):
@@ -278,7 +256,7 @@ def _attributes(result: Result) -> Mapping[str, str]:
     return {str(name): str(value) for name, value in attributes.items()}
 
 
-def _cells(result: Result, number: int) -> list[tuple[Any, ...]]:
+def _cells(result: Document, number: int) -> list[tuple[Any, ...]]:
     """Run, prompt, model, score, points, error and response of each cell."""
     path = ("evaluationResults", "llmCoverageScores")
     scores = at(result, *path) or {}

@@ -20,32 +20,27 @@ from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey
 
 
 def read_survey(path: Sources) -> Survey:
-    """Read survey documents of dtef-app as tidy tables.
+    """Read survey documents of dtef-app 52d79c0 as tidy tables.
 
     Documents are checked as by `validate`. Each is a round, named by its survey id. A response can
-    have its own `sampleSize`, which dtef-app ignores.
+    have its own `sampleSize`, which dtef-app ignores. Rounds are in the order of the files,
+    everything else in that of the documents.
 
     Args:
         path: `.json` files, globs, folders (with all `.json` files in them) or decoded documents.
-
-    Returns:
-        The survey, rounds in the order of the files, everything else in that of the documents.
 
     Raises:
         InputError: No such file, a table, damaged JSON, errors or conflicts (see `validate`), or
             two files of the same round.
         ParameterError: `path` is not a path, a document or a list of these.
 
-    References:
-        dtef-app 52d79c0.
-
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
         >>> answer = {"questionId": "q", "distribution": [60, 40]}
-        >>> segment = {"id": "gender:male", "label": "Male", "sampleSize": 50}
+        >>> segment = {"id": "gender:male", "sampleSize": 50, "responses": [answer]}
         >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
-        >>> survey["segments"] = [{**segment, "responses": [answer]}]
-        >>> read_survey(survey).distributions().select("segment_id", "sample_size", "actual").row(0)
+        >>> tables = read_survey({**survey, "segments": [segment]})
+        >>> tables.distributions().select("segment_id", "sample_size", "actual").row(0)
         ('gender:male', 50, [0.6, 0.4])
     """
     all_documents = documents(path)
@@ -217,11 +212,9 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
 
     Example:
         >>> import tempfile
-        >>> table = pl.DataFrame(
-        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
-        ... )
+        >>> shares = {"question_id": "q", "segment_id": "gender:male", "actual": [[25.0, 75.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     [file] = write_survey(table, Path(folder, "survey.json"))
+        ...     [file] = write_survey(pl.DataFrame(shares), Path(folder, "survey.json"))
         ...     json.loads(file.read_text())["segments"][0]["responses"]
         [{'questionId': 'q', 'distribution': [25, 75]}]
     """

@@ -53,17 +53,6 @@ class SurveyReport:
         questions: Number of questions.
         segments: Number of segments.
         responses: Number of responses, one per question and segment.
-
-    Examples:
-        >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
-        >>> answer = {"questionId": "q", "distribution": [60, 30]}
-        >>> segment = {"id": "gender:male", "label": "Men", "sampleSize": 50, "responses": [answer]}
-        >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
-        >>> report = validate({**survey, "segments": [segment]})
-        >>> report.valid, report.questions
-        (False, 1)
-        >>> report.errors.select("path", "message").row(0)
-        ('segments[0].responses[0].distribution', 'sums to 90, not to 99 to 101')
     """
 
     errors: pl.DataFrame
@@ -96,14 +85,11 @@ def validate(path: Sources) -> SurveyReport:
     two options; a segment without id or responses, or with the id of another; a response to an
     unknown question, or whose distribution is not of numbers from 0 that sum to between 99 and 101,
     one for each option. Warnings: a segment without label or with fewer than 30 respondents, and
-    each question that it did not answer.
+    each question that it did not answer. All are in the order of the documents.
 
     Args:
         path: Files, globs, folders (with all `.json` files in them), or decoded documents. Tables
             are checked by `evalframe.survey.read_survey` and `as_survey`.
-
-    Returns:
-        Errors and warnings in the order of the documents.
 
     Raises:
         InputError: No such file, a table, or damaged JSON.

@@ -17,6 +17,13 @@ from evalframe.survey.boards.rows import CONTEXT, Rows, run_scores, scored_rows
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
 
 TAKEN = ("slope", "std_error", "n_points", "n_levels")
+STEREOTYPES = (
+    *("lowest_context", "highest_context", "lowest_score", "highest_score"),
+    *("improvement", "n_segments"),
+)
+"""Columns of `stereotype_score` after the model."""
+
+LOWEST, HIGHEST = ":lowest", ":highest"
 _X, _Y = ":x", ":y"
 
 
@@ -119,38 +126,36 @@ def stereotypes(rows: Rows, points: pl.LazyFrame) -> pl.LazyFrame:
     """The table of `stereotype_score`, under internal names of the keys."""
     group = rows.keys.inner
     segment = [*group, "model", *rows.segment]
-    context, score = pl.col(CONTEXT), pl.col("score")
-    ends = points.with_columns(low=context.min().over(segment), high=context.max().over(segment))
-    ends = ends.filter(
-        pl.col("low") < pl.col("high"),
-        (context == pl.col("low")) | (context == pl.col("high")),
+    context = pl.col(CONTEXT)
+    ends = points.with_columns(
+        context.min().over(segment).alias(LOWEST), context.max().over(segment).alias(HIGHEST)
     )
+    at_an_end = (context == pl.col(LOWEST)) | (context == pl.col(HIGHEST))
+    ends = ends.filter(pl.col(LOWEST) < pl.col(HIGHEST), at_an_end)
     # Repeated runs are averaged within their segment first.
-    ends = ends.group_by([*segment, CONTEXT, "low", "high"]).agg(score.mean())
-    at_low, at_high = context == pl.col("low"), context == pl.col("high")
-    table = ends.group_by([*group, "model"]).agg(
-        lowest_context=pl.col("low").min(),
-        highest_context=pl.col("high").max(),
+    ends = ends.group_by([*segment, CONTEXT, LOWEST, HIGHEST]).agg(pl.col("score").mean())
+    table = improvements(ends, [*group, "model"], rows.segment)
+    ordered = table.sort(*group, settled(pl.col("improvement")), "model", nulls_last=True)
+    return ordered.select(*group, "model", *STEREOTYPES)
+
+
+def improvements(
+    ends: pl.LazyFrame, entry: list[str], segment: list[str], **others: pl.Expr
+) -> pl.LazyFrame:
+    """Mean scores of each entry at its `LOWEST` and its `HIGHEST` context, and their difference."""
+    low, high, score = pl.col(LOWEST), pl.col(HIGHEST), pl.col("score")
+    at_low, at_high = pl.col(CONTEXT) == low, pl.col(CONTEXT) == high
+    lowest, highest = pl.col("lowest_score"), pl.col("highest_score")
+    table = ends.group_by(entry).agg(
+        lowest_context=low.min(),
+        highest_context=high.max(),
         lowest_score=score.filter(at_low).mean(),
         highest_score=score.filter(at_high).mean(),
-        n_segments=pl.struct(rows.segment).filter(at_low | at_high).n_unique().cast(pl.Int64),
+        n_segments=pl.struct(segment).filter(at_low | at_high).n_unique().cast(pl.Int64),
+        **others,
     )
-    lowest, highest = pl.col("lowest_score"), pl.col("highest_score")
     gain = pl.when(highest > 0).then((highest - lowest) / highest)
-    table = table.filter(lowest.is_not_null() & highest.is_not_null()).with_columns(
-        improvement=gain
-    )
-    ordered = table.sort(*group, settled(pl.col("improvement")), "model", nulls_last=True)
-    return ordered.select(
-        *group,
-        "model",
-        "lowest_context",
-        "highest_context",
-        "lowest_score",
-        "highest_score",
-        "improvement",
-        "n_segments",
-    )
+    return table.drop_nulls(["lowest_score", "highest_score"]).with_columns(improvement=gain)
 
 
 def run_points(rows: Rows, runs: pl.LazyFrame | None = None) -> pl.LazyFrame:

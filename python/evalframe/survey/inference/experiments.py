@@ -77,46 +77,34 @@ def welch_test(
         >>> test.select(pl.col("delta", "t", "df", "p_value", "cohens_d").round(4)).row(0)
         (2.0, 2.4495, 4.0, 0.0705, 2.0)
     """
-    keys = Keys.of(by, taken=RESULT)
-    rows, levels = rows_and_conditions(runs, keys, between, value)
-    left, right = two_conditions(levels, conditions)
-    if not {left, right} <= {*levels}:
-        raise not_two_conditions(levels)
+    rows, keys = compared(runs, by, between, value, conditions)
     error = pl.col(":left") + pl.col(":right")
     varies = error > _ROUNDING * (pl.col("mean_left") ** 2 + pl.col("mean_right") ** 2)
     t, df, d = statistics(varies)
-    return result_of(differences(rows, keys, left, right), keys, t, df, _student_p(t, df), d)
+    return result_of(rows, keys, t, df, _student_p(t, df), d)
 
 
-def rows_and_conditions(
-    runs: Frame, keys: Keys, between: IntoExpr, value: IntoExpr
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Rows with the condition `:side` and the number `:value`, and the conditions, sorted."""
-    rows, side = lazy(runs), as_expr(between).alias(":side")
-    number = as_expr(value).cast(pl.Float64).fill_nan(None).alias(":value")
-    check_columns("welch_test", rows, [*keys.exprs, side, number])
-    selected = rows.select(*keys.select(), side, number)
-    levels = selected.select(pl.col(":side").drop_nulls().unique().sort()).collect()
-    return selected, levels[":side"].to_list()
-
-
-def two_conditions(levels: list[str], conditions: tuple[str, str] | None) -> tuple[str, str]:
-    """Return the left and the right condition, by default the only two."""
-    left, right = conditions or (levels if len(levels) == 2 else (None, None))
-    if left is None or right is None or left == right:
-        raise not_two_conditions(levels)
-    return left, right
-
-
-def not_two_conditions(levels: list[str]) -> ParameterError:
-    """The error if a table does not have two conditions."""
-    return ParameterError(
-        f"welch_test compares two conditions, found {levels}; name two of them in conditions"
-    )
-
-
-def differences(rows: pl.LazyFrame, keys: Keys, left: str, right: str) -> pl.LazyFrame:
+def compared(
+    runs: Frame,
+    by: IntoExpr | Sequence[IntoExpr] | None,
+    between: IntoExpr,
+    value: IntoExpr,
+    conditions: tuple[str, str] | None,
+    *,
+    need_both: bool = True,
+) -> tuple[pl.LazyFrame, Keys]:
     """Sizes, means, squared standard errors and the pooled standard deviation of two conditions."""
+    keys, runs, side = Keys.of(by, taken=RESULT), lazy(runs), as_expr(between).alias(":side")
+    number = as_expr(value).cast(pl.Float64).fill_nan(None).alias(":value")
+    check_columns("welch_test", runs, [*keys.exprs, side, number])
+    rows = runs.select(*keys.select(), side, number)
+    levels = rows.select(pl.col(":side").drop_nulls().unique().sort()).collect()[":side"].to_list()
+    left, right = conditions or (levels if len(levels) == 2 else (None, None))
+    lacks_one = need_both and not {left, right} <= {*levels}
+    if left is None or right is None or left == right or lacks_one:
+        raise ParameterError(
+            f"welch_test compares two conditions, found {levels}; name two of them in conditions"
+        )
     moments: dict[str, pl.Expr] = {}
     for name, condition in (("left", left), ("right", right)):
         values = pl.col(":value").filter(pl.col(":side") == condition).drop_nulls()
@@ -126,7 +114,7 @@ def differences(rows: pl.LazyFrame, keys: Keys, left: str, right: str) -> pl.Laz
     n = [pl.col(f"n_{side}").cast(pl.Float64) for side in ("left", "right")]
     variance = [pl.col(f":var_{side}") for side in ("left", "right")]
     pooled = ((n[0] - 1) * variance[0] + (n[1] - 1) * variance[1]) / (n[0] + n[1] - 2)
-    return table.with_columns(
+    table = table.with_columns(
         pl.lit(left).alias("left"),
         pl.lit(right).alias("right"),
         (pl.col("mean_right") - pl.col("mean_left")).alias("delta"),
@@ -134,6 +122,7 @@ def differences(rows: pl.LazyFrame, keys: Keys, left: str, right: str) -> pl.Laz
         (variance[1] / n[1]).alias(":right"),
         pooled.sqrt().alias(":pooled"),
     )
+    return table, keys
 
 
 def statistics(varies: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:

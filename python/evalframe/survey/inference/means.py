@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -62,39 +61,40 @@ def mean_intervals(
         >>> mean_intervals(segments).row(0)
         ('a', 0.625, 0.5, 0.75, 4)
     """
+    return resampled_means(frame, by, value, context, n, seed, level, central_quantiles)
+
+
+def resampled_means(
+    frame: Frame,
+    by: IntoExpr | Sequence[IntoExpr],
+    value: IntoExpr,
+    context: Context | None,
+    n: int,
+    seed: int,
+    level: float,
+    quantiles: Callable[[Floats, float], tuple[Floats, Floats]],
+) -> pl.LazyFrame:
+    """The table of `mean_intervals`, of all rows if there is no context to select."""
     check_draws(n, seed, level)
     keys = Keys.of(by, taken=("mean", "lower", "upper", "n"))
     rows, number = lazy(frame), as_expr(value).cast(pl.Float64).fill_nan(None)
     check_columns("mean_intervals", rows, [*keys.exprs, number])
-    rows = mark(rows, context, keys.exprs, number)
-    limits = partial(central_quantiles, level=level)
-    table = resampled_means(included(rows), keys, number, n, seed, limits)
-    return with_contexts(table, rows, keys.exprs, keys.names)
-
-
-def resampled_means(
-    rows: pl.LazyFrame,
-    keys: Keys,
-    value: pl.Expr,
-    n: int,
-    seed: int,
-    limits: Callable[[Floats], tuple[Floats, Floats]],
-) -> pl.LazyFrame:
-    """Means of groups with limits of their resampled means, under the public names of the keys."""
-    selected = rows.select(*keys.select(), value.alias(":value")).drop_nulls(":value")
+    rows = rows if context is None else mark(rows, context, keys.exprs, number)
+    selected = included(rows).select(*keys.select(), number.alias(":value")).drop_nulls(":value")
     ordered = selected.sort(keys.inner).collect()
     starts = starts_of_groups(ordered, keys.inner)
-    lower, upper = _limits(ordered[":value"].to_numpy(), starts, n, seed, limits)
+    lower, upper = _limits(ordered[":value"].to_numpy(), starts, n, seed, level, quantiles)
     means = ordered.group_by(keys.inner, maintain_order=True).agg(
         pl.col(":value").mean().alias("mean"), pl.len().cast(pl.Int64).alias("n")
     )
-    return (
+    table = (
         means.with_columns(pl.Series("lower", lower), pl.Series("upper", upper))
         .with_columns(pl.col("lower", "upper").fill_nan(None))
         .select(*keys.inner, "mean", "lower", "upper", "n")
         .rename(keys.restore())
         .lazy()
     )
+    return with_contexts(table, rows, keys.exprs, keys.names)
 
 
 def _limits(
@@ -102,7 +102,8 @@ def _limits(
     starts: Ints,
     n: int,
     seed: int,
-    limits: Callable[[Floats], tuple[Floats, Floats]],
+    level: float,
+    quantiles: Callable[[Floats, float], tuple[Floats, Floats]],
 ) -> tuple[Floats, Floats]:
     """Limits for groups of consecutive values; groups of one size share their draws.
 
@@ -125,7 +126,7 @@ def _limits(
             cell = chosen + size * np.arange(len(chosen))[:, None]
             weights = np.bincount(cell.ravel(), minlength=chosen.size).reshape(chosen.shape)
             means[rows] = weights @ lines.T / size
-        lower[groups], upper[groups] = limits(means)
+        lower[groups], upper[groups] = quantiles(means, level)
     return lower, upper
 
 
