@@ -73,7 +73,7 @@ def compare_at_coverage(
     Args:
         frame: Records of all systems, one row each.
         between: Column or expression whose values are the systems. For several confidences of one
-            system, unpivot their columns first, as in the second example.
+            system, unpivot their columns first.
         pair_on: The clusters, such as participants; by default the cluster of `resample`.
         metrics: `aurc`, `augrc`, and `risk`, the selective risk at the bound.
         coverage: `common`: in each group of `by` the smallest Cmax of its systems. Or a number in
@@ -96,66 +96,21 @@ def compare_at_coverage(
         ContractError: A loss is negative.
         ParameterError: A system does not reach the coverage; the systems of a group share no
             cluster; or see `compare`.
-        UnknownNameError: A metric has no form up to a coverage.
-        MissingColumnsError: A column is missing.
 
     Examples:
         Two systems that accept the same items first, of which one then abstains:
 
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "system": ["bold"] * 4 + ["careful"] * 4,
-        ...         "person": [1, 2, 3, 4] * 2,
-        ...         "loss": [0.0, 1.0, 0.5, 0.5, 0.0, 1.0, None, None],
-        ...         "confidence": [0.9, 0.8, 0.7, 0.6] * 2,
-        ...     }
-        ... )
-        >>> ef.compare(items, ef.aurc(), between="system", pair_on="person").select(
-        ...     "estimate_left", "estimate_right"
-        ... ).row(0)
+        >>> losses = [0.0, 1.0, 0.5, 0.5, 0.0, 1.0, None, None]
+        >>> items = pl.DataFrame({"system": ["bold"] * 4 + ["careful"] * 4, "loss": losses})
+        >>> confidence = pl.Series([0.9, 0.8, 0.7, 0.6] * 2)
+        >>> items = items.with_columns(confidence=confidence, person=pl.Series([1, 2, 3, 4] * 2))
+        >>> by_system = {"between": "system", "pair_on": "person"}
+        >>> ef.compare(items, ef.aurc(), **by_system).select("^estimate_.*$").row(0)
         (0.3125, 0.0625)
-        >>> fair = ef.selective.compare_at_coverage(
-        ...     items, between="system", pair_on="person", metrics="aurc"
-        ... )
-        >>> fair.select("^estimate_.*$", "^coverage_.*$")
-        shape: (1, 5)
-        ┌───────────────┬────────────────┬───────────────┬───────────────┬────────────────┐
-        │ estimate_left ┆ estimate_right ┆ coverage_used ┆ coverage_left ┆ coverage_right │
-        │ ---           ┆ ---            ┆ ---           ┆ ---           ┆ ---            │
-        │ f64           ┆ f64            ┆ f64           ┆ f64           ┆ f64            │
-        ╞═══════════════╪════════════════╪═══════════════╪═══════════════╪════════════════╡
-        │ 0.0625        ┆ 0.0625         ┆ 0.5           ┆ 1.0           ┆ 0.5            │
-        └───────────────┴────────────────┴───────────────┴───────────────┴────────────────┘
-
-        Two confidences of the same predictions, as two systems:
-
-        >>> answers = pl.DataFrame(
-        ...     {
-        ...         "person": [1, 2, 3, 4],
-        ...         "loss": [0.0, 0.0, 1.0, 1.0],
-        ...         "stated": [0.9, 0.9, 0.9, 0.9],
-        ...         "token": [0.9, 0.8, 0.2, 0.1],
-        ...     }
-        ... )
-        >>> long = answers.unpivot(
-        ...     ["stated", "token"],
-        ...     index=["person", "loss"],
-        ...     variable_name="signal",
-        ...     value_name="confidence",
-        ... )
-        >>> ef.selective.compare_at_coverage(
-        ...     long, between="signal", pair_on="person", coverage=0.5
-        ... ).select("metric", "left", "right", "delta")
-        shape: (2, 4)
-        ┌───────────────┬────────┬───────┬─────────┐
-        │ metric        ┆ left   ┆ right ┆ delta   │
-        │ ---           ┆ ---    ┆ ---   ┆ ---     │
-        │ str           ┆ str    ┆ str   ┆ f64     │
-        ╞═══════════════╪════════╪═══════╪═════════╡
-        │ aurc_at_0.50  ┆ stated ┆ token ┆ -0.25   │
-        │ augrc_at_0.50 ┆ stated ┆ token ┆ -0.0625 │
-        └───────────────┴────────┴───────┴─────────┘
+        >>> fair = ef.selective.compare_at_coverage(items, **by_system, metrics="aurc")
+        >>> fair.select("^estimate_.*$", "^coverage_.*$").row(0)
+        (0.0625, 0.0625, 0.5, 1.0, 0.5)
     """
     from evalframe.resample.paired import PAIRED_RESULT
 

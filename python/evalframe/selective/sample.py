@@ -79,24 +79,9 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
         ordered by participant, mode and item as declared; `prediction` is null where the model
         abstained.
 
-    Raises:
-        ParameterError: A size out of range or a negative seed.
-
     Example:
-        >>> sample_items(participants=1, items=2).select("mode", "item", "prediction", "label")
-        shape: (6, 4)
-        ┌──────────────────┬────────────┬────────────┬───────┐
-        │ mode             ┆ item       ┆ prediction ┆ label │
-        │ ---              ┆ ---        ┆ ---        ┆ ---   │
-        │ str              ┆ str        ┆ i64        ┆ i64   │
-        ╞══════════════════╪════════════╪════════════╪═══════╡
-        │ zero_shot        ┆ NoInterest ┆ 1          ┆ 0     │
-        │ zero_shot        ┆ Depressed  ┆ 0          ┆ 0     │
-        │ few_shot         ┆ NoInterest ┆ 0          ┆ 0     │
-        │ few_shot         ┆ Depressed  ┆ 1          ┆ 0     │
-        │ chain_of_thought ┆ NoInterest ┆ 0          ┆ 0     │
-        │ chain_of_thought ┆ Depressed  ┆ 1          ┆ 0     │
-        └──────────────────┴────────────┴────────────┴───────┘
+        >>> sample_items(participants=1).select("mode", "item", "prediction", "label").row(0)
+        ('zero_shot', 'NoInterest', 1, 0)
     """
     check_size(participants, seed, of="participants")
     if not 1 <= items <= len(ITEM_NAMES):
@@ -138,20 +123,9 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
     Returns:
         `participant_id, mode, status`, in the order of the items.
 
-    Raises:
-        ParameterError: No participant or a negative seed.
-
     Example:
-        >>> sample_participants(participants=60).filter(status="failed").head(2)
-        shape: (2, 3)
-        ┌────────────────┬──────────────────┬────────┐
-        │ participant_id ┆ mode             ┆ status │
-        │ ---            ┆ ---              ┆ ---    │
-        │ i64            ┆ str              ┆ str    │
-        ╞════════════════╪══════════════════╪════════╡
-        │ 308            ┆ few_shot         ┆ failed │
-        │ 318            ┆ chain_of_thought ┆ failed │
-        └────────────────┴──────────────────┴────────┘
+        >>> sample_participants(participants=60).filter(status="failed").row(0)
+        (308, 'few_shot', 'failed')
     """
     check_size(participants, seed, of="participants")
     *_, fate = _grid_draws(participants, seed, _QUANTITIES)[..., :1]
@@ -207,9 +181,6 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
 
     Returns:
         `mode`, then an item table as `read_run` gives it, in the order of `sample_items`.
-
-    Raises:
-        ParameterError: No participant or a negative seed.
 
     Example:
         >>> sample_signals(participants=2).select("item", "prediction", "token_msp").row(0)

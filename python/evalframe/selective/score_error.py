@@ -7,6 +7,7 @@ import polars as pl
 from evalframe.core.metric import metric
 from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
 from evalframe.core.typing import Role
+from evalframe.selective.calibration_error import per_bin
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -15,14 +16,8 @@ def mean_absolute_error(
 ) -> State:
     """Mean of |prediction - label| over the predicted rows.
 
-    Over items it is the MAE_w of a run: every predicted item counts the same.
-
-    Args:
-        prediction: The prediction; null is an abstention, which is valid but not in the mean.
-        label: The true value. A prediction without one, or NaN on either side, is missing.
-
-    Returns:
-        Null if nothing is predicted.
+    Over items it is the MAE_w of a run: every predicted item counts the same. A prediction without
+    a label, or NaN on either side, is missing.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -30,12 +25,9 @@ def mean_absolute_error(
         >>> totals.select(ef.mean_absolute_error()).item()
         1.5
     """
-    answered = prediction.is_not_null()
+    mass = pl.when(prediction.is_not_null()).then(weight)
     return State(
-        sums={
-            "mass": pl.when(answered).then(weight),
-            "error": weight * (prediction - label).abs(),
-        },
+        sums={"mass": mass, "error": weight * (prediction - label).abs()},
         finish=lambda t: ratio(t.error, t.mass),
         valid=scored(prediction, label),
     )
@@ -47,21 +39,15 @@ def root_mean_squared_error(
 ) -> State:
     """Root of the mean of (prediction - label)^2 over the predicted rows.
 
-    Returns:
-        Null if nothing is predicted.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [1, 7, None], "label": [0, 0, 0]})
         >>> totals.select(ef.root_mean_squared_error()).item()
         5.0
     """
-    answered = prediction.is_not_null()
+    mass = pl.when(prediction.is_not_null()).then(weight)
     return State(
-        sums={
-            "mass": pl.when(answered).then(weight),
-            "squared_error": weight * (prediction - label) ** 2,
-        },
+        sums={"mass": mass, "squared_error": weight * (prediction - label) ** 2},
         finish=lambda t: ratio(t.squared_error, t.mass).sqrt(),
         valid=scored(prediction, label),
     )
@@ -84,19 +70,13 @@ def macro_mean_absolute_error(
         item: Number of the item. A prediction without one is missing.
         weight: Weight of each row within its item.
 
-    Returns:
-        Null if nothing is predicted.
-
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"item_index": [0, 0, 1, 2], "prediction": [3, 1, 2, None], "label": [0, 0, 2, 1]}
-        ... )
+        >>> items = pl.DataFrame({"item_index": [0, 0, 1], "prediction": [3, 1, 4], "label": 0})
         >>> items.select(ef.macro_mean_absolute_error()).item()
-        1.0
+        3.0
     """
     answered = prediction.is_not_null()
-    predicted = own.mass > 0
     by_item = Axis(
         level=item,
         where=answered,
@@ -104,16 +84,10 @@ def macro_mean_absolute_error(
             "mass": pl.when(answered).then(weight),
             "error": weight * (prediction - label).abs(),
         },
-        terms={
-            "errors": pl.when(predicted).then(own.error / own.mass).otherwise(0.0),
-            "items": predicted.cast(pl.Float64),
-        },
+        terms={"errors": per_bin(own.error), "items": (own.mass > 0).cast(pl.Float64)},
     )
-    return State(
-        axes=(by_item,),
-        finish=lambda t: ratio(t.errors, t.items),
-        valid=scored(prediction, label, item),
-    )
+    valid = scored(prediction, label, item)
+    return State(axes=(by_item,), finish=lambda t: ratio(t.errors, t.items), valid=valid)
 
 
 @metric(family="selective", direction="maximize", range=(-1.0, 1.0))
@@ -127,8 +101,7 @@ def pearson_correlation(
     correct. This sorts the rows by either side, as a rank metric does.
 
     Returns:
-        Null where fewer than two rows are predicted, or where all predictions or all labels are the
-        same, compared exactly.
+        Null if fewer than two rows are predicted, or all predictions or all labels are the same.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -42,15 +42,8 @@ def threshold_at_coverage(
     The highest threshold whose coverage is at least the bound: that of the plateau whose risk
     `risk_at(coverage)` is. Accept the items whose confidence is at least the threshold.
 
-    Args:
-        coverage: Share of the items, in (0, 1].
-        convention: As for `risk_at`.
-
     Returns:
         In units of the confidence; null if Cmax is below the bound.
-
-    Raises:
-        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -79,24 +72,19 @@ def threshold_at_risk(
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: Weight of each row.
+        loss: As for `risk_at`, also for the other arguments.
+        confidence: See `risk_at`.
+        weight: See `risk_at`.
 
     Returns:
         The metric: an expression, and a function of other columns; in units of the confidence,
         null if no threshold keeps to the bound.
-
-    Raises:
-        ParameterError: The bound is negative or NaN.
 
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 0.0, 1.0, 0.0], "confidence": [0.9, 0.8, 0.7, 0.6]})
         >>> items.select(ef.threshold_at_risk(0.1)).item()
         0.8
-        >>> items.select(ef.threshold_at_risk(0.25)).item()
-        0.6
     """
     risk_bound(risk)
     return preset(_threshold_at_risk, loss, confidence, weight=weight, risk=float(risk))
@@ -118,8 +106,7 @@ def thresholds(
     Accept the items whose confidence is at least the threshold. For a risk it is
     `ef.threshold_at_risk`, for a coverage `ef.threshold_at_coverage`.
 
-    **No guarantee.** Risk and coverage are those of the sample on which the threshold is chosen;
-    on other items the risk can be higher. Choose on one sample and report the risk on another.
+    For the guarantee that is missing, see `ef.threshold_at_risk`.
 
     Args:
         frame: Items, one row each.
@@ -138,30 +125,13 @@ def thresholds(
 
     Raises:
         ContractError: On collect: a loss is negative.
-        MissingColumnsError: A column is missing.
-        ParameterError: There is no target, a bound is outside its domain, or a key has the name of
-            a column of the result.
-
-    References:
-        Geifman & El-Yaniv (2017), Selective classification for deep neural networks, whose
-        guarantee this is not.
+        ParameterError: There is no target.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"loss": [0, 0, 1, 0, None], "confidence": [0.9, 0.8, 0.7, 0.6, 0.5]}
-        ... )
-        >>> ef.selective.thresholds(items, risk=[0.1, 0.25], coverage=0.5)
-        shape: (3, 7)
-        ┌──────────┬───────┬───────────┬──────────┬──────────┬─────┬───────────┐
-        │ target   ┆ bound ┆ threshold ┆ coverage ┆ risk     ┆ n   ┆ n_missing │
-        │ ---      ┆ ---   ┆ ---       ┆ ---      ┆ ---      ┆ --- ┆ ---       │
-        │ str      ┆ f64   ┆ f64       ┆ f64      ┆ f64      ┆ i64 ┆ i64       │
-        ╞══════════╪═══════╪═══════════╪══════════╪══════════╪═════╪═══════════╡
-        │ risk     ┆ 0.1   ┆ 0.8       ┆ 0.4      ┆ 0.0      ┆ 5   ┆ 0         │
-        │ risk     ┆ 0.25  ┆ 0.6       ┆ 0.8      ┆ 0.25     ┆ 5   ┆ 0         │
-        │ coverage ┆ 0.5   ┆ 0.7       ┆ 0.6      ┆ 0.333333 ┆ 5   ┆ 0         │
-        └──────────┴───────┴───────────┴──────────┴──────────┴─────┴───────────┘
+        >>> items = pl.DataFrame({"loss": [0, 0, 1, 0], "confidence": [0.9, 0.8, 0.7, 0.6]})
+        >>> ef.selective.thresholds(items, risk=[0.1, 0.25]).drop("n", "n_missing").rows()
+        [('risk', 0.1, 0.8, 0.5, 0.0), ('risk', 0.25, 0.6, 1.0, 0.25)]
     """
     targets = pl.DataFrame(
         [(kind, bound) for kind, bounds in _listed(risk, coverage) for bound in bounds],

@@ -59,9 +59,6 @@ def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
 def selective_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     """Mean loss of the predicted items: the risk at the right end of the curve.
 
-    Args:
-        loss: Loss of each item; null is an abstention.
-
     Returns:
         Null if nothing is predicted.
 
@@ -76,9 +73,6 @@ def selective_risk(loss: Role = "loss", *, weight: Role = None) -> State:
 @metric(family="selective", direction="minimize", range=_POSITIVE)
 def generalized_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     """Loss of the predicted items over the number of all items, abstentions included.
-
-    Args:
-        loss: Loss of each item; null is an abstention.
 
     Returns:
         0.0 if all items are abstentions; null without items, and if items are left out and none
@@ -165,17 +159,9 @@ def risk_at(
     coverage is at least the bound (compared as floats; with weights, whose sums are rounded, up to
     1e-12 below it); that plateau's coverage is `achieved_coverage_at`.
 
-    Args:
-        coverage: Share of the items, in (0, 1].
-        convention: Share of all items (`trapezoid_total`), or of the predicted ones
-            (`trapezoid_predicted`).
-
     Returns:
         Null if Cmax is below the bound. In a bootstrap such replicates are dropped: report
         `drop_rate` with the interval.
-
-    Raises:
-        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -204,15 +190,8 @@ def achieved_coverage_at(
 ) -> State:
     """Coverage of the plateau whose risk `risk_at(coverage)` is: at least the bound.
 
-    Args:
-        coverage: Share of the items, in (0, 1].
-        convention: As for `risk_at`.
-
     Returns:
         Null if Cmax is below the bound.
-
-    Raises:
-        ParameterError: The coverage is outside (0, 1].
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -235,22 +214,17 @@ def coverage_at_risk(
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
-        loss: Loss of each item, at least 0; null is an abstention.
-        confidence: Accepted from the highest down; any scale.
-        weight: Weight of each row.
-        convention: Coverage of all items (`trapezoid_total`), or of the predicted ones
-            (`trapezoid_predicted`).
+        loss: As for `risk_at`, also for the other arguments.
+        confidence: See `risk_at`.
+        weight: See `risk_at`.
+        convention: See `risk_at`.
 
     Returns:
         The metric: an expression, and a function of other columns; null if no plateau keeps to the
         bound.
 
-    Raises:
-        ParameterError: The bound is negative or NaN.
-
     References:
-        Geifman & El-Yaniv (2017). torch-uncertainty's CovAtxRisk tests a shifted index and is NaN
-        in many admissible cases.
+        Geifman & El-Yaniv (2017), as for `aurc`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -51,29 +51,16 @@ def cross_fit(
         fitted to all rows of the group, its own training rows: too good for judging it).
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: There are fewer than 2 folds or fewer clusters than folds, the seed is out
-            of range, the frame has one of the added columns, or the rows outside a fold cannot be
-            fitted, such as rows of one class.
         ContractError: Rows without a cluster.
+        ParameterError: There are fewer clusters than folds, the frame has one of the added columns,
+            or the rows outside a fold cannot be fitted, such as rows of one class.
 
     Examples:
         >>> import polars as pl
-        >>> items = pl.DataFrame(
-        ...     {"person": [1, 2, 3], "confidence": [0.5, 0.5, 0.5], "correct": [1.0, 0.0, 0.5]}
-        ... )
         >>> from evalframe.selective import cross_fit, fit_isotonic
-        >>> cross_fit(items, fit_isotonic, cluster="person", folds=3)[:, 3:]
-        shape: (3, 3)
-        ┌──────┬────────────┬──────────────────────┐
-        │ fold ┆ calibrated ┆ calibrated_in_sample │
-        │ ---  ┆ ---        ┆ ---                  │
-        │ i64  ┆ f64        ┆ f64                  │
-        ╞══════╪════════════╪══════════════════════╡
-        │ 0    ┆ 0.25       ┆ 0.5                  │
-        │ 1    ┆ 0.75       ┆ 0.5                  │
-        │ 2    ┆ 0.5        ┆ 0.5                  │
-        └──────┴────────────┴──────────────────────┘
+        >>> items = pl.DataFrame({"person": [1, 2], "confidence": 0.5, "correct": [1, 0]})
+        >>> cross_fit(items, fit_isotonic, cluster="person", folds=2).drop("confidence").rows()
+        [(1, 1, 1, 0.0, 0.5), (2, 0, 0, 1.0, 0.5)]
     """
     lazy = tables.lazy(frame)
     columns = [columns] if isinstance(columns, str | pl.Expr) else columns

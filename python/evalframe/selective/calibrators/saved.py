@@ -37,10 +37,9 @@ def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
         source: A JSON file, or its decoded content.
 
     Raises:
-        InputError: The file does not exist or is not JSON, the version or method is unknown, an
-            entry is missing or of the wrong type, features have the same name, or parameters
-            cannot be applied: a temperature that is not above 0, arrays of the wrong length, knots
-            that do not ascend, NaN and infinity.
+        InputError: The file is not JSON, the version or method is unknown, an entry is missing or
+            of the wrong type, or parameters cannot be applied: a temperature that is not above 0,
+            arrays of the wrong length, knots that do not ascend, NaN and infinity.
 
     Examples:
         >>> import evalframe as ef
@@ -98,9 +97,8 @@ def to_artifact(
 
     Examples:
         >>> from evalframe.selective import Temperature, to_artifact
-        >>> artifact = to_artifact(Temperature(2.0), fitted_on={"run_id": "r1"})
-        >>> artifact["method"], artifact["temperature"], artifact["fitted_on"]
-        ('temperature_scaling', 2.0, {'run_id': 'r1'})
+        >>> to_artifact(Temperature(2.0), fitted_on={"run_id": "r1"})["fitted_on"]
+        {'run_id': 'r1'}
     """
     if not isinstance(calibrator, Fitted):
         raise ParameterError(
@@ -147,23 +145,21 @@ def write_calibration(
     Args:
         calibrator: A calibrator, or an artifact as `train` returns it, without other arguments.
         path: The file, replaced if it exists.
-        target: See `to_artifact`, also for the other arguments; NaN is written as null.
+        target: See `to_artifact`; NaN is written as null.
         fitted_on: See `to_artifact`.
         metrics: See `to_artifact`.
         created_at: See `to_artifact`.
 
     Raises:
-        ParameterError: See `to_artifact`; or a value that JSON lacks.
-        InputError: The artifact could not be read again.
-        OutputError: The file cannot be written.
+        EvalframeError: See `to_artifact`; or a value that JSON lacks, the artifact could not be
+            read again, or the file cannot be written.
 
     Examples:
-        >>> import tempfile
-        >>> from evalframe.selective import Temperature, read_calibration, write_calibration
+        >>> import tempfile, evalframe as ef
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_calibration(Temperature(2.0), f"{folder}/calibration.json")
-        ...     read_calibration(f"{folder}/calibration.json")
-        Temperature(temperature=2.0, features=('confidence',), target=None)
+        ...     ef.selective.write_calibration(ef.selective.Temperature(2.0), f"{folder}/one.json")
+        ...     ef.selective.read_calibration(f"{folder}/one.json").temperature
+        2.0
     """
     options = {"target": target, "fitted_on": fitted_on, "metrics": metrics}
     if not isinstance(calibrator, Mapping):

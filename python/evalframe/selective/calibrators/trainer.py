@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core.choices import Target, Training, check_choice
-from evalframe.core.errors import (
-    Argument,
-    ContractError,
-    MissingColumnsError,
-    ParameterError,
-)
+from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.calibration_error import TO_UNIT, expected_calibration_error, is_outside
@@ -56,20 +51,13 @@ def train_verbalized(
         The artifact. Its `metrics` are in-sample: before and after scaling of the training rows.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: There are no items to train on, or a stated confidence is not a whole number
             from 1 to 5.
         ContractError: A predicted item with a stated confidence has no label.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "prediction": [1, 2, 3, None],
-        ...         "label": [1, 2, 0, 1],
-        ...         "verbalized_confidence": [4, 4, 4, 5],
-        ...     }
-        ... )
+        >>> items = pl.DataFrame({"prediction": 1, "label": [1, 1, 0], "verbalized_confidence": 4})
         >>> artifact = ef.selective.train_verbalized(items, provenance={"run_id": "r1"})
         >>> round(artifact["temperature"], 4), artifact["fitted_on"]
         (1.585, {'run_id': 'r1', 'n_samples': 3})
@@ -147,21 +135,14 @@ def train(
         The artifact. Its `validation_metrics` have the name of the format, but are in-sample.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: The method or target is unknown, the method cannot take the features, or
-            there are no items or only one class.
+        ParameterError: The method cannot take the features; there are no items, or one class only.
         ContractError: Items without a label or without a signal.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {"prediction": [1, 2, None], "label": [1, 0, 1], "token_msp": [0.9, 0.4, 0.7]}
-        ... )
-        >>> artifact = ef.selective.train(items, method="isotonic", features=["token_msp"])
-        >>> artifact["model"]
+        >>> items = pl.DataFrame({"prediction": 1, "label": [1, 0], "token_msp": [0.9, 0.4]})
+        >>> ef.selective.train(items, method="isotonic", features=["token_msp"])["model"]
         {'x_thresholds': [0.4, 0.9], 'y_thresholds': [0.0, 1.0]}
-        >>> artifact["training_metadata"]["n_samples"]
-        2
     """
     names = checked_features(method, features, target)
     fit = partial(
