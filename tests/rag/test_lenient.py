@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.rag.lenient.normalising import as_tokens
+from evalframe.rag.normalising import as_tokens
 from rag.naive_lenient import decide, normal
 
 RULES = ("substring", "normalized", "token_overlap")

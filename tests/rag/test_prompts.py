@@ -17,8 +17,7 @@ from evalframe.core.errors import (
     OutputError,
     ParameterError,
 )
-from evalframe.rag.documents.prompting import prompts, write_prompts
-from evalframe.rag.documents.responses import read_responses
+from evalframe.rag.documents.prompting import prompts, read_responses, write_prompts
 
 NESTED = pl.List(pl.List(pl.String))
 

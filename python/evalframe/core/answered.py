@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -20,9 +20,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.tables import Keys
-from evalframe.core.typing import Frame, IntoExpr
-
-Source: TypeAlias = Frame | str | Path
+from evalframe.core.typing import IntoExpr, Source
 
 _PROMPT, _RUN, _RESPONSE, _MODEL = ":prompt", ":run", "response", "model"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
@@ -14,6 +15,9 @@ By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
 """Group keys."""
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+Source: TypeAlias = Frame | str | Path
+"""A frame, or the path of its file."""
 
 if TYPE_CHECKING:
     Role: TypeAlias = Any

@@ -20,9 +20,9 @@ from evalframe.rag.counting import rates as rates
 from evalframe.rag.documents.counts import document_counts as document_counts
 from evalframe.rag.documents.prompting import (
     prompts as prompts,
+    read_responses as read_responses,
     write_prompts as write_prompts,
 )
-from evalframe.rag.documents.responses import read_responses as read_responses
 from evalframe.rag.documents.selecting import select_documents as select_documents
 from evalframe.rag.joining import (
     attach_answers as attach_answers,

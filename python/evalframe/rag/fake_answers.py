@@ -6,16 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 import polars as pl
 
-from evalframe.rag.lenient.normalising import not_ascii
-from evalframe.rag.matching import UNKNOWN, Groups, changed, contains, expanded, holds, once_each
+from evalframe.rag.matching import (
+    UNKNOWN,
+    Codes,
+    Groups,
+    changed,
+    contains,
+    expanded,
+    holds,
+    once_each,
+)
+from evalframe.rag.normalising import not_ascii
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
-    from evalframe.rag.matching import Codes
 
-    Check: TypeAlias = Callable[[pl.Series, Groups], Codes]
+Check: TypeAlias = Callable[[pl.Series, Groups], Codes]
 
 # Masks are pairs of letters of a dead script, removed from all texts before. They stay the same in
 # lower case and as tokens, are glued to nothing, and each stands for one fake answer.
@@ -52,8 +61,6 @@ def fake_answer_hits(
     if the response or the list of fake answers is null, or if unknown answers decide; it is False
     for a list without fake answers.
     """
-    import numpy as np
-
     valid = frame["response"].is_not_null() & frame["fake_answers"].is_not_null()
     verdicts = pl.select(pl.when(valid).then(pl.lit(value=False))).to_series()
     left = np.flatnonzero(valid.to_numpy())
@@ -70,8 +77,6 @@ def fake_answer_hits(
 
 def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
     """Row, text and rank within its row of each fake answer, the longest first."""
-    import numpy as np
-
     fakes = rows["fake_answers"]
     row = np.repeat(np.arange(len(rows)), fakes.list.len().to_numpy())
     texts = fakes.explode(empty_as_null=False)
@@ -94,8 +99,6 @@ def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
 
 def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: Check) -> pl.Series:
     """True if no accepted answer is outside of the fake ones."""
-    import numpy as np
-
     golds = Groups.of(rows["answers"].fill_null(pl.Series([[]], dtype=rows["answers"].dtype)))
     texts = _written(rows["response"], spelling)
     aliases = _written(golds.aliases.fill_null(""), spelling)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from evalframe.core import segments
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from evalframe.core.segments import Bools, Ints
 
-    Codes: TypeAlias = npt.NDArray[np.int8]
+Codes: TypeAlias = npt.NDArray[np.int8]
 
 UNKNOWN = -2
 """The code of a group that is null or contains a null."""
@@ -43,10 +42,6 @@ class Groups:
     @classmethod
     def of(cls, answers: pl.Series) -> Groups:
         """The groups of a column of List(List(String)) without nulls."""
-        import numpy as np
-
-        from evalframe.core import segments
-
         groups = answers.explode(empty_as_null=False)
         row_starts = segments.starts_of(answers.list.len().to_numpy())
         aliases = groups.explode(empty_as_null=False, keep_nulls=False)
@@ -59,8 +54,6 @@ class Groups:
     @property
     def group(self) -> Ints:
         """The group of each alias."""
-        import numpy as np
-
         return np.repeat(np.arange(len(self.unknown)), np.diff(self.group_starts))
 
 
@@ -69,6 +62,11 @@ def contains(texts: pl.Series, parts: pl.Series) -> Bools:
     pairs = pl.DataFrame({"text": texts, "part": parts})
     hits = pairs.select(pl.col("text").str.contains(pl.col("part"), literal=True)).to_series()
     return hits.fill_null(value=False).to_numpy()
+
+
+def holds_any(phrases: Sequence[str], text: str = "response") -> pl.Expr:
+    """True if the text contains one of the phrases as written."""
+    return pl.any_horizontal(pl.col(text).str.contains(p, literal=True) for p in phrases)
 
 
 def holds(flags: Bools, starts: Ints) -> Bools:
@@ -84,8 +82,6 @@ def changed(texts: pl.Series, where: Bools, change: Callable[[pl.Series], pl.Ser
 
 def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
     """The texts, some of them replaced by others in the same order."""
-    import numpy as np
-
     index = np.arange(len(texts))
     index[where] = len(texts) + np.arange(len(others))
     return pl.concat([texts, others]).gather(index)
@@ -93,15 +89,11 @@ def replaced(texts: pl.Series, where: Bools, others: pl.Series) -> pl.Series:
 
 def expanded(values: pl.Series, where: Bools) -> pl.Series:
     """The values at these rows, null at all others."""
-    import numpy as np
-
     return values.gather(pl.Series(np.cumsum(where) - 1).set(pl.Series(~where), None))
 
 
 def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """The changed text of each of these rows; each text is changed once, if at all."""
-    import numpy as np
-
     used = np.zeros(len(texts), dtype=np.bool_)
     used[row] = True
     return change(texts.filter(used)).gather((np.cumsum(used) - 1)[row])
@@ -109,8 +101,6 @@ def once_each(texts: pl.Series, row: Ints, change: Callable[[pl.Series], pl.Seri
 
 def labels_of(codes: Codes, groups: Groups, is_searched: Bools, rejected: Bools) -> pl.Series:
     """1 or 0 for each group, [-1] for a rejection, null if a group is unknown."""
-    import numpy as np
-
     sizes = np.diff(groups.row_starts)
     answered = ~rejected[is_searched]
     lengths, valid = rejected.astype(np.int64), rejected.copy()

@@ -27,7 +27,7 @@ from evalframe.rag.answers import (
 )
 from evalframe.rag.contract import instances_contract, responses_contract
 from evalframe.rag.documents.counts import OK
-from evalframe.rag.documents.responses import PROMPT_COLUMNS
+from evalframe.rag.documents.prompting import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:

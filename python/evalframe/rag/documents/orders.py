@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from evalframe.core import segments
+from evalframe.resample.draws import stable_hash, uniform_draws
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from evalframe.core.segments import Ints
 
-    Keys: TypeAlias = npt.NDArray[np.uint64]
+Keys: TypeAlias = npt.NDArray[np.uint64]
 
 POSITIVE, NEGATIVE, WRONG = 0, 1, 2
 """The lists that passages come from."""
@@ -50,8 +50,6 @@ class Order(NamedTuple):
 
 def within(lengths: Ints) -> Ints:
     """0, 1, 2, ... within consecutive segments of these lengths."""
-    import numpy as np
-
     starts = segments.starts_of(lengths)
     return np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
 
@@ -61,8 +59,6 @@ def documents_of(lists: Sequence[pl.Series], places: Places, lengths: Ints) -> p
 
     Null if a passage among them is null.
     """
-    import numpy as np
-
     flat = [_flat(passages) for passages in lists]
     sizes = np.array([len(passages) for passages, _ in flat], dtype=np.int64)
     first = np.stack([starts[:-1] for _, starts in flat])
@@ -93,10 +89,6 @@ def _seeded(rows: pl.DataFrame, seed: int) -> Places:
     The unaltered passages of `_fact` come first in the drawn order and the wrong ones after them,
     so that no passage is shown in both forms.
     """
-    import numpy as np
-
-    from evalframe.resample.draws import stable_hash
-
     names = rows.select(pl.concat_str("dataset", pl.lit("\0"), "id", ignore_nulls=True))
     items = stable_hash(names.to_series())
     n_pos, n_correct, n_wrong, n_neg = (
@@ -131,8 +123,6 @@ def _in_turn(sizes: Ints, starts: Ints, n_first: Ints) -> Ints:
 
     `starts` are those of the rows in the groups; a row shows no more passages than it has.
     """
-    import numpy as np
-
     counts = np.zeros(len(sizes), dtype=np.int64)
     left = n_first.copy()
     groups = np.diff(starts)
@@ -152,10 +142,6 @@ def _drawn(keys: Keys, sizes: Ints, counts: Ints, *, seed: int) -> Ints:
     These are the first steps of a Fisher-Yates shuffle of all lists at once, step by step: drawing
     more continues the shuffle and leaves its beginning as it is. Equal keys draw equally.
     """
-    import numpy as np
-
-    from evalframe.resample.draws import uniform_draws
-
     places, starts = within(sizes), segments.starts_of(sizes)[:-1]
     for step in range(counts.max(initial=0)):
         lists = np.flatnonzero(counts > step)
@@ -173,10 +159,6 @@ def _ordered(owner: Ints, keys: Keys, *, seed: int) -> Ints:
     Owner and the upper half of a random number in one integer sort faster than two keys. The sort
     is stable, so that equal halves do not depend on other rows.
     """
-    import numpy as np
-
-    from evalframe.resample.draws import uniform_draws
-
     uniform = uniform_draws(seed, _ORDERED, 1, keys)[0]
     half = (uniform * 2.0**32).astype(np.uint64)
     order: Ints = np.argsort((owner.astype(np.uint64) << np.uint64(32)) | half, kind="stable")

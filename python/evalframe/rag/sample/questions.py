@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeVar
 import polars as pl
 
 from evalframe.core.samples import check_size
-from evalframe.rag.sample.language import Attribute, Language, Subject, language
-from evalframe.rag.sample.values import Choices, Value
+from evalframe.rag.sample.language import Attribute, Choices, Language, Subject, Value, language
 
 T = TypeVar("T", bound=Hashable)
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.samples import SampleFile, unit_draws
+from evalframe.rag.sample.language import Choices
 from evalframe.rag.sample.questions import (
     DATASETS,
     Question,
@@ -18,7 +20,6 @@ from evalframe.rag.sample.questions import (
     sample_instances,
     sample_instances_int,
 )
-from evalframe.rag.sample.values import Choices
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools
@@ -196,8 +197,6 @@ def _rows(count: int, seed: int) -> Iterator[tuple[object, ...]]:
 
 def _outcomes(dataset: str, count: int, seed: int) -> Bools:
     """The flags of `Outcome`, for each question, model and setting."""
-    import numpy as np
-
     settings = _settings(dataset)
     shape = (4, len(MODELS), len(settings))
     ease, affinity, slip, mood = unit_draws(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import polars as pl
 
@@ -13,10 +12,8 @@ from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
 from evalframe.core.frames import like_source
 from evalframe.core.rows import as_expr
-from evalframe.core.typing import Frame, IntoExpr
+from evalframe.core.typing import Frame, IntoExpr, Source
 from evalframe.survey.prompting.configurations import PROMPTS, with_all_columns
-
-Source: TypeAlias = Frame | str | Path
 
 _OTHERS = ("config_id", "actual", "context_ids", "n_tokens", "system", "prompt")
 METADATA = ("config_id", *(name for name in PROMPTS if name not in _OTHERS))

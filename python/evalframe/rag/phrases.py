@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.rag.datasets import is_chinese
-from evalframe.rag.lenient.normalising import CURLY, deleted, not_ascii, plain
-from evalframe.rag.matching import changed, expanded
-from evalframe.rag.strict import holds_any
+from evalframe.rag.matching import changed, expanded, holds_any
+from evalframe.rag.normalising import CURLY, deleted, not_ascii, plain
 
 if TYPE_CHECKING:
     from evalframe.rag.languages import Phrases

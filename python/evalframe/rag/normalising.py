@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from evalframe.rag.matching import changed, replaced
 
@@ -100,9 +102,6 @@ def deleted(texts: pl.Series, characters: bytes) -> pl.Series:
 
 def bytes_of(texts: pl.Series) -> bytearray:
     """The bytes of all texts, or of binary values, one after the other."""
-    import numpy as np
-    import pyarrow as pa
-
     array = texts.to_arrow().cast(pa.large_binary())
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
@@ -135,8 +134,6 @@ def _slowly_bare(texts: pl.Series) -> pl.Series:
 
 def _tokens(raw: bytearray) -> bytes:
     """The rules for ASCII."""
-    import numpy as np
-
     commas = _thousands_commas(np.frombuffer(raw, dtype=np.uint8))
     np.frombuffer(raw, dtype=np.uint8)[commas] = _APOSTROPHES[0]
     text = np.frombuffer(raw.translate(_table(), _APOSTROPHES), dtype=np.uint8)
@@ -159,8 +156,6 @@ def _table() -> bytes:
 
 def _thousands_commas(text: Any) -> Ints:
     """Positions of commas between a digit and exactly three digits."""
-    import numpy as np
-
     commas = np.flatnonzero(text == ord(","))
     last = len(text) - 1  # no digit
     near = [digit(text[np.minimum(commas + step, last)]) for step in (-1, 1, 2, 3, 4)]
@@ -170,8 +165,6 @@ def _thousands_commas(text: Any) -> Ints:
 
 def _loose_dots(text: Any) -> Ints:
     """Positions of dots that are not between two digits."""
-    import numpy as np
-
     dots = np.flatnonzero(text == ord("."))
     loose: Ints = dots[~(digit(text[dots - 1]) & digit(text[dots + 1]))]
     return loose
@@ -186,9 +179,6 @@ def _rewritten(texts: pl.Series, change: Change) -> pl.Series:
 
 
 def _block_rewritten(texts: pl.Series, change: Change) -> pl.Series:
-    import numpy as np
-    import pyarrow as pa
-
     ended = bytes_of(pl.select(pl.concat_str(texts, pl.lit(_END.decode()))).to_series())
     raw = change(ended)
     if raw is ended:
@@ -210,8 +200,6 @@ class _Folding:
     @classmethod
     def of(cls, change: ChangeTexts, hard: Callable[[str], bool]) -> _Folding:
         """A table of a change of single characters; `hard` says if neighbours matter."""
-        import numpy as np
-
         codes = [code for code in range(0x80, _KNOWN) if code not in _SURROGATES]
         before = pl.Series([chr(code) for code in codes])
         after = change(before)
@@ -229,8 +217,6 @@ class _Folding:
 
     def applied(self, texts: pl.Series, slow: ChangeTexts, originals: pl.Series) -> pl.Series:
         """Texts folded; those with a hard character from their originals in the slow way."""
-        import numpy as np
-
         flags = [np.zeros(0, dtype=np.bool_)]
 
         def fold(raw: bytearray) -> bytearray:
@@ -244,8 +230,6 @@ class _Folding:
 
     def _folded(self, raw: bytearray, hard: Bools) -> bytearray:
         """The bytes folded; texts with a hard character are flagged."""
-        import numpy as np
-
         text = np.frombuffer(raw, dtype=np.uint8)
         # The leads of all characters but ASCII and those from U+5000 to U+9FFF, all of them Han.
         at = np.flatnonzero((text >= 0xC2) & (text - np.uint8(0xE5) > 4))
@@ -281,8 +265,6 @@ def _depends_without_marks(character: str) -> bool:
 
 def _decoded(text: Any, at: Any) -> tuple[Any, Any]:
     """The code points and sizes of the characters that begin at these positions."""
-    import numpy as np
-
     lead = text[at].astype(np.int32)
     code = (lead & 0x1F) << 6 | (text[at + 1] & 0x3F)
     size = np.full(len(at), 2, dtype=np.uint8)

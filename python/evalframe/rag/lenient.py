@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.rag.lenient.normalising import (
+from evalframe.rag.matching import UNKNOWN, Codes, Groups, contains, once_each
+from evalframe.rag.normalising import (
     as_tokens,
     bytes_of,
     digit,
@@ -23,12 +25,9 @@ from evalframe.rag.lenient.normalising import (
     not_ascii,
     run_together,
 )
-from evalframe.rag.matching import UNKNOWN, contains, once_each
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
-    from evalframe.rag.matching import Codes, Groups
-
 
 ANSWER_RULES = ("substring", "normalized", "token_overlap")
 """In the order in which they are tried."""
@@ -95,8 +94,6 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
 
     `texts` has `lower` (the strict text in lower case) and `plain` for each row of the groups.
     """
-    import numpy as np
-
     codes = np.zeros(len(groups.unknown), dtype=np.int8)
     codes[groups.unknown] = UNKNOWN
     row, group, aliases = groups.row, groups.group, groups.aliases
@@ -136,8 +133,6 @@ def possible(
     Parts of an eastern alias are its characters, all of which are required; parts of others are
     their content tokens, of which the share `threshold` is required. Aliases are normalised.
     """
-    import numpy as np
-
     tokens, token_pair = _content(aliases.filter(~eastern))
     characters = aliases.filter(eastern).str.strip_chars(" ").str.extract_all(r"^.|.$")
     parts = pl.concat([tokens, characters.explode(empty_as_null=False)])
@@ -194,8 +189,6 @@ def _stands_free(texts: pl.Series, parts: pl.Series) -> Bools:
     Glued are a digit to a digit, also across one dot or comma, and a letter to a letter, of ASCII:
     70 in 170, March 1 in March 15. Parts are not empty and occur.
     """
-    import numpy as np
-
     pairs = pl.DataFrame({"text": texts, "part": parts})
     first = pairs.select(pl.col("text").str.find(pl.col("part"), literal=True)).to_series()
     result = _free(texts, parts, first.to_numpy())
@@ -213,8 +206,6 @@ def _stands_free(texts: pl.Series, parts: pl.Series) -> Bools:
 
 def _free(texts: pl.Series, parts: pl.Series, starts: Ints) -> Bools:
     """True if the occurrence of a part at this position is not glued to a neighbour."""
-    import numpy as np
-
     frame = pl.DataFrame(
         {"text": texts.cast(pl.Binary), "start": pl.Series(starts), "size": parts.str.len_bytes()}
     ).cast({"start": pl.Int64, "size": pl.Int64})
@@ -253,8 +244,6 @@ def _overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int)
     contain at least the share `threshold` of the alias's tokens, repeated ones as often, and all
     those with a digit. Aliases with fewer than two content tokens are never found.
     """
-    import numpy as np
-
     alias_tokens, pair = _content(aliases)
     size = np.bincount(pair, minlength=len(aliases))
     required = _least(size, threshold)
@@ -275,8 +264,6 @@ def _overlap(texts: pl.Series, aliases: pl.Series, threshold: float, slack: int)
 
 def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
     """The content tokens of normalised texts, and the text of each."""
-    import numpy as np
-
     split = texts.str.split(" ")
     tokens = split.explode(empty_as_null=False)
     owner = np.repeat(np.arange(len(texts)), split.list.len().to_numpy())
@@ -286,8 +273,6 @@ def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
 
 def _least(size: Ints, threshold: float) -> Ints:
     """The smallest count that is at least this share of the size."""
-    import numpy as np
-
     needed: Ints = np.ceil(threshold * size - _CLOSE).astype(np.int64)
     return needed
 
@@ -300,8 +285,6 @@ def _within_a_window(
     # last c. So an occurrence counts in the windows that reach it but not the c-th occurrence after
     # it. These windows begin at consecutive places: a sweep adds the occurrence at the first and
     # removes it after the last.
-    import numpy as np
-
     tokens, owner = _content(texts)
     position = np.arange(len(tokens)) - np.searchsorted(owner, owner)
     required = alias_tokens.group_by("pair", "token").agg(

@@ -1,1 +1,0 @@
-"""Lenient labels: spelling, word order and wording matter less; every decision names its rule."""
