@@ -12,10 +12,9 @@ from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.rag.counting import rates
+from evalframe.rag.counting import narrowed, rates, with_outcomes
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
-from evalframe.rag.outcomes import narrowed, with_outcomes
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap

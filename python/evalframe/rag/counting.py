@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
+from polars import selectors as cs
 
 from evalframe.core.choices import Dropped, check_choice
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
-from evalframe.core.rows import as_expr
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.special import wilson
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import cluster_of
-from evalframe.rag import outcomes
-from evalframe.rag.metrics import (
-    all_rate,
-    answer_accuracy,
-    error_correction_rate,
-    error_detection_rate,
-    judge_correction_rate,
-    judge_detection_rate,
-    judge_rejection_rate,
-    rejection_rate,
-)
-from evalframe.rag.outcomes import DROPPED, narrowed, with_outcomes
+from evalframe.rag import metrics
+from evalframe.rag.metrics import good, holds, judge_detected, judge_rejected, rejected
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Bound, MetricExpr
@@ -35,36 +26,41 @@ if TYPE_CHECKING:
 
 Intervals: TypeAlias = Literal["wilson"]
 
+DROPPED = ":dropped"
+"""Column that is True for responses without a label."""
+
 _LABEL, _FACTLABEL, _EVALUATION = pl.col("label"), pl.col("factlabel"), pl.col("evaluation")
-_LABELLED, _DETECTED = _LABEL.is_not_null(), outcomes.detected(_FACTLABEL)
+_LABELLED, _DETECTED, _GOOD = _LABEL.is_not_null(), _FACTLABEL == 1, good(_LABEL)
+_REJECTED = rejected(_LABEL)
+_JUDGE_DETECTED = judge_detected(_EVALUATION)
 
 COUNTERS = {
     "n": _LABELLED,
     "n_dropped": pl.col(DROPPED),
-    "n_correct": outcomes.correct(_LABEL),
-    "n_rejected": outcomes.rejected(_LABEL),
-    "n_wrong": outcomes.wrong(_LABEL),
-    "n_partial": outcomes.partial(_LABEL),
+    "n_correct": _GOOD & ~_REJECTED,
+    "n_rejected": _REJECTED,
+    "n_wrong": ~_GOOD & ~_REJECTED,
+    "n_partial": holds(_LABEL, 1) & holds(_LABEL, 0) & ~_REJECTED,
     "n_fact_checked": _LABELLED & _FACTLABEL.is_not_null(),
     "n_error_detected": _LABELLED & _DETECTED,
-    "n_error_corrected": _DETECTED & outcomes.good(_LABEL),
-    "n_detected_and_rejected": _DETECTED & outcomes.rejected(_LABEL),
+    "n_error_corrected": _DETECTED & _GOOD,
+    "n_detected_and_rejected": _DETECTED & _REJECTED,
     "n_judged": _LABELLED & _EVALUATION.is_not_null(),
-    "n_judge_rejected": _LABELLED & outcomes.judge_rejected(_EVALUATION),
-    "n_judge_detected": _LABELLED & outcomes.judge_detected(_EVALUATION),
-    "n_judge_corrected": outcomes.judge_detected(_EVALUATION) & outcomes.good(_LABEL),
+    "n_judge_rejected": _LABELLED & judge_rejected(_EVALUATION),
+    "n_judge_detected": _LABELLED & _JUDGE_DETECTED,
+    "n_judge_corrected": _JUDGE_DETECTED & _GOOD,
 }
 """The responses that each column counts, in the order of the table."""
 
 RATES: dict[str, MetricExpr] = {
-    "accuracy": answer_accuracy(),
-    "rejection_rate": rejection_rate(),
-    "all_rate": all_rate(),
-    "error_detection_rate": error_detection_rate(),
-    "error_correction_rate": error_correction_rate(),
-    "judge_rejection_rate": judge_rejection_rate(),
-    "judge_detection_rate": judge_detection_rate(),
-    "judge_correction_rate": judge_correction_rate(),
+    "accuracy": metrics.answer_accuracy(),
+    "rejection_rate": metrics.rejection_rate(),
+    "all_rate": metrics.all_rate(),
+    "error_detection_rate": metrics.error_detection_rate(),
+    "error_correction_rate": metrics.error_correction_rate(),
+    "judge_rejection_rate": metrics.judge_rejection_rate(),
+    "judge_detection_rate": metrics.judge_detection_rate(),
+    "judge_correction_rate": metrics.judge_correction_rate(),
 }
 """The metric of each rate."""
 
@@ -115,35 +111,20 @@ def rates(
         need. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: The label, a key or the weight is missing.
-        ParameterError: Labels are not lists of integers, a choice is unknown, both kinds of
-            intervals are requested, or a key has the name of a column of the result.
+        ParameterError: Both kinds of intervals are requested, or a key has the name of a column of
+            the result.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation;
-        RGB 65ec39e. Wilson (1927), Probable inference, the law of succession, and statistical
-        inference.
+        RGB 65ec39e. Wilson (1927), Probable inference.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> labelled = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "a", "b", "b", "b"],
-        ...         "noise_rate": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
-        ...         "label": [[-1], [1], [0], [-1], [-1], None],
-        ...     }
-        ... )
-        >>> table = ef.rag.rates(labelled, by=["model", "noise_rate"])
-        >>> table.select("model", "n", "n_dropped", "n_rejected", "rejection_rate")
-        shape: (2, 5)
-        ┌───────┬─────┬───────────┬────────────┬────────────────┐
-        │ model ┆ n   ┆ n_dropped ┆ n_rejected ┆ rejection_rate │
-        │ ---   ┆ --- ┆ ---       ┆ ---        ┆ ---            │
-        │ str   ┆ i64 ┆ i64       ┆ i64        ┆ f64            │
-        ╞═══════╪═════╪═══════════╪════════════╪════════════════╡
-        │ a     ┆ 3   ┆ 0         ┆ 1          ┆ 0.333333       │
-        │ b     ┆ 2   ┆ 1         ┆ 2          ┆ 1.0            │
-        └───────┴─────┴───────────┴────────────┴────────────────┘
+        >>> labels = [[-1], [1], [1], [0], [-1], None]
+        >>> labelled = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 2, "label": labels})
+        >>> table = ef.rag.rates(labelled, by="model")
+        >>> table.select("model", "n", "n_dropped", "n_rejected", "rejection_rate").rows()
+        [('a', 4, 0, 1, 0.25), ('b', 1, 1, 1, 1.0)]
     """
     return table_of(COUNTERS, RATES, labelled, by, weight, dropped, intervals, level, resample)
 
@@ -263,3 +244,52 @@ def _resampled(
     return table.join(
         long.group_by(keys.inner).agg(ends), on=keys.inner, how="left", nulls_equal=True
     )
+
+
+_NUMBER = cs.numeric() | cs.boolean(), "a number", "cast it"
+_TYPES = {
+    "label": (
+        cs.list(cs.integer() | cs.by_dtype(pl.Null)),
+        "lists of integers",
+        "make it with evalframe.rag.label",
+    ),
+    "factlabel": _NUMBER,
+    "noise_rate": _NUMBER,
+    "evaluation": (cs.string() | cs.categorical() | cs.enum(), "text", "cast it"),
+}
+"""Types of the columns that rates read, as text, and a remedy; all can be null throughout."""
+
+_READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.String()}
+"""Optional columns; counts and rates that need a missing one are null."""
+
+
+def narrowed(rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """The columns that rates and these expressions read, in memory: labels are computed once."""
+    roots = columns_read(exprs)
+    names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])
+    return rows.select(*names).collect().lazy()
+
+
+def with_outcomes(
+    responses: pl.LazyFrame, dropped: Dropped, exprs: list[pl.Expr], asker: str = "rates"
+) -> pl.LazyFrame:
+    """The responses with all columns that rates read, null if the table lacks them."""
+    check_choice("dropped", dropped, Dropped)
+    schema = responses.collect_schema()
+    roots = columns_read(exprs)
+    if missing := {"label", *roots} - {*schema}:
+        raise MissingColumnsError.of(asker, missing, schema.names())
+    for name, (fits, words, remedy) in _TYPES.items():
+        valid = cs.expand_selector(schema, fits | cs.by_dtype(pl.Null))
+        if name in schema and name not in valid:
+            raise ParameterError(
+                f"{asker}: {name} must be {words}, but is {schema[name]}; {remedy}"
+            )
+    label = pl.col("label").cast(pl.List(pl.Int64))
+    absent = [pl.lit(None, dtype=_READ[name]).alias(name) for name in _READ if name not in schema]
+    rows = responses.with_columns(label, label.is_null().alias(DROPPED), *absent)
+    if dropped == "excluded":
+        return rows
+    failure = pl.concat_list(pl.lit(0, dtype=pl.Int64))
+    unflagged = pl.when(DROPPED).then(pl.col("factlabel").fill_null(0)).otherwise("factlabel")
+    return rows.with_columns(pl.col("label").fill_null(failure), unflagged.alias("factlabel"))

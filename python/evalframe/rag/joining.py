@@ -12,7 +12,7 @@ from evalframe.core.errors import ContractError, MissingColumnsError, ParameterE
 from evalframe.core.frames import like_input
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame
-from evalframe.rag.outcomes import not_missed
+from evalframe.rag.metrics import not_missed
 
 ATTACHED = ("answers", "query", "fake_answers")
 """Columns that responses get by default."""

@@ -1,7 +1,8 @@
 """Rates of labelled responses: accuracy, rejection, detection and correction of errors.
 
-Each is a count over a count of `evalframe.rag.outcomes`. A response without a label is missing,
-never wrong; `evalframe.rag.rates(dropped="wrong")` counts it as a failure.
+A label has a 1 or 0 for each group of the answer, or is [-1] for a rejection. A label made by hand
+with a -1 among others is a rejection. A response without a label is missing, never wrong;
+`evalframe.rag.rates(dropped="wrong")` counts it as a failure.
 """
 
 from __future__ import annotations
@@ -12,7 +13,55 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
 from evalframe.core.state import State, Totals, ratio
 from evalframe.core.typing import Role
-from evalframe.rag import outcomes
+
+
+def good(label: pl.Expr) -> pl.Expr:
+    """True if some group is in the response and none is missing."""
+    return holds(label, 1) & ~holds(label, 0)
+
+
+def rejected(label: pl.Expr) -> pl.Expr:
+    """True if the response is a rejection."""
+    return holds(label, -1)
+
+
+def correct(label: pl.Expr) -> pl.Expr:
+    """True if every group of the answer is in the response."""
+    return good(label) & ~rejected(label)
+
+
+def counted(label: pl.Expr, noise_rate: pl.Expr, tolerance: float) -> pl.Expr:
+    """True if RGB counts it: good, or a rejection if all documents are noise."""
+    first = _ints(label).list.first().fill_null(0)
+    return ((noise_rate - 1).abs() <= tolerance) & (first == -1) | good(label)
+
+
+def not_missed(label: pl.Expr) -> pl.Expr:
+    """True if no group is missing, as in rejections and empty labels."""
+    return ~holds(label, 0)
+
+
+def judge_rejected(evaluation: pl.Expr) -> pl.Expr:
+    """True if the judge calls the response a rejection."""
+    return evaluation.cast(pl.String).str.contains("not addressed", literal=True)
+
+
+def judge_detected(evaluation: pl.Expr) -> pl.Expr:
+    """True if the judge says that the response finds the documents wrong."""
+    text = evaluation.cast(pl.String)
+    return pl.any_horizontal(
+        text.str.contains(words, literal=True) for words in ("has identified", "Yes")
+    )
+
+
+def holds(label: pl.Expr, value: int) -> pl.Expr:
+    """True if a label has this value."""
+    return _ints(label).list.contains(value)
+
+
+def _ints(label: pl.Expr) -> pl.Expr:
+    # Labels can be lists of any integer type, or of nulls if all are empty.
+    return label.cast(pl.List(pl.Int64))
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -33,7 +82,7 @@ def answer_accuracy(label: Role = "label", *, weight: Role = None) -> State:
         >>> round(labels.select(ef.answer_accuracy()).item(), 4)
         0.3333
     """
-    return _share(outcomes.correct(label), label.is_not_null(), weight)
+    return _share(correct(label), label.is_not_null(), weight)
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label",))
@@ -53,7 +102,7 @@ def rejection_rate(label: Role = "label", *, weight: Role = None) -> State:
         >>> pl.DataFrame({"label": [[-1], [1], [0], [-1]]}).select(ef.rejection_rate()).item()
         0.5
     """
-    return _share(outcomes.rejected(label), label.is_not_null(), weight)
+    return _share(rejected(label), label.is_not_null(), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -70,16 +119,12 @@ def all_rate(
     `rejection_rate` is the share of rejections alone.
 
     Args:
-        noise_rate: Requested share of noise among the documents; a response without one is left out
-            and counted as missing.
+        noise_rate: Requested share of noise among the documents; a response without one is missing.
         tolerance: Largest distance from 1 at which a noise rate counts as 1; 0 in RGB.
 
     Returns:
         Null if no response has a label and a noise rate. An empty label is not right; RGB fails on
         one at a noise rate of 1.
-
-    Raises:
-        ParameterError: The tolerance is negative or NaN.
 
     References:
         RGB 65ec39e, `all_rate`.
@@ -92,7 +137,7 @@ def all_rate(
     """
     if not tolerance >= 0:
         raise ParameterError(f"tolerance must be 0 or more, got {tolerance!r}")
-    hit = outcomes.counted(label, noise_rate, tolerance)
+    hit = counted(label, noise_rate, tolerance)
     return _share(hit, label.is_not_null() & noise_rate.is_not_nan(), weight)
 
 
@@ -116,7 +161,7 @@ def error_detection_rate(
         >>> flags.select(ef.error_detection_rate()).item()
         0.25
     """
-    return _share(outcomes.detected(factlabel), _flagged_or_not(label, factlabel), weight)
+    return _share(factlabel == 1, _flagged_or_not(label, factlabel), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -140,7 +185,7 @@ def error_correction_rate(
         0.3333
     """
     valid = _flagged_or_not(label, factlabel)
-    return _share(outcomes.good(label), valid, weight, among=outcomes.detected(factlabel))
+    return _share(good(label), valid, weight, among=factlabel == 1)
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -162,7 +207,7 @@ def judge_rejection_rate(
         >>> judged.select(ef.judge_rejection_rate()).item()
         0.5
     """
-    return _share(outcomes.judge_rejected(evaluation), _judged(label, evaluation), weight)
+    return _share(judge_rejected(evaluation), _judged(label, evaluation), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -186,7 +231,7 @@ def judge_detection_rate(
         >>> judged.select(ef.judge_detection_rate()).item()
         0.5
     """
-    return _share(outcomes.judge_detected(evaluation), _judged(label, evaluation), weight)
+    return _share(judge_detected(evaluation), _judged(label, evaluation), weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -209,8 +254,8 @@ def judge_correction_rate(
         >>> judged.select(ef.judge_correction_rate()).item()
         0.5
     """
-    detected = outcomes.judge_detected(evaluation)
-    return _share(outcomes.good(label), _judged(label, evaluation), weight, among=detected)
+    detected = judge_detected(evaluation)
+    return _share(good(label), _judged(label, evaluation), weight, among=detected)
 
 
 def _flagged_or_not(label: pl.Expr, factlabel: pl.Expr) -> pl.Expr:

@@ -10,25 +10,22 @@ the answer is missing: a refusal counts |
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.core.choices import Dropped
 from evalframe.core.frames import like_input
 from evalframe.core.metric import metric
 from evalframe.core.state import State, Totals, ratio
 from evalframe.core.typing import By, Frame, IntoExpr, Role
-from evalframe.rag import outcomes
 from evalframe.rag.counting import COUNTERS as SOUND_COUNTERS
 from evalframe.rag.counting import RATES as SOUND_RATES
 from evalframe.rag.counting import Intervals, table_of
+from evalframe.rag.metrics import not_missed
 
 if TYPE_CHECKING:
-    from evalframe.core.choices import Dropped
     from evalframe.resample.methods import Method
-
-
-_Value = TypeVar("_Value")
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -57,9 +54,9 @@ def correct_rate(
         >>> round(flags.select(rgb.correct_rate()).item(), 4)
         0.6667
     """
-    flagged = pl.when(outcomes.detected(factlabel)).then(weight).otherwise(0.0)
+    flagged = pl.when(factlabel == 1).then(weight).otherwise(0.0)
     valid = label.is_not_null() & factlabel.is_not_nan()
-    hits = pl.when(outcomes.not_missed(label)).then(flagged).otherwise(0.0)
+    hits = pl.when(not_missed(label)).then(flagged).otherwise(0.0)
     return State(
         sums={"hits": hits, "rows": flagged, "mass": weight},
         finish=_ratio_or_zero,
@@ -72,7 +69,7 @@ def _ratio_or_zero(totals: Totals) -> pl.Expr:
     return pl.when(totals.rows > 0).then(share).when(totals.mass > 0).then(0.0)
 
 
-def _after(values: Mapping[str, _Value], key: str, name: str, value: _Value) -> dict[str, _Value]:
+def _after(values: Mapping[str, Any], key: str, name: str, value: Any) -> dict[str, Any]:
     """The values with one more after a key."""
     before = [*values].index(key) + 1
     items = [*values.items()]
@@ -83,7 +80,7 @@ COUNTERS = _after(
     SOUND_COUNTERS,
     "n_error_corrected",
     "n_error_corrected_original",
-    outcomes.detected(pl.col("factlabel")) & outcomes.not_missed(pl.col("label")),
+    (pl.col("factlabel") == 1) & not_missed(pl.col("label")),
 )
 RATES = _after(
     SOUND_RATES, "error_correction_rate", "error_correction_rate_original", correct_rate()

@@ -19,10 +19,10 @@ from evalframe.core.errors import MissingColumnsError, OutputError, ParameterErr
 from evalframe.core.files import replacing_all
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.rag import outcomes
 from evalframe.rag.answers import answer_groups
 from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
+from evalframe.rag.metrics import counted, good, judge_detected, judge_rejected, not_missed
 
 Judge: TypeAlias = Literal["rejection", "errors"]
 Score: TypeAlias = int | float
@@ -276,16 +276,15 @@ def _outputs(run: pl.DataFrame, judge: Judge | None) -> list[tuple[str, pl.LazyF
 def _counts(judge: Judge | None) -> dict[str, pl.Expr]:
     """The counts for `score_object`."""
     label, noise_rate = pl.col("label"), pl.col("noise_rate")
-    good = outcomes.good(label)
     if judge is None:
-        flagged = outcomes.detected(pl.col("factlabel"))
-        counted = outcomes.counted(label, noise_rate, tolerance=0.0)
-        corrected = flagged & outcomes.not_missed(label)
-        flags = {"tt": counted, "fact_tt": flagged, "correct_tt": corrected}
+        flagged = pl.col("factlabel") == 1
+        right = counted(label, noise_rate, tolerance=0.0)
+        corrected = flagged & not_missed(label)
+        flags = {"tt": right, "fact_tt": flagged, "correct_tt": corrected}
     else:
-        verdict = outcomes.judge_rejected if judge == "rejection" else outcomes.judge_detected
-        judged = verdict(pl.col("evaluation"))
-        flags = {"tt": good, "rejecttt": judged, "correct_tt": judged & good}
+        verdict = judge_rejected if judge == "rejection" else judge_detected
+        judged, right = verdict(pl.col("evaluation")), good(label)
+        flags = {"tt": right, "rejecttt": judged, "correct_tt": judged & right}
     return {"nums": pl.len(), **{name: flag.sum() for name, flag in flags.items()}}
 
 
