@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
+from evalframe.comparison import compare
 from evalframe.core.choices import Dropped
 from evalframe.core.errors import MissingColumnsError, UnknownNameError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.rag.counting import narrowed, rates, with_outcomes
+from evalframe.rag.counting import rates, with_outcomes
 from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
 
@@ -81,7 +82,7 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
 
 @like_input
 def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
-    """The rates of one ability in the layout of the published table.
+    """The rates of one ability in the layout of the published table, of Chen et al. (2024).
 
     Rows are runs: all keys of the table except the noise rate, which is a key for counterfactual
     robustness only. Numbers are fractions, not percent. Groups without a noise rate are left out.
@@ -100,33 +101,13 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
         The keys, then Float64, null without such a run. Sorted by the keys. Columns of noise rates
         need their values, so these two tables are computed at once, also for a LazyFrame.
 
-    Raises:
-        MissingColumnsError: The table lacks one of these keys.
-        UnknownNameError: The ability is unknown.
-
-    References:
-        Chen et al. (2024), tables 1, 3, 5 and 7.
-
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> labelled = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 4,
-        ...         "dataset": ["en"] * 4,
-        ...         "noise_rate": [0.0, 0.0, 0.4, 0.4],
-        ...         "label": [[1], [1], [1], [0]],
-        ...     }
-        ... )
-        >>> table = ef.rag.rates(labelled, by=["model", "dataset", "noise_rate"])
-        >>> ef.rag.published_table(table, "noise_robustness")
-        shape: (1, 4)
-        ┌───────┬─────────┬─────┬─────┐
-        │ model ┆ dataset ┆ 0.0 ┆ 0.4 │
-        │ ---   ┆ ---     ┆ --- ┆ --- │
-        │ str   ┆ str     ┆ f64 ┆ f64 │
-        ╞═══════╪═════════╪═════╪═════╡
-        │ a     ┆ en      ┆ 1.0 ┆ 0.5 │
-        └───────┴─────────┴─────┴─────┘
+        >>> noise = {"dataset": ["en"] * 3, "noise_rate": [0.0, 0.4, 0.4]}
+        >>> labelled = pl.DataFrame({**noise, "label": [[1], [1], [0]]})
+        >>> table = ef.rag.rates(labelled, by=["dataset", "noise_rate"])
+        >>> ef.rag.published_table(table, "noise_robustness").to_dicts()
+        [{'dataset': 'en', '0.0': 1.0, '0.4': 0.5}]
     """
     if name not in ABILITIES:
         raise UnknownNameError.of("ability", name, ABILITIES)
@@ -182,34 +163,18 @@ def accuracy_drop(
         too if both rates share no question. Sorted by the keys and the noise rate. The table is
         computed at once, also for a LazyFrame.
 
-    Raises:
-        MissingColumnsError: The label, the noise rate or a key is missing.
-        ParameterError: As `rates`, or a key has the name of a column of the result.
-
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> labelled = pl.DataFrame(
-        ...     {
-        ...         "id": [0, 1, 2, 0, 1, 2],
-        ...         "noise_rate": [0.0, 0.0, 0.0, 0.8, 0.8, 0.8],
-        ...         "label": [[1], [1], [0], [1], [0], [0]],
-        ...     }
-        ... )
-        >>> resample = ef.Bootstrap(cluster="id", n=200)
-        >>> drop = ef.rag.accuracy_drop(labelled, resample=resample)
-        >>> drop["accuracy_drop"].round(4).to_list(), drop["n_clusters"].to_list()
-        ([0.3333], [3])
+        >>> noise = {"id": [0, 1, 0, 1], "noise_rate": [0.0, 0.0, 0.8, 0.8]}
+        >>> labelled = pl.DataFrame({**noise, "label": [[1], [1], [1], [0]]})
+        >>> drop = ef.rag.accuracy_drop(labelled, resample=ef.Bootstrap(cluster="id", n=200))
+        >>> drop.select("accuracy_drop", "n_clusters").rows()
+        [(0.5, 2)]
     """
-    from evalframe.core.tables import Keys, lazy
-    from evalframe.evaluation import cluster_of
-
     keys = Keys.of(by, taken=["noise_rate", *DROP])
     rate = pl.col("noise_rate")
     required = [*keys.exprs, rate, *([] if weight is None else [as_expr(weight)])]
-    rows = with_outcomes(lazy(labelled), dropped, required, "accuracy_drop")
-    if resample is not None:  # the rows are read twice
-        cluster = cluster_of(resample)
-        rows = narrowed(rows, [*required, *([] if cluster is None else [cluster])])
+    rows = with_outcomes(lazy(labelled), dropped, required, resample, "accuracy_drop")
     rows = rows.filter(rate.is_between(0, 1)).with_columns(*keys.select(), pl.lit(0).alias(_ALL))
     groups = [_ALL, *keys.inner]
     plain = rates(rows, by=[*groups, "noise_rate"], weight=weight).collect()
@@ -219,23 +184,17 @@ def accuracy_drop(
     paired = clean.join(sides, on=groups, how="semi", nulls_equal=True).select(groups)
     if resample is not None and len(paired):
         both = rows.join(paired.lazy(), on=groups, how="semi", nulls_equal=True)
-        sides = sides.join(
-            _compared(both, groups, weight, resample),
-            on=[*groups, "noise_rate"],
-            how="left",
-            nulls_equal=True,
-        ).with_columns(
-            pl.when(pl.col("accuracy_without_noise").is_null())
-            .then(name)
-            .otherwise(f"paired_{name}")
-            .alias(name)
-            for name in _SIDES
+        drops = _compared(both, groups, weight, resample)
+        sides = sides.join(drops, on=[*groups, "noise_rate"], how="left", nulls_equal=True)
+        unpaired = pl.when(pl.col("accuracy_without_noise").is_null())
+        sides = sides.with_columns(
+            unpaired.then(name).otherwise(f"paired_{name}").alias(name) for name in _SIDES
         )
     drop = (pl.col("accuracy_without_noise") - pl.col("accuracy")).alias("accuracy_drop")
-    result = sides.with_columns(drop).select(
-        *keys.inner, "noise_rate", *_columns_of(DROP, [*sides.columns, "accuracy_drop"])
-    )
-    return result.sort(*keys.inner, "noise_rate").rename(keys.restore()).lazy()
+    absent = [pl.lit(None, DROP[name]).alias(name) for name in DROP if name not in sides.columns]
+    result = sides.with_columns(absent).with_columns(drop)
+    result = result.select(*keys.inner, "noise_rate", *DROP).sort(*keys.inner, "noise_rate")
+    return result.rename(keys.restore()).lazy()
 
 
 _ALL = ":all"
@@ -246,8 +205,6 @@ def _compared(
     rows: pl.LazyFrame, groups: list[str], weight: IntoExpr | None, resample: Bootstrap
 ) -> pl.DataFrame:
     """Drops of groups with responses without noise, with their uncertainty."""
-    from evalframe.comparison import compare
-
     compared = compare(
         rows,
         answer_accuracy(),
@@ -270,16 +227,9 @@ def _compared(
     ).collect()
 
 
-def _columns_of(schema: Mapping[str, pl.DataType], columns: list[str]) -> list[pl.Expr]:
-    return [
-        pl.col(name) if name in columns else pl.lit(None, dtype=dtype).alias(name)
-        for name, dtype in schema.items()
-    ]
-
-
 def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     """Runs with documents next to those without; the latter are pooled over settings."""
-    settings = [key for key in keys if key in _OF_DOCUMENTS]
+    settings = [k for k in keys if k in ("noise_rate", "passage_num", "correct_passage_rate")]
     runs = [key for key in keys if key not in settings]
     documents = rows.filter(pl.col("passage_num") > 0).select(
         *keys,
@@ -294,7 +244,3 @@ def _counterfactual(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
     joined = documents.join(without, on=runs, how="full", coalesce=True, nulls_equal=True)
     rates = ["acc", "acc_doc", "ed", "ed_judge", "cr", "cr_keywords"]
     return joined.sort(*runs, *settings).select(*runs, *settings, *rates)
-
-
-_OF_DOCUMENTS = ("noise_rate", "passage_num", "correct_passage_rate")
-"""Settings that determine the documents of a response."""

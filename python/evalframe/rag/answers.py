@@ -80,7 +80,6 @@ def answer_groups(
         List(List(String)).
 
     Raises:
-        ParameterError: The column has another type. Raised on evaluation.
         ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
 
     Examples:
@@ -114,7 +113,6 @@ def answers_from_json(
         List(List(String)).
 
     Raises:
-        ParameterError: The column is not text. Raised on evaluation.
         ContractError: An answer has another shape. Raised on evaluation, with the whole column.
 
     Examples:
@@ -150,7 +148,6 @@ def answers_from_text(
         List(List(String)).
 
     Raises:
-        ParameterError: The column has another type. Raised on evaluation.
         ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
 
     Examples:
@@ -174,7 +171,6 @@ def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
         List(String), null for null.
 
     Raises:
-        ParameterError: The column has another type. Raised on evaluation.
         ContractError: A list contains null. Raised on evaluation.
 
     Examples:
@@ -197,7 +193,6 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
         List(String), null for null.
 
     Raises:
-        ParameterError: The column is not text. Raised on evaluation.
         ContractError: A value has another shape. Raised on evaluation.
 
     Examples:

@@ -13,14 +13,14 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.special import wilson
+from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import cluster_of
+from evalframe.evaluation import cluster_of, evaluate
 from evalframe.rag import metrics
 from evalframe.rag.metrics import good, holds, judge_detected, judge_rejected, rejected
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Bound, MetricExpr
-    from evalframe.core.tables import Keys
     from evalframe.resample.methods import Method
 
 
@@ -64,6 +64,7 @@ RATES: dict[str, MetricExpr] = {
 }
 """The metric of each rate."""
 
+_ENDS = ("", "_lower", "_upper")
 _ROWS = ":rows:"
 """Prefix of the weight of rows that a rate is a share of."""
 
@@ -141,29 +142,20 @@ def table_of(
     resample: Method | None,
 ) -> pl.LazyFrame:
     """The table of `rates` with these counters and metrics."""
-    from evalframe.core.tables import Keys, lazy
-
     if intervals is not None and resample is not None:
         raise ParameterError("rates takes intervals or resample, not both; leave one out")
     check_choice("intervals", intervals, Intervals, optional=True)
     responses = lazy(labelled)
-    ends = {rate: [f"{rate}_lower", f"{rate}_upper"] for rate in metrics}
-    reserved = [*counters, *metrics, *(name for names in ends.values() for name in names)]
-    keys = Keys.of(by, taken=reserved)
+    keys = Keys.of(by, taken=[*counters, *(rate + end for rate in metrics for end in _ENDS)])
     weights = [] if weight is None else [as_expr(weight)]
-    rows = with_outcomes(responses, dropped, [*keys.exprs, *weights])
-    if resample is not None:  # the rows are read twice
-        cluster = cluster_of(resample)
-        rows = narrowed(rows, [*keys.exprs, *weights, *([] if cluster is None else [cluster])])
+    rows = with_outcomes(responses, dropped, [*keys.exprs, *weights], resample)
     table = _wide(rows, keys, weight, counters, metrics)
     if intervals == "wilson":
         table = table.with_columns(_wilson_bounds(metrics, level))
     elif resample is not None:
         table = _resampled(table, rows, keys, weight, metrics, resample)
-    if intervals is not None or resample is not None:
-        columns = [*counters, *(name for rate in metrics for name in (rate, *ends[rate]))]
-    else:
-        columns = [*counters, *metrics]
+    ends = _ENDS[:1] if intervals is None and resample is None else _ENDS
+    columns = [*counters, *(rate + end for rate in metrics for end in ends)]
     absent = {"factlabel", "evaluation"} - {*responses.collect_schema()}
     unknown = [name for name, flag in counters.items() if absent & {*flag.meta.root_names()}]
     table = table.with_columns(pl.when(pl.lit(value=False)).then(pl.col(name)) for name in unknown)
@@ -229,8 +221,6 @@ def _resampled(
     resample: Method,
 ) -> pl.LazyFrame:
     """The table with the limits of resampled intervals."""
-    from evalframe.evaluation import evaluate
-
     named = [metric.alias(name) for name, metric in metrics.items()]
     groups = [expr.alias(name) for expr, name in zip(keys.exprs, keys.inner, strict=True)]
     long = evaluate(rows, named, by=groups, weight=weight, resample=resample)
@@ -263,15 +253,12 @@ _READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.St
 """Optional columns; counts and rates that need a missing one are null."""
 
 
-def narrowed(rows: pl.LazyFrame, exprs: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """The columns that rates and these expressions read, in memory: labels are computed once."""
-    roots = columns_read(exprs)
-    names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])
-    return rows.select(*names).collect().lazy()
-
-
 def with_outcomes(
-    responses: pl.LazyFrame, dropped: Dropped, exprs: list[pl.Expr], asker: str = "rates"
+    responses: pl.LazyFrame,
+    dropped: Dropped,
+    exprs: Sequence[pl.Expr],
+    resample: Method | None,
+    asker: str = "rates",
 ) -> pl.LazyFrame:
     """The responses with all columns that rates read, null if the table lacks them."""
     check_choice("dropped", dropped, Dropped)
@@ -288,8 +275,14 @@ def with_outcomes(
     label = pl.col("label").cast(pl.List(pl.Int64))
     absent = [pl.lit(None, dtype=_READ[name]).alias(name) for name in _READ if name not in schema]
     rows = responses.with_columns(label, label.is_null().alias(DROPPED), *absent)
-    if dropped == "excluded":
+    if dropped == "wrong":
+        failure = pl.concat_list(pl.lit(0, dtype=pl.Int64))
+        unflagged = pl.when(DROPPED).then(pl.col("factlabel").fill_null(0)).otherwise("factlabel")
+        rows = rows.with_columns(pl.col("label").fill_null(failure), unflagged.alias("factlabel"))
+    if resample is None:
         return rows
-    failure = pl.concat_list(pl.lit(0, dtype=pl.Int64))
-    unflagged = pl.when(DROPPED).then(pl.col("factlabel").fill_null(0)).otherwise("factlabel")
-    return rows.with_columns(pl.col("label").fill_null(failure), unflagged.alias("factlabel"))
+    # The rows are read twice: in memory, labels are computed once.
+    cluster = cluster_of(resample)
+    roots = columns_read(exprs if cluster is None else [*exprs, cluster])
+    names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])
+    return rows.select(*names).collect().lazy()

@@ -49,7 +49,6 @@ def attach_answers(
 
     Raises:
         ContractError: Responses lack an instance, or instances repeat or lack a key.
-        MissingColumnsError: A column is missing.
         ParameterError: The responses have such a column already, there is nothing to attach, or
             keys cannot be compared.
 
@@ -97,7 +96,6 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
         has a label. Sorted by the keys.
 
     Raises:
-        MissingColumnsError: A key or the label is missing.
         ParameterError: A key has the name of a column of the result.
 
     References:

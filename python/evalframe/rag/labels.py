@@ -134,10 +134,8 @@ def label(
         Columns of these names are replaced. Rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A column is not text, the answers have another shape, or a parameter lies
-            outside its domain or belongs to the other mode.
-        UnknownNameError: An answer rule is unknown.
+        ParameterError: A column has another type, or a parameter lies outside its domain or belongs
+            to the other mode.
 
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
@@ -147,23 +145,13 @@ def label(
         >>> import polars as pl, evalframe as ef
         >>> responses = pl.DataFrame(
         ...     {
-        ...         "dataset": ["en_int", "en", "zh"],
-        ...         "answers": [[["Paris"], ["6 May 2020"]], [["Rome"]], [["高通骁龙"]]],
-        ...         "response": ["paris, on May 6, 2020", "insufficient information", "高通 骁龙"],
+        ...         "dataset": ["en_int", "en"],
+        ...         "answers": [[["Paris"], ["6 May 2020"]], [["Rome"]]],
+        ...         "response": ["paris, on May 6, 2020", "insufficient information"],
         ...     }
         ... )
-        >>> ef.rag.label(responses).select("label", "factlabel")
-        shape: (3, 2)
-        ┌──────────┬───────────┐
-        │ label    ┆ factlabel │
-        │ ---      ┆ ---       │
-        │ list[i8] ┆ i8        │
-        ╞══════════╪═══════════╡
-        │ [1, 0]   ┆ 0         │
-        │ [-1]     ┆ 0         │
-        │ [1]      ┆ 0         │
-        └──────────┴───────────┘
-
+        >>> ef.rag.label(responses).select("label", "factlabel").rows()
+        [([1, 0], 0), ([-1], 0)]
         >>> lenient = ef.rag.label(responses, mode="lenient")
         >>> lenient.select("label", "answer_rule", "rejection_rule").row(0)
         ([1, 1], ['substring', 'token_overlap'], None)

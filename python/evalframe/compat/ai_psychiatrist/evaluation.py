@@ -142,8 +142,6 @@ def evaluate_runs(
             NaN or infinite, two runs have different participants, or there is nobody to evaluate
             (with replicates: only one).
         ContractError: A signal that a variant needs is missing or not a number.
-        ParameterError: There are more than two runs.
-        UnknownNameError: A variant is unknown.
 
     Example:
         >>> import polars as pl

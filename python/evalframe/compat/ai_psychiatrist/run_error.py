@@ -78,7 +78,6 @@ def run_errors(
         keys.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: A key has the name of a column of the result, or a column is not a number.
 
     Examples:

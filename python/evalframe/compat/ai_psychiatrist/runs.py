@@ -223,7 +223,6 @@ def run_of_items(
 
     Raises:
         InputError: There are no rows of this mode, or rows of several modes.
-        MissingColumnsError: A column is missing.
         ContractError: A participant does not have eight items, or a value is not a number.
 
     Example:

@@ -15,9 +15,6 @@ def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
         participants: Number of participants that were attempted.
         seed: Seed of the items.
 
-    Raises:
-        ParameterError: `participants` is below 1, or `seed` is negative.
-
     Example:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document
         >>> run = open_run(sample_document(participants=10), mode="few_shot")

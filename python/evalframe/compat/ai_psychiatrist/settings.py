@@ -42,9 +42,6 @@ class RunSettings:
         intersection_only: True if two runs may have different participants.
         rules: `documented` or `reference`; the differences are listed at the head of `evaluation`.
 
-    Raises:
-        ParameterError: A setting is outside its domain.
-
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import RunSettings
         >>> settings = RunSettings(variants=("verbalized",), coverage_grid=(0.5, 0.9), n=2000)

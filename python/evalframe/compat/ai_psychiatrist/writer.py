@@ -59,10 +59,8 @@ def write_run(
 
     Raises:
         ContractError: The table is not an item table, or not in order; nothing is written.
-        MissingColumnsError: A column is missing.
         ParameterError: Both or neither of a mode and tables by mode, no table, a signal with the
             name of another column, or ids that are not integers of 64 bits.
-        OutputError: The file cannot be written.
 
     Example:
         >>> import tempfile

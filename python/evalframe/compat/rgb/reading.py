@@ -81,7 +81,6 @@ def read(
     Raises:
         InputError: A file does not exist, a record cannot be read (with file and line), a setting
             is missing, or two files have the same settings.
-        ParameterError: A choice is unknown, or a setting has another type.
 
     References:
         RGB 65ec39e.
@@ -151,7 +150,6 @@ def read_scores(
 
     Raises:
         InputError: A file does not exist or holds no scores, or a setting is missing.
-        ParameterError: A setting has another type.
 
     References:
         RGB 65ec39e.

@@ -127,7 +127,6 @@ def write(
         ContractError: A column has the wrong type, there are no rows, responses lack a label,
             answers or (in judged runs) a judge's text, or ids repeat. RGB leaves responses without
             a label out of its files; filter them.
-        MissingColumnsError: A column is missing.
         OutputError: A file exists already, or cannot be written.
         ParameterError: A name cannot be read back, or a choice is unknown.
 
@@ -204,7 +203,6 @@ def score_object(
         judge: Set if the scores are a judge's: about `rejection`, or about `errors` detected.
 
     Raises:
-        MissingColumnsError: A count is missing.
         ParameterError: There are no responses: RGB ends with an error and writes nothing.
 
     Examples:

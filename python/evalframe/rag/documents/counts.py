@@ -64,9 +64,6 @@ def document_counts(
         n_docs, null without documents) and `status`: `ok`, or the reason why the other fields are
         null.
 
-    Raises:
-        ParameterError: A number lies outside its domain.
-
     References:
         Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
         Counts match RGB 65ec39e.

@@ -72,7 +72,6 @@ def prompts(
         selected documents, `system` also with zero documents. Rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: A template lacks `{query}` or is not text, or the table already has a column
             that is added.
 
@@ -167,7 +166,6 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
         Number of prompts.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ContractError: A prompt lacks its data set or id, or two have the same.
         OutputError: The file cannot be written, or has another extension.
 
@@ -255,8 +253,6 @@ def read_responses(
         the order of their first responses. Lazy if `responses` is a file.
 
     Raises:
-        InputError: A file cannot be read.
-        MissingColumnsError: A column is missing.
         ParameterError: Ids or responses are not text, or a further column has the name of one of
             the prompts.
         ContractError: There are no responses, a response has no prompt or no model, a run answers a

@@ -80,7 +80,6 @@ def select_documents(
         documents and counts are null. Rows keep their order.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: An argument lies outside its domain, a column has another type, or the
             table already has a column that is added.
 

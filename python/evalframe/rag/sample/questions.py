@@ -179,9 +179,6 @@ def sample_instances(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         `fake_answers` and `positive_wrong` (the passages of `positive` with the fake answer) are
         null except in counterfactual data.
 
-    Raises:
-        ParameterError: No question or a negative seed.
-
     Example:
         >>> sample_instances(questions=2).select("query", "answers").row(1)
         ('When was Tarrystone Robotics founded?', [['February 10, 1950', '10 February 1950']])
@@ -201,9 +198,6 @@ def sample_instances_int(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
     Returns:
         The columns of `sample_instances`; `positive` is List(List(String)), the passages for each
         group of the answer.
-
-    Raises:
-        ParameterError: No question or a negative seed.
 
     Example:
         >>> sample_instances_int(questions=2)["query"][1]

@@ -121,9 +121,6 @@ def sample_responses(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         the text of a judge: at noise rate 1 about rejection, with counterfactual documents about
         detection; null elsewhere.
 
-    Raises:
-        ParameterError: No question or a negative seed.
-
     Example:
         >>> sample_responses(questions=2).filter(dataset="en", id=1)["response"][0]
         'Going by the passages: Tarrystone Robotics was founded on 10 February 1950.'
@@ -150,9 +147,6 @@ def sample_files(*, questions: int = 30, seed: int = 0) -> list[SampleFile]:
     Args:
         questions: How many questions `en` and `zh` each have.
         seed: Non-negative integer.
-
-    Raises:
-        ParameterError: No question or a negative seed.
 
     Example:
         >>> [file.name for file in sample_files(questions=1)]
