@@ -8,6 +8,7 @@ declared to be aliases.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -49,12 +50,8 @@ _SHAPES = (
     "An answer is a string, a list of strings ({flat}), a list of lists of aliases, or a mix of"
     " strings and lists"
 )
-_FLAT_MEANING = {
-    "parts": "all of them required, as flat_answers='parts' has it",
-    "aliases": "any of which suffices, as flat_answers='aliases' has it",
-}
+_FLAT_MEANING = {"parts": "all of them required", "aliases": "any of which suffices"}
 _ALIAS_SHAPES = "Aliases are a string or a list of strings"
-_SHOWN, _WIDTH = 3, 60
 
 
 def answer_groups(
@@ -65,8 +62,7 @@ def answer_groups(
 ) -> pl.Expr:
     """Answers held as text or lists, as groups of aliases.
 
-    Text is one group of one alias; see `answers_from_json` for JSON and `answers_from_text` for
-    JSON among plain text. Empty lists stay: an answer can have no groups, a group no aliases.
+    Empty lists stay: an answer can have no groups, a group no aliases.
 
     Args:
         answers: String: one group of one alias. List(String): as `flat_answers` says.
@@ -80,7 +76,7 @@ def answer_groups(
         List(List(String)).
 
     Raises:
-        ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
+        ContractError: An answer is or contains null. Raised on evaluation.
 
     Examples:
         >>> import polars as pl
@@ -100,20 +96,12 @@ def answers_from_json(
     flat_answers: FlatAnswers = "parts",
     on_invalid: OnInvalid = "raise",
 ) -> pl.Expr:
-    """Answers held as JSON, as groups of aliases.
+    """Answers held as JSON (a string, a list of strings or of lists, or a mix), as groups.
 
     Args:
-        answers: JSON text: a string, a list of strings, a list of lists, or a mix. For plain text
-            see `answer_groups` and `answers_from_text`.
+        answers: JSON text.
         flat_answers: As for `answer_groups`.
-        on_invalid: For anything else (numbers, null, deeper lists, objects): `raise`, or `null`, so
-            that the response has no label. RGB drops such an item silently.
-
-    Returns:
-        List(List(String)).
-
-    Raises:
-        ContractError: An answer has another shape. Raised on evaluation, with the whole column.
+        on_invalid: As for `answer_groups`, for any other value (null, numbers, deeper lists).
 
     Examples:
         >>> import polars as pl
@@ -133,22 +121,13 @@ def answers_from_text(
 ) -> pl.Expr:
     """Answers held as JSON or as plain text, row by row, as groups of aliases.
 
-    Text is read as JSON if all of it is an answer of a published shape: a string in quotes, a list
-    of strings, a list of lists, or a mix. Any other text is plain, one group of one alias: so are
-    numbers, broken JSON and lists of anything else. If a column is all JSON, `answers_from_json`
-    reports these.
+    Text is read as `answers_from_json` does if all of it is an answer in JSON. Any other text is
+    plain, one group of one alias: so are numbers, broken JSON and lists of anything else.
 
     Args:
         answers: String: JSON or plain text. Lists are read by `answer_groups`.
         flat_answers: As for `answer_groups`, also in JSON.
-        on_invalid: For an answer that is null, or a list with a null: `raise`, or `null`, so that
-            the response has no label.
-
-    Returns:
-        List(List(String)).
-
-    Raises:
-        ContractError: An answer is or contains null. Raised on evaluation, with the whole column.
+        on_invalid: As for `answer_groups`.
 
     Examples:
         >>> import polars as pl
@@ -170,9 +149,6 @@ def aliases(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> pl.Expr:
     Returns:
         List(String), null for null.
 
-    Raises:
-        ContractError: A list contains null. Raised on evaluation.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.rag import aliases
@@ -192,9 +168,6 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
     Returns:
         List(String), null for null.
 
-    Raises:
-        ContractError: A value has another shape. Raised on evaluation.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.rag import aliases_from_json
@@ -202,7 +175,8 @@ def aliases_from_json(column: IntoExpr, *, on_invalid: OnInvalid = "raise") -> p
         >>> frame.select(aliases_from_json("fakeanswer")).to_series().to_list()
         [['17%'], ['17%', '17 %'], None]
     """
-    return _converted(column, _aliases_of_json, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
+    decode = partial(_decoded, shape=PUBLISHED_ALIASES, dtype=ALIASES)
+    return _converted(column, decode, ALIASES, _ALIAS_SHAPES, on_invalid, nullable=True)
 
 
 def lists_as_groups(
@@ -238,17 +212,13 @@ def is_json(answers: pl.Expr) -> pl.Expr:
 
 def _grouped(
     answers: IntoExpr,
-    convert: Callable[[pl.Series, FlatAnswers], pl.Series],
+    convert: Callable[..., pl.Series],
     flat_answers: FlatAnswers,
     on_invalid: OnInvalid,
 ) -> pl.Expr:
-    """The answers as groups."""
     check_choice("flat_answers", flat_answers, FlatAnswers)
-    shapes = _SHAPES.format(flat=_FLAT_MEANING[flat_answers])
-
-    def convert_flat(values: pl.Series) -> pl.Series:
-        return convert(values, flat_answers)
-
+    shapes = _SHAPES.format(flat=f"{_FLAT_MEANING[flat_answers]}, as {flat_answers=} has it")
+    convert_flat = partial(convert, flat_answers=flat_answers)
     return _converted(answers, convert_flat, GROUPS, shapes, on_invalid)
 
 
@@ -322,10 +292,6 @@ def _groups_of_text(values: pl.Series, flat_answers: FlatAnswers) -> pl.Series:
     return decoded.zip_with(decoded.is_not_null(), plain)
 
 
-def _aliases_of_json(values: pl.Series) -> pl.Series:
-    return _decoded(values, PUBLISHED_ALIASES, ALIASES)
-
-
 def _decoded(values: pl.Series, shape: str, dtype: pl.List) -> pl.Series:
     """JSON of this shape as lists, a string as a list of one; null for any other shape."""
     if values.dtype == pl.Null:
@@ -358,7 +324,7 @@ def _refuse(values: pl.Series, converted: pl.Series, shapes: str, *, nullable: b
     rows = bad.arg_true()
     if not len(rows):
         return
-    examples = [f"  row {row}: {_shown(values[row])}" for row in rows.head(_SHOWN).to_list()]
+    examples = [f"  row {row}: {_shown(values[row])}" for row in rows.head(3).to_list()]
     raise ContractError(
         f"{values.name}: {len(rows):,} of {len(values):,} are of no published shape (rows are"
         " numbered from 0).\n" + "\n".join(examples) + f"\n{shapes}. Correct these rows; or,"
@@ -369,4 +335,4 @@ def _refuse(values: pl.Series, converted: pl.Series, shapes: str, *, nullable: b
 def _shown(value: object) -> str:
     value = value.to_list() if isinstance(value, pl.Series) else value
     text = "null" if value is None else value if isinstance(value, str) else repr(value)
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -22,7 +22,6 @@ UNION = ("label", "n_responses", "any_of")
 
 _ALL, _PLACE = ":all", ":place"
 _ROW = "__evalframe_row__"
-_SHOWN = 3
 
 
 @like_input
@@ -94,9 +93,6 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
         by..., `label` (List(Int8)), `n_responses` (Int64: those with a label) and `any_of`
         (Boolean: no group is missing; as in RGB also True for rejections only). Null if no response
         has a label. Sorted by the keys.
-
-    Raises:
-        ParameterError: A key has the name of a column of the result.
 
     References:
         RGB 65ec39e, its helper for several predictions.
@@ -185,7 +181,7 @@ def _refuse_unknown(responses: pl.LazyFrame, instances: pl.LazyFrame, keys: list
         return
     rows = [
         f"  row {number}: " + ", ".join(map("{}={!r}".format, keys, values))
-        for number, *values in unknown.head(_SHOWN).iter_rows()
+        for number, *values in unknown.head(3).iter_rows()
     ]
     total = responses.select(pl.len()).collect().item()
     raise ContractError(
