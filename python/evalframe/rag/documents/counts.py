@@ -79,7 +79,9 @@ def document_counts(
     name = as_expr(dataset)
     noise, correct = _rate_expr("noise_rate", noise_rate), _rate_expr("correct_rate", correct_rate)
     passages = pl.lit(checked_passage_num(passage_num), pl.Int64)
-    positives, negatives, sizes = _lengths(n_positive, n_negative, group_sizes)
+    # Signed integers: unsigned ones would wrap below zero.
+    positives, negatives = (as_expr(n).cast(pl.Int64) for n in (n_positive, n_negative))
+    sizes = (pl.lit(None) if group_sizes is None else as_expr(group_sizes)).cast(_SIZES)
     if passage_num == 0:  # the lists are not read
         positives, negatives, sizes = pl.lit(0), pl.lit(0), pl.lit([], _SIZES)
 
@@ -124,8 +126,12 @@ def document_counts(
     )
     status = first_of(
         (name.is_null(), "the data set is null"),
-        (_outside(noise), "noise_rate is not a number from 0 to 1"),
-        (_outside(correct), "correct_rate is not a number from 0 to 1"),
+        # Also for NaN and null.
+        (~noise.is_between(0, 1).fill_null(value=False), "noise_rate is not a number from 0 to 1"),
+        (
+            ~correct.is_between(0, 1).fill_null(value=False),
+            "correct_rate is not a number from 0 to 1",
+        ),
         *no_passages,
         *((integration & fault, text) for fault, text in no_groups),
         (counterfactual & (pos < right), no_room),
@@ -139,14 +145,10 @@ def document_counts(
         "n_correct": n_correct,
         "realised_noise_rate": pl.when(n_docs > 0).then(n_neg / n_docs),
     }
-    complete = pl.struct(*_named(counts), pl.lit(OK).alias("status"))
+    complete = pl.struct(**counts, status=pl.lit(OK))
     nulls = {name: pl.lit(None, dtype) for name, dtype in COUNTS.items()}
-    failed = pl.struct(*_named(nulls), status.alias("status"))
+    failed = pl.struct(**nulls, status=status)
     return pl.when(status == OK).then(complete).otherwise(failed).alias("document_counts")
-
-
-def _named(fields: dict[str, pl.Expr]) -> list[pl.Expr]:
-    return [expr.alias(name) for name, expr in fields.items()]
 
 
 def first_of(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
@@ -184,23 +186,9 @@ def _rate_expr(name: str, rate: Rate) -> pl.Expr:
     return pl.lit(checked_rate(name, rate))
 
 
-def _lengths(
-    n_positive: IntoExpr, n_negative: IntoExpr, group_sizes: IntoExpr | None
-) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Lengths as signed integers; unsigned ones would wrap below zero."""
-    sizes = pl.lit(None) if group_sizes is None else as_expr(group_sizes)
-    positives, negatives = (as_expr(n).cast(pl.Int64) for n in (n_positive, n_negative))
-    return positives, negatives, sizes.cast(_SIZES)
-
-
 def _share(passages: pl.Expr, rate: pl.Expr) -> pl.Expr:
     """The share rounded up, after the product in double precision: 0.28 of 25 passages are 8."""
     return (passages.cast(pl.Float64) * rate).ceil().cast(pl.Int64, strict=False)
-
-
-def _outside(rate: pl.Expr) -> pl.Expr:
-    """True if this is not a rate, also for NaN and null."""
-    return ~rate.is_between(0, 1).fill_null(value=False)
 
 
 def _padded(

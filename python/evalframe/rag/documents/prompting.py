@@ -33,11 +33,6 @@ _WRITTEN = {
 }
 """Types that JSON lines can lose."""
 
-_ORIGINAL = ("original", 2333)
-"""Order and seed of RGB, which are not part of the id of a prompt."""
-
-_LISTS = ("positive", "negative", "positive_wrong")
-
 PROMPTS = {"prompt_id": pl.String(), "prompt": pl.String(), "system": pl.String()}
 """The columns that `prompts` adds."""
 
@@ -78,24 +73,11 @@ def prompts(
     Examples:
         >>> import polars as pl
         >>> from evalframe.rag import prompts, select_documents
-        >>> instances = pl.DataFrame(
-        ...     {
-        ...         "dataset": ["en"],
-        ...         "id": [7],
-        ...         "query": ["Who won?"],
-        ...         "positive": [["Ann won."]],
-        ...         "negative": [["Bob ran.", "Cy fell."]],
-        ...     }
-        ... )
+        >>> instance = {"dataset": "en", "id": 7, "query": "Who won?", "positive": ["Ann won."]}
+        >>> instances = pl.DataFrame([{**instance, "negative": ["Bob ran.", "Cy fell."]}])
         >>> asked = prompts(select_documents(instances, noise_rate=0.5, passage_num=2))
-        >>> asked["prompt_id"].item()
-        'en/7/noise0.5/passages2/correct0.0/seeded42'
-        >>> print(asked["prompt"].item())
-        Passages:
-        Ann won.
-        Bob ran.
-        <BLANKLINE>
-        Question: Who won?
+        >>> asked["prompt_id"].item(), asked["prompt"].item().splitlines()[:3]
+        ('en/7/noise0.5/passages2/correct0.0/seeded42', ['Passages:', 'Ann won.', 'Bob ran.'])
     """
     lazy = selected.lazy()
     columns = lazy.collect_schema().names()
@@ -132,10 +114,8 @@ def _filled(name: str, template: str, separator: str) -> pl.Expr:
     """The template with documents and query in place."""
     if not (isinstance(template, str) and "{query}" in template):
         raise ParameterError(f"{name} has no {{query}} for the question: {template!r}")
-    fields = {
-        "{documents}": pl.col("documents").list.join(separator),
-        "{query}": pl.col("query"),
-    }
+    documents = pl.col("documents").list.join(separator)
+    fields = {"{documents}": documents, "{query}": pl.col("query")}
     pieces = re.split(r"(\{documents\}|\{query\})", template)
     return pl.concat_str([fields.get(piece, pl.lit(piece)) for piece in pieces])
 
@@ -145,8 +125,7 @@ def _prompt_id() -> pl.Expr:
     setting = pl.format(
         "{}/{}/noise{}/passages{}/correct{}", "dataset", "id", noise, "passage_num", correct
     )
-    order, seed = _ORIGINAL
-    usual = (pl.col("order") == order) & (pl.col("seed") == seed)
+    usual = (pl.col("order") == "original") & (pl.col("seed") == 2333)  # those of RGB
     return pl.when(usual).then(setting).otherwise(pl.format("{}/{}{}", setting, "order", "seed"))
 
 
@@ -171,16 +150,13 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import polars as pl
         >>> from evalframe.rag import select_documents, write_prompts
         >>> instance = {"dataset": "en", "id": 7, "query": "Who won?", "answers": [["Ann"]]}
         >>> instances = pl.DataFrame([{**instance, "positive": ["Ann won."], "negative": ["No."]}])
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "prompts.jsonl"
-        ...     count = write_prompts(select_documents(instances, passage_num=0), path)
-        ...     print(count, path.read_text()[:69])
-        1 {"id":"en/7/noise0.0/passages0/correct0.0/seeded42","input":[{"role":
+        ...     write_prompts(select_documents(instances), f"{folder}/prompts.jsonl")
+        1
     """
     path = Path(path)
     check_prompt_file(path)
@@ -192,7 +168,7 @@ def write_prompts(selected: Frame, path: str | Path) -> int:
     check_ids(ids, "write_prompts")
     with replacing(path) as partial:
         if path.suffix == ".parquet":
-            lazy.select(pl.exclude(_LISTS)).sink_parquet(partial)
+            lazy.select(pl.exclude("positive", "negative", "positive_wrong")).sink_parquet(partial)
         else:
             lazy.filter(has_prompt).select(**_line(lazy.collect_schema())).sink_ndjson(partial)
     return len(ids)
@@ -260,21 +236,11 @@ def read_responses(
 
     Examples:
         >>> import polars as pl
-        >>> from evalframe.rag import prompts, read_responses
-        >>> from evalframe.rag import select_documents
-        >>> instances = pl.DataFrame(
-        ...     {
-        ...         "dataset": ["en", "en"],
-        ...         "id": [7, 8],
-        ...         "query": ["Who won?", "Who lost?"],
-        ...         "answers": [[["Ann"]], [["Bob"]]],
-        ...         "positive": [["Ann won."], ["Bob lost."]],
-        ...         "negative": [[], []],
-        ...     }
-        ... )
+        >>> from evalframe.rag import prompts, read_responses, select_documents
+        >>> instance = {"dataset": "en", "query": "Who?", "answers": [["Ann"]], "negative": ["No."]}
+        >>> instances = pl.DataFrame([{**instance, "id": id, "positive": ["A."]} for id in (7, 8)])
         >>> asked = prompts(select_documents(instances))
-        >>> prompt = "en/8/noise0.0/passages5/correct0.0/seeded42"
-        >>> answered = pl.DataFrame({"id": [prompt], "text": ["Bob"]})
+        >>> answered = pl.DataFrame({"id": asked["prompt_id"].tail(1), "text": "Bob"})
         >>> joined = read_responses(answered, asked, response="text", model=pl.lit("m"))
         >>> joined.select("model", "id", "response", "status").rows()
         [('m', 7, None, 'ok'), ('m', 8, 'Bob', 'ok')]
