@@ -70,7 +70,7 @@ READERS = {
         Reader(
             "rgb",
             "prediction files",
-            Lazy("evalframe.compat.rgb.reader:open_predictions"),
+            Lazy("evalframe.compat.rgb.reading:open_predictions"),
             ("query", "ans", "prediction"),
             "Read prediction files of RGB: a folder, files or globs.",
             fields=("by", "key"),

@@ -101,6 +101,9 @@ def published_table(table: Frame, name: Ability) -> pl.LazyFrame:
         The keys, then Float64, null without such a run. Sorted by the keys. Columns of noise rates
         need their values, so these two tables are computed at once, also for a LazyFrame.
 
+    Raises:
+        MissingColumnsError: The table lacks one of these keys.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> noise = {"dataset": ["en"] * 3, "noise_rate": [0.0, 0.4, 0.4]}

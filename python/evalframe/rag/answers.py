@@ -103,6 +103,9 @@ def answers_from_json(
         flat_answers: As for `answer_groups`.
         on_invalid: As for `answer_groups`, for any other value (null, numbers, deeper lists).
 
+    Returns:
+        List(List(String)).
+
     Examples:
         >>> import polars as pl
         >>> from evalframe.rag import answers_from_json
@@ -128,6 +131,9 @@ def answers_from_text(
         answers: String: JSON or plain text. Lists are read by `answer_groups`.
         flat_answers: As for `answer_groups`, also in JSON.
         on_invalid: As for `answer_groups`.
+
+    Returns:
+        List(List(String)).
 
     Examples:
         >>> import polars as pl

@@ -94,6 +94,9 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
         (Boolean: no group is missing; as in RGB also True for rejections only). Null if no response
         has a label. Sorted by the keys.
 
+    Raises:
+        MissingColumnsError: A key or the label is missing.
+
     References:
         RGB 65ec39e, its helper for several predictions.
 

@@ -126,6 +126,9 @@ def all_rate(
         Null if no response has a label and a noise rate. An empty label is not right; RGB fails on
         one at a noise rate of 1.
 
+    Raises:
+        ParameterError: The tolerance is negative or NaN.
+
     References:
         RGB 65ec39e, `all_rate`.
 

@@ -1,21 +1,5 @@
 """RGB: prediction, score and data files, the documents it shows, and its rate of corrections."""
 
-from evalframe.compat.rgb.documents import select_documents
-from evalframe.compat.rgb.reading import read, read_instances, read_scores
-from evalframe.compat.rgb.tables import correct_rate, rates
-from evalframe.compat.rgb.writing import score_object, write
+from evalframe.core.lazy import exports
 
-__all__ = [
-    "correct_rate",
-    "rates",
-    "read",
-    "read_instances",
-    "read_scores",
-    "score_object",
-    "select_documents",
-    "write",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = exports(__name__, __file__)

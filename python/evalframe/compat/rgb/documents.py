@@ -10,6 +10,7 @@ import random
 from collections.abc import Sequence
 from itertools import accumulate, pairwise, zip_longest
 
+import numpy as np
 import polars as pl
 
 from evalframe.core import segments
@@ -38,30 +39,20 @@ def select_documents(
     they are the first passages of the lists, except for `_int` and `_fact`, and their order is the
     same for all items with equally long lists. RGB fails or drops items whose `status` is not `ok`.
 
-    References:
-        RGB 65ec39e.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat import rgb
-        >>> instances = pl.DataFrame(
-        ...     {
-        ...         "dataset": ["en", "en"],
-        ...         "positive": [["p0", "p1", "p2", "p3"], ["p0"]],
-        ...         "negative": [["n0", "n1", "n2", "n3"], ["n0", "n1"]],
-        ...     }
-        ... )
+        >>> lists = {"positive": [["p0", "p1", "p2", "p3"]], "negative": [["n0", "n1"]]}
+        >>> instances = pl.DataFrame({"dataset": ["en"], **lists})
         >>> shown = rgb.select_documents(instances, noise_rate=0.25, passage_num=4)
         >>> shown["documents"].to_list()
-        [['p2', 'n0', 'p1', 'p0'], ['n1', 'n0', 'p0']]
+        [['p2', 'n0', 'p1', 'p0']]
     """
     return selected(instances, _ORIGINAL, noise_rate, passage_num, correct_rate, seed)
 
 
 def _original(rows: pl.DataFrame, seed: int) -> Places:
     """The documents of all rows, arranged once for each shape."""
-    import numpy as np
-
     dataset = pl.col("dataset")
     integration, counterfactual = is_integration(dataset), is_counterfactual(dataset)
     keys = rows.select(

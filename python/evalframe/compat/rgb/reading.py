@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -18,6 +18,7 @@ from evalframe.core.choices import check_choice
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
 from evalframe.core.files import matching
+from evalframe.core.readers import Read
 from evalframe.rag.answers import OnInvalid
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
@@ -61,12 +62,12 @@ def read(
 
     Args:
         path: Files, globs (`**` descends) or folders, with all prediction files below them.
-        model: Overrides the names of all files.
-        dataset: Overrides the names; also separates the model from an unknown data set.
-        temperature: Overrides the names.
-        noise_rate: Overrides the names and the records.
-        passage_num: Overrides the names.
-        correct_passage_rate: Overrides the names.
+        model: Overrides the names of all files, as all settings do.
+        dataset: Also separates the model from an unknown data set.
+        temperature: See `model`.
+        noise_rate: Also overrides the records.
+        passage_num: See `model`.
+        correct_passage_rate: See `model`.
         on_invalid: For an answer that is neither text nor lists of text, which RGB writes for
             rejections only: `raise` or `null`.
         duplicates: For files with the same settings: `raise`, or `keep`; `file` distinguishes them.
@@ -81,9 +82,6 @@ def read(
     Raises:
         InputError: A file does not exist, a record cannot be read (with file and line), a setting
             is missing, or two files have the same settings.
-
-    References:
-        RGB 65ec39e.
 
     Examples:
         >>> import tempfile
@@ -148,12 +146,6 @@ def read_scores(
         correct_rate (corrected, of those detected), fact_tt, correct_tt, reject_rate (rejections
         or errors detected, by the judge), rejecttt; then file.
 
-    Raises:
-        InputError: A file does not exist or holds no scores, or a setting is missing.
-
-    References:
-        RGB 65ec39e.
-
     Examples:
         >>> import tempfile
         >>> from pathlib import Path
@@ -196,22 +188,16 @@ def read_instances(path: Paths, *, dataset: str | None = None) -> pl.DataFrame:
         InputError: A file does not exist, a record cannot be read (with file and line), or files of
             `_int` and other data are in one call.
 
-    References:
-        RGB 65ec39e.
-
     Examples:
         >>> import tempfile
         >>> from pathlib import Path
         >>> from evalframe.compat import rgb
-        >>> record = (
-        ...     '{"id": 0, "query": "?", "answer": ["a", ["b", "c"]], "positive": ["a b"], '
-        ...     '"negative": []}'
-        ... )
+        >>> record = '{"id": 0, "query": "?", "answer": "Rome", "positive": [], "negative": []}'
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     _ = Path(folder, "en.json").write_text(record)
         ...     table = rgb.read_instances(f"{folder}/en.json")
-        >>> table.select("dataset", "answers", "positive").row(0)
-        ('en', [['a'], ['b', 'c']], ['a b'])
+        >>> table.select("dataset", "id", "answers").row(0)
+        ('en', 0, [['Rome']])
     """
     files = _data_files(path)
     names = {str(file): dataset or file.stem for file in files}
@@ -233,6 +219,16 @@ def read_instances(path: Paths, *, dataset: str | None = None) -> pl.DataFrame:
         negative="negative",
         positive_wrong=pl.col("positive_wrong").cast(pl.List(pl.String)),
     )
+
+
+def open_predictions(
+    paths: Sequence[Path], *, by: Sequence[str] | None = None, key: Sequence[str] | None = None
+) -> Read:
+    """Read prediction files; the same run in two files needs `file` in `by` or `key`."""
+    is_distinct = key == () or "file" in (*(by or ()), *(key or ()))
+    table = read([*paths], duplicates="keep" if is_distinct else "raise")
+    rows = table.group_by("file", maintain_order=True).len().rows()
+    return Read(table.lazy(), rows)
 
 
 def _refuse_duplicates(runs: Mapping[Path, Settings]) -> None:

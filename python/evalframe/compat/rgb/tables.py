@@ -44,9 +44,6 @@ def correct_rate(
     Returns:
         Float64 in [0, 1]: 0 if no response flags an error, null if there are no rows.
 
-    References:
-        RGB 65ec39e, `correct_rate` of its scores.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat import rgb

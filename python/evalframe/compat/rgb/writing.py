@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
@@ -24,6 +24,9 @@ from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
 from evalframe.rag.datasets import is_chinese
 from evalframe.rag.metrics import counted, good, judge_detected, judge_rejected, not_missed
 
+if TYPE_CHECKING:
+    from evalframe.core.kinds import Kind
+
 Judge: TypeAlias = Literal["rejection", "errors"]
 Score: TypeAlias = int | float
 
@@ -37,31 +40,31 @@ _OPTIONAL = {
     "evaluation": pl.String(),
     "variant": pl.String(),
 }
-_TYPES = pl.Schema(
-    {
-        "query": pl.String(),
-        "response": pl.String(),
-        "label": pl.List(pl.Int64()),
-        **SETTINGS,
-        **_OPTIONAL,
-    }
-)
+_TYPES = {
+    "query": pl.String(),
+    "response": pl.String(),
+    "label": pl.List(pl.Int64()),
+    **SETTINGS,
+    **_OPTIONAL,
+}
+_KINDS: dict[pl.DataType, Kind] = {
+    pl.String(): "string",
+    pl.Int64(): "integer",
+    pl.Float64(): "number",
+    pl.List(pl.Int64()): "integers",
+    pl.List(pl.String()): "texts",
+}
 _LARGEST_ID = 10**18 - 1  # the largest that `read` accepts
 
 _CONTRACT = Contract(
     "labelled responses",
     (
-        *(Column(name, "string") for name in ("model", "dataset", "query", "response")),
-        *(Column(name, "integer") for name in ("passage_num", "id", "factlabel")),
-        Column("noise_rate", "number"),
         *(
-            Column(name, "number", nullable=True)
-            for name in ("temperature", "correct_passage_rate")
+            Column(name, _KINDS[dtype], nullable=name in _OPTIONAL)
+            for name, dtype in _TYPES.items()
         ),
-        *(Column(name, "string", nullable=True) for name in ("evaluation", "variant")),
+        *(Column(name, "integer") for name in ("id", "factlabel")),
         Column("answers", ANSWERS),
-        Column("label", "integers"),
-        Column("documents", "texts", nullable=True),
     ),
     rules=(
         Rule(
@@ -130,32 +133,16 @@ def write(
         OutputError: A file exists already, or cannot be written.
         ParameterError: A name cannot be read back, or a choice is unknown.
 
-    References:
-        RGB 65ec39e.
-
     Examples:
         >>> import tempfile
         >>> import polars as pl
         >>> from evalframe.compat import rgb
-        >>> settings = {"model": "7b", "dataset": "en", "noise_rate": 0.4, "passage_num": 5}
-        >>> labelled = pl.DataFrame(
-        ...     {"id": [0], "query": ["?"], "answers": [[["Rome"]]], "response": ["Rome"]}
-        ... ).with_columns(
-        ...     **{name: pl.lit(value) for name, value in settings.items()},
-        ...     label=pl.Series([[1]]),
-        ...     factlabel=0,
-        ... )
+        >>> run = {"model": "7b", "dataset": "en", "noise_rate": 0.4, "passage_num": 5}
+        >>> row = {"id": 0, "query": "?", "answers": [["Rome"]], "response": "Rome", "label": [1]}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     files = rgb.write(labelled, folder)
-        ...     print(files[0].name)
-        ...     print(files[1].read_text())
-        prediction_en_7b_noise0.4_passage5.json
-        {
-            "all_rate": 1.0,
-            "noise_rate": 0.4,
-            "tt": 1,
-            "nums": 1
-        }
+        ...     files = rgb.write(pl.DataFrame([{**run, **row, "factlabel": 0}]), folder)
+        ...     files[0].name
+        'prediction_en_7b_noise0.4_passage5.json'
     """
     check_choice("judge", judge, Judge, optional=True)
     root = Path(folder)
@@ -245,7 +232,7 @@ def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:
     absent = [pl.lit(None, t).alias(name) for name, t in _OPTIONAL.items() if name not in schema]
     table = labelled.with_columns(absent)
     validate(table, _CONTRACT)
-    return table.with_columns(answer_groups()).cast(_TYPES).collect()
+    return table.with_columns(answer_groups()).cast(dict(_TYPES)).collect()
 
 
 def _outputs(run: pl.DataFrame, judge: Judge | None) -> list[tuple[str, pl.LazyFrame | str]]:
@@ -309,7 +296,7 @@ def _line(noise_rate: str, *, judged: bool) -> pl.Expr:
 
 
 def _text(text: pl.Expr) -> pl.Expr:
-    """Text as JSON; Polars encodes structs only."""
+    # Polars encodes structs only.
     only = pl.struct(text.alias("")).struct.json_encode()
     return only.str.strip_prefix('{"":').str.strip_suffix("}")
 
