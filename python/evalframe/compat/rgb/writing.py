@@ -232,7 +232,7 @@ def _checked(labelled: pl.LazyFrame) -> pl.DataFrame:
     absent = [pl.lit(None, t).alias(name) for name, t in _OPTIONAL.items() if name not in schema]
     table = labelled.with_columns(absent)
     validate(table, _CONTRACT)
-    return table.with_columns(answer_groups()).cast(dict(_TYPES)).collect()
+    return table.with_columns(answer_groups()).cast(pl.Schema(_TYPES)).collect()
 
 
 def _outputs(run: pl.DataFrame, judge: Judge | None) -> list[tuple[str, pl.LazyFrame | str]]:

@@ -145,10 +145,15 @@ def document_counts(
         "n_correct": n_correct,
         "realised_noise_rate": pl.when(n_docs > 0).then(n_neg / n_docs),
     }
-    complete = pl.struct(**counts, status=pl.lit(OK))
-    nulls = {name: pl.lit(None, dtype) for name, dtype in COUNTS.items()}
-    failed = pl.struct(**nulls, status=status)
-    return pl.when(status == OK).then(complete).otherwise(failed).alias("document_counts")
+    complete = [expr.alias(name) for name, expr in counts.items()]
+    nulls = [pl.lit(None, dtype).alias(name) for name, dtype in COUNTS.items()]
+    failed = pl.struct(*nulls, status.alias("status"))
+    return (
+        pl.when(status == OK)
+        .then(pl.struct(*complete, pl.lit(OK).alias("status")))
+        .otherwise(failed)
+        .alias("document_counts")
+    )
 
 
 def first_of(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:
