@@ -65,10 +65,9 @@ def pas(pi_human: IntoExpr = "pi_human", pi_agent: IntoExpr = "pi_agent") -> pl.
         HumanStudy-Bench (HEAD of February 2026), PAS of single tests; arXiv 2602.00685.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pas
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5, 0.9], "pi_agent": [0.0, 0.3, None]})
-        >>> tests.select(pas()).to_series().to_list()
+        >>> tests.select(ef.pas()).to_series().to_list()
         [0.0, 0.5, None]
     """
     human, agent = (possible_share(as_expr(pi).cast(pl.Float64)) for pi in (pi_human, pi_agent))
@@ -97,12 +96,11 @@ def pas_three_way(human: ThreeWay = HUMAN, agent: ThreeWay = AGENT) -> pl.Expr:
         HumanStudy-Bench (HEAD of February 2026), evaluators.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pas_three_way
+        >>> import polars as pl, evalframe as ef
         >>> columns = ["pi_plus_human", "pi_minus_human", "pi_zero_human"]
         >>> columns += ["pi_plus_agent", "pi_minus_agent", "pi_zero_agent"]
         >>> tests = pl.DataFrame([[0.5, 0.0, 0.5, 0.25, 0.25, 0.5]], schema=columns, orient="row")
-        >>> tests.select(pas_three_way()).item()
+        >>> tests.select(ef.replication.pas_three_way()).item()
         0.375
     """
     possible = are_posterior(ways_of(human)) & are_posterior(ways_of(agent))
@@ -180,11 +178,10 @@ def with_posteriors(
         HumanStudy-Bench (HEAD of February 2026), evaluators.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import with_posteriors
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"bayes_factor_human": [1.0, 9.9]})
         >>> tests = tests.with_columns(bayes_factor_agent=pl.Series([1.0, None]))
-        >>> result = with_posteriors(tests).select("pi_human", "pi_agent")
+        >>> result = ef.replication.with_posteriors(tests).select("pi_human", "pi_agent")
         >>> result.select(pl.all().round(4)).rows()
         [(0.9091, 0.5), (0.99, None)]
     """
@@ -274,10 +271,9 @@ def with_pas(tests: Frame, *, ways: Ways | None = None) -> pl.LazyFrame:
         ParameterError: An argument is invalid, or a posterior is not numeric.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import with_pas
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pi_human": [1.0, 0.5], "pi_agent": [0.8, 0.8]})
-        >>> with_pas(tests)["pas"].to_list()
+        >>> ef.replication.with_pas(tests)["pas"].to_list()
         [0.8, 0.5]
     """
     check_choice("ways", ways, Ways, optional=True)

@@ -107,8 +107,7 @@ def ecs(
         coefficient to evaluate reproducibility; arXiv 2602.00685.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import ecs
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {
         ...         "study_id": ["s1", "s1", "s2", "s2"],
@@ -117,8 +116,8 @@ def ecs(
         ...         "effect_d_agent": [1.0, 2.0, 3.0, None],
         ...     }
         ... )
-        >>> result = ecs(tests).select(pl.col("ecs", "slope").round(6), "n_tests", "missing_rate")
-        >>> result.rows()
+        >>> scores = ef.replication.ecs(tests).with_columns(pl.col("ecs", "slope").round(6))
+        >>> scores.select("ecs", "slope", "n_tests", "missing_rate").rows()
         [(0.571429, 1.0, 3, 0.25)]
     """
     rows = ecs_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight)
@@ -261,11 +260,10 @@ def with_ecs_weights(
         ParameterError: An argument lies outside its domain.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import with_ecs_weights
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"study_id": ["s1"] * 3, "finding_id": ["F1", "F1", "F2"]})
         >>> tests = tests.with_columns(effect_d_human=pl.lit(0.5), effect_d_agent=pl.lit(0.4))
-        >>> with_ecs_weights(tests)["ecs_weight"].to_list()
+        >>> ef.replication.with_ecs_weights(tests)["ecs_weight"].to_list()
         [0.25, 0.25, 0.5]
     """
     _, keys, finding = checked_tests(
@@ -390,9 +388,8 @@ def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
         Float64 in [0, 1], named `p_null`; null if r is null or not inside (-1, 1), or n is below 4.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import p_null
-        >>> pl.select(p_null(pl.lit(0.5), pl.lit(19))).to_series().round(6).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.replication.p_null(pl.lit(0.5), pl.lit(19))).to_series().round(6).item()
         0.028004
     """
     correlation, count = as_expr(r).cast(pl.Float64), as_expr(n).cast(pl.Float64)

@@ -96,8 +96,7 @@ def finding_scores(
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS; arXiv 2602.00685.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import finding_scores
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {
         ...         "study_id": ["s1"] * 4,
@@ -106,7 +105,7 @@ def finding_scores(
         ...         "n_eff": [30, 30, 50, 50],
         ...     }
         ... )
-        >>> findings = finding_scores(tests).with_columns(pl.col("pas").round(12))
+        >>> findings = ef.replication.finding_scores(tests).with_columns(pl.col("pas").round(12))
         >>> findings.select("finding_id", "pas", "n_tests", "n_missing").rows()
         [('F1', 0.5, 2, 0), ('F2', 0.8, 1, 1)]
     """

@@ -33,9 +33,8 @@ def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
         HumanStudy-Bench (HEAD of February 2026), `pas_raw` of models.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import mean_pas
-        >>> pl.DataFrame({"pas": [0.75, 0.0, None]}).select(mean_pas()).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.DataFrame({"pas": [0.75, 0.0, None]}).select(ef.mean_pas()).item()
         0.375
     """
     return State(
@@ -62,10 +61,9 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pooled_pas
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pas": [0.9, 0.1, 0.5], "n_eff": [10, 10, 80]})
-        >>> tests.select(pooled_pas(weight="n_eff")).to_series().round(12).item()
+        >>> tests.select(ef.pooled_pas(weight="n_eff")).to_series().round(12).item()
         0.5
     """
     return State(
@@ -102,10 +100,9 @@ def concordance_correlation(
         HumanStudy-Bench (HEAD of February 2026), ECS.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import concordance_correlation
+        >>> import polars as pl, evalframe as ef
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 2.0, 3.0]})
-        >>> effects.select(concordance_correlation("human", "agent")).to_series().round(6).item()
+        >>> effects.select(ef.concordance_correlation("human", "agent")).to_series().round(6).item()
         0.571429
     """
     return pairs_of(x, y, weight, _lin)
@@ -129,10 +126,9 @@ def regression_slope(
         HumanStudy-Bench (HEAD of February 2026), `caricature`, its `a`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import regression_slope
+        >>> import polars as pl, evalframe as ef
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
-        >>> effects.select(regression_slope("human", "agent")).item()
+        >>> effects.select(ef.regression_slope("human", "agent")).item()
         2.0
     """
     return _line(x, y, weight, _slope)
@@ -156,10 +152,9 @@ def regression_intercept(
         HumanStudy-Bench (HEAD of February 2026), `caricature`, its `b`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import regression_intercept
+        >>> import polars as pl, evalframe as ef
         >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
-        >>> effects.select(regression_intercept("human", "agent")).item()
+        >>> effects.select(ef.regression_intercept("human", "agent")).item()
         1.0
     """
 

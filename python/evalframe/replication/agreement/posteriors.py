@@ -108,12 +108,11 @@ def posterior(
         HumanStudy-Bench (HEAD of February 2026), posteriors.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import posterior
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"bayes_factor": [0.1, 1.0, float("inf"), None]})
-        >>> tests.select(posterior("bayes_factor", 10.0)).to_series().round(4).to_list()
+        >>> tests.select(ef.posterior("bayes_factor", 10.0)).to_series().round(4).to_list()
         [0.5, 0.9091, 1.0, None]
-        >>> tests.select(posterior(pl.lit(1e4), pl.lit(1.0), scale="log")).item()
+        >>> tests.select(ef.posterior(pl.lit(1e4), pl.lit(1.0), scale="log")).item()
         1.0
     """
     return posteriors_of(bayes_factor, None, prior_odds, scale)[0].alias("posterior")
@@ -148,10 +147,9 @@ def posterior_three_way(
         HumanStudy-Bench (HEAD of February 2026), evaluators.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import posterior_three_way
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"bayes_factor": [1.0, 1.0], "direction": [1, 0]})
-        >>> split = posterior_three_way("bayes_factor", "direction", 1.0)
+        >>> split = ef.replication.posterior_three_way("bayes_factor", "direction", 1.0)
         >>> tests.select(split).unnest("posterior").rows()
         [(0.49995, 5e-05, 0.5), (0.25, 0.25, 0.5)]
     """
@@ -214,9 +212,8 @@ def human_prior_odds(is_null_finding: IntoExpr = "is_null_finding") -> pl.Expr:
         HumanStudy-Bench (HEAD of February 2026), evaluators.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import human_prior_odds
-        >>> pl.select(human_prior_odds(pl.lit(True))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.replication.human_prior_odds(pl.lit(True))).item()
         0.1
     """
     null = as_expr(is_null_finding)

@@ -43,9 +43,8 @@ def human_ceiling(pi_human: Posterior = "pi_human") -> pl.Expr:
         HumanStudy-Bench (HEAD of February 2026), normalised PAS.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import human_ceiling
-        >>> pl.select(human_ceiling(pl.lit(0.9))).to_series().round(12).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.replication.human_ceiling(pl.lit(0.9))).to_series().round(12).item()
         0.82
     """
     ways = all_ways(pi_human)
@@ -69,10 +68,9 @@ def pas_ratio(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Exp
         HumanStudy-Bench (HEAD of February 2026), normalised PAS.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pas_ratio
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pas": [0.82, 0.5, 0.9], "pi_human": [0.9, 0.9, 0.5]})
-        >>> tests.select(pas_ratio()).to_series().round(12).to_list()
+        >>> tests.select(ef.replication.pas_ratio()).to_series().round(12).to_list()
         [1.0, 0.0, None]
     """
     share, room = as_expr(pas).cast(pl.Float64), 2.0 * human_ceiling(pi_human) - 1.0
@@ -102,10 +100,9 @@ def pas_within_range(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") ->
         HumanStudy-Bench (HEAD of February 2026), normalised test scores.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pas_within_range
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pas": [0.5, 0.95], "pi_human": [0.9, 0.9]})
-        >>> tests.select(pas_within_range()).to_series().to_list()
+        >>> tests.select(ef.replication.pas_within_range()).to_series().to_list()
         [0.5, 1.0]
     """
     share = as_expr(pas).cast(pl.Float64)
@@ -138,10 +135,9 @@ def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> 
         HumanStudy-Bench (HEAD of February 2026), normalised PAS of single tests.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import pas_above_chance
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pas": [0.8, 0.0], "pi_human": [0.9, 1.0]})
-        >>> tests.select(pas_above_chance()).to_series().round(12).to_list()
+        >>> tests.select(ef.replication.pas_above_chance()).to_series().round(12).to_list()
         [0.75, -1.0]
     """
     share = as_expr(pas).cast(pl.Float64).fill_nan(None)
@@ -178,11 +174,10 @@ def field_comparable_pas(
         HumanStudy-Bench (HEAD of February 2026), field-comparable scores.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import field_comparable_pas
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"pas": [0.5, 0.5], "pi_human": [0.9, 0.9]})
         >>> tests = tests.with_columns(pi_agent=pl.Series([0.7, None]))
-        >>> tests.select(field_comparable_pas()).to_series().to_list()
+        >>> tests.select(ef.replication.field_comparable_pas()).to_series().to_list()
         [0.7, 0.5]
     """
     ways = [way.fill_nan(None) for way in all_ways(pi_agent)]

@@ -56,9 +56,8 @@ def domain(study_id: IntoExpr = "study_id") -> pl.Expr:
         String, named `domain`.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import domain
-        >>> pl.select(domain(pl.lit("study_009"))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.replication.domain(pl.lit("study_009"))).item()
         'Strategic'
     """
     text = as_expr(study_id).cast(pl.String)
@@ -113,13 +112,12 @@ def study_scores(
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import study_scores
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {"study_id": ["s1"] * 3, "finding_id": ["F1", "F2", "F3"], "pas": [0.5, 0.5, 0.995]}
         ... )
         >>> for rule in ("mean", "mean_z"):
-        ...     print(study_scores(tests, rule=rule)["pas"].round(3).to_list())
+        ...     print(ef.replication.study_scores(tests, rule=rule)["pas"].round(3).to_list())
         [0.665]
         [0.854]
     """
@@ -162,12 +160,11 @@ def domain_scores(
         ParameterError: An argument is invalid.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import domain_scores
+        >>> import polars as pl, evalframe as ef
         >>> studies = pl.DataFrame(
         ...     {"study_id": ["s1", "s2", "s3"], "domain": ["a", "a", "b"], "pas": [0.5, 0.7, 0.4]}
         ... )
-        >>> domain_scores(studies).select("domain", "pas", "n_studies").rows()
+        >>> ef.replication.domain_scores(studies).select("domain", "pas", "n_studies").rows()
         [('a', 0.6, 2), ('b', 0.4, 1)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
@@ -233,8 +230,7 @@ def model_scores(
         intervals.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import model_scores
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {
         ...         "model": ["a", "a", "b"],
@@ -243,7 +239,7 @@ def model_scores(
         ...         "pas": [0.9, 0.7, 0.5],
         ...     }
         ... )
-        >>> model_scores(tests).select("model", "pas", "n_studies").rows()
+        >>> ef.replication.model_scores(tests).select("model", "pas", "n_studies").rows()
         [('a', 0.8, 2), ('b', 0.5, 1)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)

@@ -308,10 +308,9 @@ def yates_chi_square(
         Yates (1934), Contingency tables involving small numbers and the χ² test.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import yates_chi_square
+        >>> import polars as pl, evalframe as ef
         >>> tables = pl.DataFrame({"a": [10, 0], "b": [20, 0], "c": [20, 3], "d": [10, 4]})
-        >>> tables.select(yates_chi_square()).to_series().to_list()
+        >>> tables.select(ef.replication.yates_chi_square()).to_series().to_list()
         [5.4, 0.0]
     """
     a, b, c, d = (number(count) for count in (a, b, c, d))

@@ -101,8 +101,7 @@ def with_bayes_factors(
         HumanStudy-Bench (HEAD of February 2026).
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import with_bayes_factors
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {
         ...         "test_type": ["t-test", "anova", "binomial"],
@@ -115,7 +114,7 @@ def with_bayes_factors(
         ...         "n": [None, None, 7],
         ...     }
         ... )
-        >>> with_bayes_factors(tests, None)["bayes_factor"].round(3).to_list()
+        >>> ef.replication.with_bayes_factors(tests, None)["bayes_factor"].round(3).to_list()
         [1.454, 1.053, 16.0]
     """
     CAUCHY.check("scale", scale)

@@ -51,10 +51,9 @@ def effect_d(
         Borenstein et al. (2009), Introduction to meta-analysis, chapter 7.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import effect_d
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"test_type": ["anova", "binomial"], "effect_size": [0.3, 0.75]})
-        >>> tests.select(effect_d()).to_series().to_list()
+        >>> tests.select(ef.replication.effect_d()).to_series().to_list()
         [0.3, 1.0]
     """
     return d_of_effect(kind_of_test(test_type), finite(effect), finite(p0))
@@ -116,10 +115,9 @@ def effect_r(
         Borenstein et al. (2009), Introduction to meta-analysis, chapter 7.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import effect_r
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"test_type": ["t-test", "U test"], "effect_size": [1.5, 0.6]})
-        >>> tests.select(effect_r()).to_series().to_list()
+        >>> tests.select(ef.replication.effect_r()).to_series().to_list()
         [0.6, 0.6]
     """
     kind, value = kind_of_test(test_type), finite(effect)
@@ -232,10 +230,9 @@ def n_eff(
         HumanStudy-Bench (HEAD of February 2026).
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import n_eff
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"test_type": ["t-test", "anova"], "n1": [30, None], "n2": 40})
-        >>> tests.select(n_eff("test_type", "n1", "n2", None)).to_series().to_list()
+        >>> tests.select(ef.replication.n_eff("test_type", "n1", "n2", None)).to_series().to_list()
         [70.0, 1.0]
     """
     paired = form_of(test_type).is_in(["paired", "one"]).fill_null(value=False)

@@ -22,16 +22,16 @@ from evalframe.replication.effects.kinds import (
 from evalframe.replication.effects.sizes import (
     d_error,
     d_of_t,
+    fisher_z,
+    fisher_z_std_error,
     has_groups,
     log_odds,
     log_odds_error,
-    r_of_u,
-    rank_error,
-    share_error,
-    share_of,
+    proportion,
+    proportion_std_error,
+    rank_biserial,
+    rank_biserial_std_error,
     t_of_f,
-    z_error,
-    z_of_r,
 )
 from evalframe.replication.effects.types import IN_HALVES, MEANS, SIDES, Form, Side
 from evalframe.replication.numbers import NO_NUMBER, check_numbers, finite, number
@@ -88,8 +88,7 @@ def with_effect_sizes(tests: Frame) -> pl.LazyFrame:
         HumanStudy-Bench (HEAD of February 2026).
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import with_effect_sizes
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame(
         ...     {
         ...         "test_type": ["t-test", "binomial"],
@@ -100,7 +99,7 @@ def with_effect_sizes(tests: Frame) -> pl.LazyFrame:
         ...         "n_agent": [None, 20],
         ...     }
         ... )
-        >>> effects = with_effect_sizes(tests)
+        >>> effects = ef.replication.with_effect_sizes(tests)
         >>> effects.select("effect_size_agent", "effect_d_agent", "n_eff").rows()
         [(1.0, 1.0, 16.0), (0.75, 1.0, 20.0)]
     """
@@ -253,10 +252,10 @@ def _effect_size(test: Statistics) -> Columns:
         "coefficient": test["estimate"],
         "wald": of_t(pl.when(stat >= 0).then(t)),
         "f": of_t(t),
-        "correlation": z_of_r(stat),
+        "correlation": fisher_z(stat),
         "chi_square": log_odds(test.cells()),
-        "rank": r_of_u(stat, test["n1"], test["n2"]),
-        "binomial": share_of(pl.coalesce(test["k"], stat), test.trials()),
+        "rank": rank_biserial(stat, test["n1"], test["n2"]),
+        "binomial": proportion(pl.coalesce(test["k"], stat), test.trials()),
     }
     return test.by_kind("effect_size", sizes)
 
@@ -268,10 +267,10 @@ def _std_error(test: Statistics) -> Columns:
     errors = {
         **dict.fromkeys(("t", "welch", "z", "wald", "f"), of_d),
         "coefficient": pl.when(stat != 0).then((test["estimate"] / stat).abs()),
-        "correlation": z_error(effect.tanh(), test.pairs()),
+        "correlation": fisher_z_std_error(effect.tanh(), test.pairs()),
         "chi_square": log_odds_error(test.cells()),
-        "rank": rank_error(effect, test["n1"], test["n2"]),
-        "binomial": share_error(effect, test.trials()),
+        "rank": rank_biserial_std_error(effect, test["n1"], test["n2"]),
+        "binomial": proportion_std_error(effect, test.trials()),
     }
     return test.by_kind("std_error", errors)
 

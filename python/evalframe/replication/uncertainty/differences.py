@@ -95,7 +95,6 @@ def model_differences(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.replication import model_differences
         >>> studies = pl.DataFrame(
         ...     {
         ...         "model": ["a"] * 4 + ["b"] * 4,
@@ -103,7 +102,8 @@ def model_differences(
         ...         "pas": [0.5, 0.75, 0.25, 0.5, 0.75, 0.75, 0.5, 1.0],
         ...     }
         ... )
-        >>> result = model_differences(studies, resample=ef.Bootstrap(cluster="study_id"))
+        >>> drawn = ef.Bootstrap(cluster="study_id")
+        >>> result = ef.replication.model_differences(studies, resample=drawn)
         >>> result.select("left", "right", "delta", "lower", "upper", "n_clusters").rows()
         [('a', 'b', 0.25, 0.0, 0.5, 4)]
     """

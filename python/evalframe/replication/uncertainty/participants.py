@@ -92,7 +92,6 @@ def participant_intervals(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.replication import participant_intervals
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> responses = pl.DataFrame(
         ...     {
@@ -105,7 +104,7 @@ def participant_intervals(
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "samples": "one"})
         >>> people = pl.DataFrame({**keys, "pi_human": 0.9})
         >>> drawn = ef.Bootstrap(cluster="participant_id", n=200)
-        >>> result = participant_intervals(responses, design, people, resample=drawn)
+        >>> result = ef.replication.participant_intervals(responses, design, people, resample=drawn)
         >>> result.select(pl.col("pas", "pas_std_error").round(2), "n_clusters").rows()
         [(0.88, 0.03, 8)]
     """
@@ -230,10 +229,9 @@ def bootstrap_moments(
         HumanStudy-Bench (HEAD of February 2026), its bootstrap of standard errors.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import bootstrap_moments
+        >>> import polars as pl, evalframe as ef
         >>> studies = pl.DataFrame({"pas": [0.2, 0.4, 0.6, 0.8]})
-        >>> bootstrap_moments(studies, pl.col("pas").median()).select(
+        >>> ef.replication.bootstrap_moments(studies, pl.col("pas").median()).select(
         ...     pl.col("mean", "std_error").round(2), "n_replicates"
         ... ).rows()
         [(0.49, 0.15, 1000)]
@@ -297,10 +295,10 @@ def preferred_std_error(
         HumanStudy-Bench (HEAD of February 2026), `raw_se` and `se_method` of its legacy summary.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.replication import preferred_std_error
+        >>> import polars as pl, evalframe as ef
         >>> studies = pl.DataFrame({"pas_std_error": [0.1, None], "score_se": [0.3, 0.2]})
-        >>> studies.select(preferred_std_error(stored="score_se")).unnest(pl.all()).rows()
+        >>> errors = ef.replication.preferred_std_error(stored="score_se")
+        >>> studies.select(errors).unnest(pl.all()).rows()
         [(0.1, 'bootstrap'), (0.2, 'stored')]
     """
     columns = {"repeat": repeat, "bootstrap": bootstrap, "stored": stored}
