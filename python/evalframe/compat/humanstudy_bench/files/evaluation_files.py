@@ -33,13 +33,13 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
     """The content of `evaluation_results.json` of each model and study that has tests.
 
     As the original writes it, key for key; what is null, NaN or infinite is left out, but for the
-    scores. `ecs_corr` is the ECS of the study's tests by two-level weights. By the original's rules
+    scores. `ecs_corr` is the ECS of the study's tests by two-level weights. With original numbers
     labels of tests ("Study 1") stand for studies in it and in `ecs_corr_details`, as they do there,
     so that `ecs_domain` is null for each of its domains: it knows them by other names of studies.
     A key of our own, `pooling`, says how `score` and `finding_score` were pooled.
 
     Args:
-        results: As `result_tables` gives them.
+        results: As returned by `result_tables`.
 
     Returns:
         Documents by model and study, sorted.
@@ -47,16 +47,13 @@ def evaluation_results(results: Results) -> dict[Run, dict[str, Any]]:
     Raises:
         ParameterError: `results` has scores but no tests; make it with `result_tables`.
 
-    References:
-        HumanStudy-Bench (HEAD of February 2026), evaluation results.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import evaluation_results, result_tables
         >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
         >>> documents = evaluation_results(result_tables(pl.DataFrame([test])))
-        >>> documents["m", "s"]["finding_results"]
-        [{'finding_id': 'F1', 'finding_score': 0.8, 'finding_weight': 1.0, 'n_tests': 1}]
+        >>> documents["m", "s"]["score"]
+        0.8
     """
     tests, pooling = tests_and_pooling(results)
     findings = results.findings.with_columns(
@@ -165,9 +162,8 @@ def detailed_stats(results: Results) -> pl.DataFrame:
     Returns:
         `Study_ID`, `Sub_Study_ID`, `Finding_ID`, `Test_Name`, `Scenario`, `Statistical_Test_Type`,
         `Human_Test_Statistic`, `Agent_Test_Statistic` (texts), `Z_Diff`, `ECS_Test` (the test's
-        consistency), `Agent_Effect_Size`, `Human_Effect_Size`, `Agent_Effect_d`, `Human_Effect_d`
-        and `PAS_Raw` (Float64), in the order of the tests. A table of several models does not say
-        which test is whose.
+        consistency), `Agent_Effect_Size`, `Human_Effect_Size`, `Agent_Effect_d`, `Human_Effect_d`,
+        and with sound numbers `PAS_Raw` (Float64), in the order of the tests; not their models.
 
     Raises:
         ParameterError: `results` has scores but no tests; make it with `result_tables`.
@@ -203,7 +199,6 @@ def write_detailed_stats(results: Results, path: str | Path, *, overwrite: bool 
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables, write_detailed_stats
         >>> tests = pl.DataFrame({"model": ["m"], "study_id": ["s"], "finding_id": ["F1"]})

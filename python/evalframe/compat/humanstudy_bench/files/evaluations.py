@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -21,10 +20,9 @@ from evalframe.compat.humanstudy_bench.files.fields import (
     LOOSE_TESTS,
     RUNS,
     TESTS,
-    Field,
     columns_of,
+    entries_of,
     object_at,
-    objects_at,
     schema_of,
     unread,
 )
@@ -45,10 +43,10 @@ _ELSEWHERE = ("study_id", "model", "test_results", "finding_results", "ecs_corr_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluations:
-    """Evaluation results as tables.
+    """Evaluation results as tables, see `read_evaluation`.
 
     Attributes:
-        tests: One row per model, study, finding and test; see `read_evaluation`.
+        tests: One row per model, study, finding and test.
         findings: `model`, `study_id`, `sub_study_id`, `finding_id`, `finding_score`,
             `finding_weight`, `n_tests`, unchanged.
         runs: One row per file: `model`, `study_id`, `title`, `error` (why there is no evaluation),
@@ -64,8 +62,6 @@ class Evaluations:
         >>> results = read_evaluation(document, model="m", study_id="two-maps")
         >>> results.runs.select("model", "study_id", "score", "n_tests").row(0)
         ('m', 'two-maps', 0.75, 1)
-        >>> results.tests.select("finding_id", "test_id", "pas").row(0)
-        ('F1', '0', 0.8)
     """
 
     tests: pl.DataFrame
@@ -142,8 +138,10 @@ def read_evaluation(
     runs = [_run_of(document, model, study_id) for document in documents(path, FILE_NAME)]
     if duplicates == "raise":
         _refuse_duplicates(runs)
-    tests, entries = _entries(runs, "test_results", (*TESTS, *LOOSE_TESTS))
-    findings, _ = _entries(runs, "finding_results", FINDINGS)
+    sources = [(run.document.name, run.document.content) for run in runs]
+    tests, entries = entries_of(sources, "test_results", (*TESTS, *LOOSE_TESTS), ": ")
+    findings, found = entries_of(sources, "finding_results", FINDINGS, ": ")
+    tests, findings = _numbered(tests, entries), _numbered(findings, found)
     heads = _heads(runs, entries)
     keys = heads.select(_RUN, _DOMAIN, "model", "study_id", "file")
     return Evaluations(
@@ -185,21 +183,10 @@ def _refuse_duplicates(runs: Sequence[_Run]) -> None:
             )
 
 
-def _entries(
-    runs: Sequence[_Run], key: str, fields: Sequence[Field]
-) -> tuple[pl.DataFrame, list[list[Mapping[str, Any]]]]:
-    """A list of objects of all documents: as a table with the index of the run, and as decoded."""
-    each = [objects_at(run.document.content, key, run.document.name) for run in runs]
-    counts = [len(entries) for entries in each]
-    numbers = [number for number, n in enumerate(counts) for _ in repeat(None, n)]
-    ends = [0, *accumulate(counts)]
-
-    def where(place: int) -> str:
-        run = numbers[place]
-        return f"{runs[run].document.name}: {key}[{place - ends[run]}]."
-
-    table = columns_of([entry for entries in each for entry in entries], fields, where)
-    return table.with_columns(pl.Series(_RUN, numbers, dtype=pl.Int64)), each
+def _numbered(table: pl.DataFrame, entries: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    """The table with the index of the run of each of its rows."""
+    numbers = [number for number, each in enumerate(entries) for _ in each]
+    return table.with_columns(pl.Series(_RUN, numbers, dtype=pl.Int64))
 
 
 def _heads(runs: Sequence[_Run], entries: Sequence[Sequence[Mapping[str, Any]]]) -> pl.DataFrame:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import reprlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -76,9 +78,18 @@ class Field(NamedTuple):
     kind: Kind
 
 
-def field(keys: str, column: str, kind: str) -> Field:
-    """A field with keys as `usage_stats.total_tokens`."""
-    return Field(tuple(keys.split(".")), column, KINDS[kind])
+def fields(*rows: tuple[str, str]) -> tuple[Field, ...]:
+    """Fields from rows of a kind and paths of keys, each with its column if that is not the key.
+
+    >>> [(each.keys, each.column) for each in fields(("count", "usage.total n_tests=n"))]
+    [(('usage', 'total'), 'total'), (('n_tests',), 'n')]
+    """
+    declared = []
+    for kind, paths in rows:
+        for path, _, column in (each.partition("=") for each in paths.split()):
+            keys = tuple(path.split("."))
+            declared.append(Field(keys, column or keys[-1], KINDS[kind]))
+    return tuple(declared)
 
 
 def schema_of(fields: Iterable[Field]) -> dict[str, pl.DataType]:
@@ -115,6 +126,20 @@ def objects_at(content: Mapping[str, Any], key: str, name: str) -> list[Mapping[
                 f"{name}: {key}[{place}] must be an object, but is {reprlib.repr(entry)}"
             )
     return value
+
+
+def entries_of(
+    sources: Sequence[tuple[str, Mapping[str, Any]]], key: str, fields: Sequence[Field], joint: str
+) -> tuple[pl.DataFrame, list[list[Mapping[str, Any]]]]:
+    """The lists of objects of named documents: as one table, and as decoded."""
+    entries = [objects_at(content, key, name) for name, content in sources]
+    ends = [0, *accumulate(map(len, entries))]
+
+    def where(place: int) -> str:
+        number = bisect_right(ends, place) - 1
+        return f"{sources[number][0]}{joint}{key}[{place - ends[number]}]."
+
+    return columns_of([entry for each in entries for entry in each], fields, where), entries
 
 
 def object_at(content: Mapping[str, Any], key: str, name: str) -> Mapping[str, Any]:
@@ -189,125 +214,87 @@ def _is_fault(value: Any, kind: Kind) -> bool:
     return False
 
 
-TESTS: tuple[Field, ...] = (
-    field("study_id", "study_label", "text"),
-    field("sub_study_id", "sub_study_id", "text"),
-    field("finding_id", "finding_id", "text"),
-    field("test_name", "test_name", "text"),
-    field("scenario", "scenario", "text"),
-    field("statistical_test_type", "test_type", "text"),
-    field("human_test_statistic", "report_human", "report"),
-    field("agent_test_statistic", "report_agent", "report"),
-    field("pi_human", "pi_human", "number"),
-    field("pi_agent", "pi_agent", "number"),
-    *(
-        field(f"pi_{side}_3way.{way}", f"{way}_{side}", "number")
-        for side in ("human", "agent")
-        for way in ("pi_plus", "pi_minus", "pi_zero")
-    ),
-    field("pas", "pas", "number"),
-    field("test_weight", "test_weight", "number"),
-    field("pi_human_source", "pi_human_source", "text"),
-    field("agent_reason", "agent_reason", "text"),
-    field("p_value_human", "p_value_human", "number"),
-    field("p_value_agent", "p_value_agent", "number"),
-    field("is_significant_human", "is_significant_human", "flag"),
-    field("is_significant_agent", "is_significant_agent", "flag"),
-    field("human_direction", "direction_human", "sign"),
-    field("agent_direction", "direction_agent", "sign"),
-    field("direction_match", "direction_match", "flag"),
-    field("significance_level", "significance_level", "number"),
-    field("z_diff", "z_difference", "number"),
-    field("replication_consistency", "replication_consistency", "number"),
-    *(
-        field(f"{side}_{name}", f"{name}_{side}", "number")
-        for name in ("effect_size", "effect_d", "effect_r")
-        for side in ("human", "agent")
-    ),
-    field("n_eff", "n_eff", "number"),
-    field("n_human_extracted", "n1_human", "number"),
-    field("n2_human_extracted", "n2_human", "number"),
-    field("n_agent_extracted", "n1_agent", "number"),
-    field("n2_agent_extracted", "n2_agent", "number"),
+TESTS = fields(
+    ("text", "study_id=study_label sub_study_id finding_id test_name scenario"),
+    ("text", "statistical_test_type=test_type"),
+    ("report", "human_test_statistic=report_human agent_test_statistic=report_agent"),
+    ("number", "pi_human pi_agent"),
+    ("number", "pi_human_3way.pi_plus=pi_plus_human pi_human_3way.pi_minus=pi_minus_human"),
+    ("number", "pi_human_3way.pi_zero=pi_zero_human pi_agent_3way.pi_plus=pi_plus_agent"),
+    ("number", "pi_agent_3way.pi_minus=pi_minus_agent pi_agent_3way.pi_zero=pi_zero_agent"),
+    ("number", "pas test_weight"),
+    ("text", "pi_human_source agent_reason"),
+    ("number", "p_value_human p_value_agent"),
+    ("flag", "is_significant_human is_significant_agent"),
+    ("sign", "human_direction=direction_human agent_direction=direction_agent"),
+    ("flag", "direction_match"),
+    ("number", "significance_level z_diff=z_difference replication_consistency"),
+    ("number", "human_effect_size=effect_size_human agent_effect_size=effect_size_agent"),
+    ("number", "human_effect_d=effect_d_human agent_effect_d=effect_d_agent"),
+    ("number", "human_effect_r=effect_r_human agent_effect_r=effect_r_agent"),
+    ("number", "n_eff n_human_extracted=n1_human n2_human_extracted=n2_human"),
+    ("number", "n_agent_extracted=n1_agent n2_agent_extracted=n2_agent"),
 )
 """An entry of `test_results`."""
 
-LOOSE_TESTS: tuple[Field, ...] = (
-    field("score", "score", "number"),
-    field("t_stat", "stat_agent", "number"),
-    field("p_value", "p_value_agent", "number"),
-    field("significant", "is_significant_agent", "flag"),
-    field("human_p_value", "p_value_human", "number"),
-    field("replication", "replicated", "flag"),
+LOOSE_TESTS = fields(
+    ("number", "score t_stat=stat_agent p_value=p_value_agent"),
+    ("flag", "significant=is_significant_agent"),
+    ("number", "human_p_value=p_value_human"),
+    ("flag", "replication=replicated"),
 )
 """Further fields of an entry: the older name of PAS, and names of the hub's studies."""
 
-FINDINGS: tuple[Field, ...] = (
-    field("sub_study_id", "sub_study_id", "text"),
-    field("finding_id", "finding_id", "text"),
-    field("finding_score", "finding_score", "number"),
-    field("finding_weight", "finding_weight", "number"),
-    field("n_tests", "n_tests", "count"),
+FINDINGS = fields(
+    ("text", "sub_study_id finding_id"),
+    ("number", "finding_score finding_weight"),
+    ("count", "n_tests"),
 )
 """An entry of `finding_results`."""
 
-USAGE: tuple[Field, ...] = (
-    field("usage_stats.total_prompt_tokens", "total_prompt_tokens", "count"),
-    field("usage_stats.total_completion_tokens", "total_completion_tokens", "count"),
-    field("usage_stats.total_tokens", "total_tokens", "count"),
-    field("usage_stats.total_cost", "total_cost", "number"),
-    field("usage_stats.avg_tokens_per_participant", "avg_tokens_per_participant", "number"),
-    field("usage_stats.avg_cost_per_participant", "avg_cost_per_participant", "number"),
+FAILURES = fields(
+    ("number", "failure_rates.raw_failure_rate"),
+    ("count", "failure_rates.raw_failed failure_rates.raw_total"),
+    ("count", "failure_rates.raw_failure_breakdown.empty=raw_failed_empty"),
+    ("count", "failure_rates.raw_failure_breakdown.refusal=raw_failed_refusal"),
+    ("count", "failure_rates.raw_failure_breakdown.other=raw_failed_other"),
+    ("number", "failure_rates.final_failure_rate"),
+    ("count", "failure_rates.final_failed failure_rates.final_total"),
 )
 
-FAILURES: tuple[Field, ...] = (
-    field("failure_rates.raw_failure_rate", "raw_failure_rate", "number"),
-    field("failure_rates.raw_failed", "raw_failed", "count"),
-    field("failure_rates.raw_total", "raw_total", "count"),
-    *(
-        field(f"failure_rates.raw_failure_breakdown.{why}", f"raw_failed_{why}", "count")
-        for why in ("empty", "refusal", "other")
+STATISTICS = fields(
+    ("number", "_statistics.mean_score=iterations_mean_score"),
+    ("number", "_statistics.std_score=iterations_std_score"),
+    ("count", "_statistics.n_iterations"),
+    ("flag", "_statistics.aggregated_from_iterations"),
+)
+
+GIVEN_OF_RUNS = (
+    *fields(
+        ("count", "n_participants n_runs"),
+        ("count", "usage_stats.total_prompt_tokens usage_stats.total_completion_tokens"),
+        ("count", "usage_stats.total_tokens"),
+        ("number", "usage_stats.total_cost usage_stats.avg_tokens_per_participant"),
+        ("number", "usage_stats.avg_cost_per_participant"),
     ),
-    field("failure_rates.final_failure_rate", "final_failure_rate", "number"),
-    field("failure_rates.final_failed", "final_failed", "count"),
-    field("failure_rates.final_total", "final_total", "count"),
-)
-
-LEGACY: tuple[Field, ...] = (
-    field("normalized_score", "normalized_score", "number"),
-    field("score_se", "score_se", "number"),
-    field("normalized_score_se", "normalized_score_se", "number"),
-    field("score_repeat_se", "score_repeat_se", "number"),
-    field("normalized_score_repeat_se", "normalized_score_repeat_se", "number"),
-    field("bootstrap_iterations", "bootstrap_iterations", "count"),
-    field("elapsed_time", "elapsed_time", "number"),
-    field("variance_method", "variance_method", "text"),
-    field("variance_method_note", "variance_method_note", "text"),
-    field("ecs_strict_study", "ecs_strict_study", "number"),
-    field("average_consistency_score", "average_consistency_score", "number"),
-    field("_statistics.mean_score", "iterations_mean_score", "number"),
-    field("_statistics.std_score", "iterations_std_score", "number"),
-    field("_statistics.n_iterations", "n_iterations", "count"),
-    field("_statistics.aggregated_from_iterations", "aggregated_from_iterations", "flag"),
-)
-"""Fields of older versions."""
-
-GIVEN_OF_RUNS: tuple[Field, ...] = (
-    field("n_participants", "n_participants", "count"),
-    field("n_runs", "n_runs", "count"),
-    *USAGE,
     *FAILURES,
-    *LEGACY,
+    *fields(
+        ("number", "normalized_score score_se normalized_score_se score_repeat_se"),
+        ("number", "normalized_score_repeat_se"),
+        ("count", "bootstrap_iterations"),
+        ("number", "elapsed_time"),
+        ("text", "variance_method variance_method_note"),
+        ("number", "ecs_strict_study average_consistency_score"),
+    ),
+    *STATISTICS,
 )
-"""Fields of the run of a study."""
+"""Fields of the run of a study, those after the failures of older versions."""
 
-RUNS: tuple[Field, ...] = (
-    field("title", "title", "text"),
-    field("error", "error", "text"),
-    field("score", "score", "number"),
-    field("ecs_corr", "ecs_corr", "number"),
-    field("ecs_corr_study", "ecs_corr_study", "number"),
-    field("ecs_corr_details.ecs_missing_rate", "ecs_missing_rate", "number"),
+RUNS = (
+    *fields(
+        ("text", "title error"),
+        ("number", "score ecs_corr ecs_corr_study ecs_corr_details.ecs_missing_rate"),
+    ),
     *GIVEN_OF_RUNS,
 )
 """A document without its tests and findings."""

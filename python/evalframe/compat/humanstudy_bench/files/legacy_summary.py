@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.compat.humanstudy_bench.files.completed import STUDY
 from evalframe.compat.humanstudy_bench.files.documents import Row, by_run, finite, nested
 from evalframe.compat.humanstudy_bench.files.evaluation_files import with_ecs_corr
-from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, LEGACY, TESTS
+from evalframe.compat.humanstudy_bench.files.fields import FINDINGS, STATISTICS, TESTS
 from evalframe.compat.humanstudy_bench.files.results import (
     TOTALS,
     UNTITLED,
@@ -44,7 +44,6 @@ _NO_TIME = 10.0
 
 _TEST_FIELDS = tuple(field for field in TESTS if field.column in _OF_TEST)
 _FINDING_FIELDS = tuple(field for field in FINDINGS if field.column != "sub_study_id")
-_STATISTICS = tuple(field for field in LEGACY if field.keys[0] == "_statistics")
 
 
 def legacy_models(results: Results) -> dict[str, Row]:
@@ -72,7 +71,7 @@ def legacy_models(results: Results) -> dict[str, Row]:
         document["findings"] = [nested(finding, _FINDING_FIELDS) for finding in findings_of[run]]
         document["tests"] = [nested(test, _TEST_FIELDS) for test in tests_of[run]]
         rows_of[row["model"]].append(row)
-        documents[row["model"]].append(document | nested(row, _STATISTICS))
+        documents[row["model"]].append(document | nested(row, STATISTICS))
     models = finite(_models(results, rows, studies, pooling)).iter_rows(named=True)
     return {
         row["model"]: {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ from evalframe.compat.humanstudy_bench.files.documents import (
 from evalframe.compat.humanstudy_bench.files.fields import (
     Field,
     columns_of,
-    field,
-    objects_at,
+    entries_of,
+    fields,
     schema_of,
 )
 from evalframe.compat.humanstudy_bench.files.results import UNTITLED, Results
@@ -56,9 +56,6 @@ def simple_results(results: Results, *, created_at: str | None = None) -> dict[s
         `metadata` and `configs`: by model `pas_raw`, `ecs`, `total_tokens`, `total_cost`, `studies`
         and `findings` (`finding_score` is their PAS). Null if unknown; a study without a title is
         "N/A", a finding without a sub-study has "".
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), published results.
 
     Examples:
         >>> import polars as pl
@@ -96,7 +93,7 @@ def write_simple_results(
     """Write `simple_results.json`, `simple_studies.csv` and `simple_findings.csv`.
 
     In CSV, scores of findings have 6 decimals, other numbers 4; commas of titles become semicolons,
-    as in the original's files. `read_results` gives the tables back.
+    as in the original's files. `read_results` gives the tables back. Returns the files, sorted.
 
     Args:
         results: As returned by `result_tables` or `read_results`.
@@ -104,22 +101,17 @@ def write_simple_results(
         created_at: As in `simple_results`.
         overwrite: True to replace existing files.
 
-    Returns:
-        The files, sorted.
-
     Raises:
         OutputError: A file exists, or cannot be written.
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables, write_simple_results
         >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     files = write_simple_results(result_tables(pl.DataFrame([test])), folder)
-        ...     print(Path(folder, "simple_findings.csv").read_text())
-        config,study_id,finding_idx,sub_study_id,finding_id,finding_score,n_tests
+        ...     print(files[0].read_text().splitlines()[1])
         m,s,0,,F1,0.800000,1
     """
     texts = simple_texts(results, in_folder(folder), created_at)
@@ -156,24 +148,16 @@ def _findings(results: Results) -> pl.DataFrame:
 
 FILE_NAME = "simple_results.json"
 
-_SCORE_FIELDS = (
-    field("pas_raw", "pas", "share"),
-    field("ecs", "ecs", "number"),
-    field("total_tokens", "total_tokens", "count"),
-    field("total_cost", "total_cost", "number"),
+_SCORE_FIELDS = fields(
+    ("share", "pas_raw=pas"), ("number", "ecs"), ("count", "total_tokens"), ("number", "total_cost")
 )
-_STUDY_FIELDS = (
-    field("study_id", "study_id", "text"),
-    field("title", "title", "text"),
-    *_SCORE_FIELDS,
-)
-_FINDING_FIELDS = (
-    field("study_id", "study_id", "text"),
-    field("finding_idx", "finding_idx", "count"),
-    field("sub_study_id", "sub_study_id", "text"),
-    field("finding_id", "finding_id", "text"),
-    field("finding_score", "pas", "share"),
-    field("n_tests", "n_tests", "count"),
+_STUDY_FIELDS = (*fields(("text", "study_id title")), *_SCORE_FIELDS)
+_FINDING_FIELDS = fields(
+    ("text", "study_id"),
+    ("count", "finding_idx"),
+    ("text", "sub_study_id finding_id"),
+    ("share", "finding_score=pas"),
+    ("count", "n_tests"),
 )
 
 
@@ -189,10 +173,10 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
 
     Returns:
         `models` (`model`, `pas`, `ecs`, `total_tokens`, `total_cost`), `studies` (`model`,
-        `study_id`, `title`, `domain`, `pas`, `ecs`, `total_tokens`, `total_cost`), `findings`
-        (`model`, `study_id`, `finding_idx`, `sub_study_id`, `finding_id`, `pas`, `n_tests`) and
-        `domains` (`model`, `domain`, `pas`: means over their studies), in the order of the file;
-        `tests` without rows, and no `pooling`. Empty text is null, as is the title "N/A".
+        `study_id`, `title`, `domain`, then as models), `findings` (`model`, `study_id`,
+        `finding_idx`, `sub_study_id`, `finding_id`, `pas`, `n_tests`) and `domains` (`model`,
+        `domain`, `pas`: means over their studies), in the order of the file; `tests` without rows,
+        and no `pooling`. Empty text is null, as is the title "N/A".
 
     Raises:
         InputError: The file is missing or no JSON, an object repeats a key, a value has the wrong
@@ -200,15 +184,12 @@ def read_results(path: str | Path | Mapping[str, Any]) -> Results:
             twice or without a name, or a finding of a study that it lacks.
         ParameterError: The argument is not a path or a mapping.
 
-    References:
-        HumanStudy-Bench (HEAD of February 2026), published results.
-
     Examples:
         >>> from evalframe.compat.humanstudy_bench import read_results
         >>> study = {"study_id": "study_001", "pas_raw": 0.25, "ecs": None}
         >>> results = read_results({"configs": {"m": {"pas_raw": 0.25, "studies": [study]}}})
-        >>> results.studies.select("model", "study_id", "domain", "pas", "ecs").row(0)
-        ('m', 'study_001', 'Cognition', 0.25, None)
+        >>> results.studies.row(0)[:5]
+        ('m', 'study_001', None, 'Cognition', 0.25)
     """
     files = list(documents(path, FILE_NAME))
     if len(files) > 1:
@@ -271,19 +252,7 @@ def _listed(
     configs: Mapping[str, Mapping[str, Any]], key: str, fields: Sequence[Field], place: str
 ) -> pl.DataFrame:
     """A list of objects of all models, as a table."""
-    entries = {
-        model: objects_at(content, key, f"{place}[{model!r}]") for model, content in configs.items()
-    }
-    whose = [(model, number) for model, each in entries.items() for number in range(len(each))]
-    where: Callable[[int], str] = _place_in(whose, key, place)
-    table = columns_of([entry for each in entries.values() for entry in each], fields, where)
-    models = pl.Series("model", [model for model, _ in whose], dtype=pl.String)
-    return table.select(models, pl.all())
-
-
-def _place_in(whose: Sequence[tuple[str, int]], key: str, place: str) -> Callable[[int], str]:
-    def where(number: int) -> str:
-        model, entry = whose[number]
-        return f"{place}[{model!r}].{key}[{entry}]."
-
-    return where
+    sources = [(f"{place}[{model!r}]", content) for model, content in configs.items()]
+    table, entries = entries_of(sources, key, fields, ".")
+    models = [model for model, each in zip(configs, entries, strict=True) for _ in each]
+    return table.select(pl.Series("model", models, dtype=pl.String), pl.all())

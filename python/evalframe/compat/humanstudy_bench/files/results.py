@@ -59,9 +59,8 @@ class Pooling:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables
         >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": "f", "pas": [0.8]})
-        >>> result_tables(tests, numbers="original").pooling
-        Pooling(rules='reference', finding_rule='weighted_mean', study_rule='mean_z',
-                finding_key='composite')
+        >>> result_tables(tests, numbers="original").pooling.finding_rule
+        'weighted_mean'
     """
 
     rules: Rules
@@ -96,14 +95,9 @@ class Results:
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables
-        >>> tests = pl.DataFrame(
-        ...     {"model": "m", "study_id": ["s", "t"], "finding_id": ["f", "f"], "pas": [0.8, 0.6]}
-        ... )
-        >>> results = result_tables(tests)
-        >>> results.studies.select("study_id", "pas", "n_tests").rows()
-        [('s', 0.8, 1), ('t', 0.6, 1)]
-        >>> results.models.select("model", pl.col("pas").round(3), "n_studies").row(0)
-        ('m', 0.7, 2)
+        >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": "f", "pas": [0.8]})
+        >>> result_tables(tests).studies.select("study_id", "pas", "n_tests").row(0)
+        ('s', 0.8, 1)
     """
 
     models: pl.DataFrame
@@ -131,23 +125,16 @@ def result_tables(
         tests: One row per model, study, sub-study, finding and test: `model`, `study_id`,
             `finding_id`, PAS or posteriors, and optionally effects (`effect_d_human`, or
             `effect_size_human` with `test_type`) and the other columns of `read_evaluation`.
-        runs: One row per model and study, with columns of the runs of `read_evaluation`:
-            `total_tokens`, `total_cost`, `n_participants`, failure rates, `score_se`, `title`, ...
-            A run without tests is a study without scores. Counts, of any numeric type, are whole
-            numbers from 0 to 2**53.
+        runs: One row per model and study, with columns of the runs of `read_evaluation`. A run
+            without tests is a study without scores. Counts are whole numbers from 0 to 2**53 of any
+            type.
         titles: Titles of studies, by default those of runs.
-        finding_rule: `fisher_z`, `mean_z`, `weighted_mean` or `mean`, see `finding_scores`; by
-            default `fisher_z`. By default original scores of findings are their `weighted_mean`,
-            and those of studies come from `mean_z`.
-        study_rule: `mean`, `mean_z` or `weighted_mean`, see `study_scores`; by default `mean`, and
-            `mean_z` for original numbers.
+        finding_rule: See `finding_scores`; by default `fisher_z`. By default original scores of
+            findings are their `weighted_mean`, and those of studies come from `mean_z`.
+        study_rule: See `study_scores`; by default `mean`, and `mean_z` for original numbers.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        missing: `skip` or `chance`, see `study_scores`; by default `skip`, and `chance` for
-            original numbers.
+        missing: See `study_scores`; by default `skip`, and `chance` for original numbers.
         numbers: `sound`: the scores of `evalframe.replication`. `original`: those of this program.
-
-    Returns:
-        The tables; see `Results`.
 
     Raises:
         ContractError: A column has the wrong type, a sign or count is not valid, there are no rows,
@@ -158,19 +145,10 @@ def result_tables(
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "model": ["m"] * 3,
-        ...         "study_id": ["s1", "s1", "s2"],
-        ...         "finding_id": ["F10", "F2", "F1"],
-        ...         "pas": [0.75, 0.5, 0.5],
-        ...     }
-        ... )
-        >>> results = result_tables(tests)
-        >>> results.findings.select("study_id", "finding_idx", "finding_id", "pas").rows()
-        [('s1', 0, 'F2', 0.5), ('s1', 1, 'F10', 0.75), ('s2', 0, 'F1', 0.5)]
-        >>> results.models.select("model", "pas", "n_studies").row(0)
-        ('m', 0.5625, 2)
+        >>> tests = pl.DataFrame({"model": "m", "study_id": "s", "finding_id": ["F10", "F2"]})
+        >>> results = result_tables(tests.with_columns(pas=pl.Series([0.75, 0.5])))
+        >>> results.findings.select("finding_idx", "finding_id", "pas").rows()
+        [(0, 'F2', 0.5), (1, 'F10', 0.75)]
     """
     check_choice("numbers", numbers, Numbers)
     original = numbers == "original"

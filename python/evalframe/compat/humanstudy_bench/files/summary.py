@@ -52,23 +52,19 @@ def benchmark_summary(
 
     Args:
         results: As returned by `result_tables`.
-        version: `head`: ECS and usage of models and studies, as the original writes now, with the
-            PAS that its documentation promises (`average_pas_raw`, `pas_raw` by domain as
-            `pas_domain` and by study). `legacy`: as its earlier versions, with PAS, replication
-            rates, strict ECS, findings and tests. By the original's rules `head` has no PAS, and
-            `average_pas_raw` of `legacy` is the mean of 2 PAS - 1, as there.
+        version: `head`: ECS and usage of models and studies, as the original writes now, and the
+            PAS that its documentation promises (not with original numbers). `legacy`: as its
+            earlier versions, with PAS, replication rates, strict ECS, findings and tests. With
+            original numbers its `average_pas_raw` is the mean of 2 PAS - 1, as there.
         created_at: The time in the document; by default there is none.
 
     Returns:
-        `metadata` and `models`. Null where there is no value, as the ECS of a study whose tests
-        have no effects; a study without a title is "N/A". Of `legacy`, `missing_data` says whether
-        a study that ran for more than ten seconds (`elapsed_time` of `runs`) has no tokens.
+        `metadata` and `models`. Null where there is no value; a study without a title is "N/A".
+        `missing_data` of `legacy` says whether a study that ran for more than ten seconds
+        (`elapsed_time` of `runs`) has no tokens.
 
     Raises:
         ParameterError: Unknown version, or `results` has scores but no tests.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), `benchmark_summary.json`.
 
     Examples:
         >>> import polars as pl
@@ -97,8 +93,8 @@ def write_benchmark_summary(
 
     The CSV has one row per model and study: `model`, `study_id`, `title` (its first 50 characters,
     semicolons for commas), `ecs_corr`, `status` ("pass" where the ECS is above 0), `n_participants`
-    (0 if not known), `test_count`, `total_tokens`, `total_cost`, and by the documented rules
-    `pas_raw`. Numbers have 4 decimals.
+    (0 if not known), `test_count`, `total_tokens`, `total_cost`, and with sound numbers `pas_raw`.
+    Numbers have 4 decimals. Returns the files, sorted.
 
     Args:
         results: As returned by `result_tables`.
@@ -107,23 +103,18 @@ def write_benchmark_summary(
         created_at: As in `benchmark_summary`.
         overwrite: True to replace existing files.
 
-    Returns:
-        The files, sorted.
-
     Raises:
         OutputError: A file exists, or cannot be written.
         ParameterError: As `benchmark_summary`.
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables, write_benchmark_summary
         >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = write_benchmark_summary(result_tables(pl.DataFrame([test])), folder)
-        ...     print(Path(folder, "benchmark_summary.csv").read_text())
-        model,study_id,title,ecs_corr,status,n_participants,test_count,total_tokens,total_cost,pas_raw
+        ...     files = write_benchmark_summary(result_tables(pl.DataFrame([test])), folder)
+        ...     print(files[0].read_text().splitlines()[1])
         m,s,N/A,,fail,0,1,,,0.8000
     """
     texts = summary_texts(results, in_folder(folder), version, created_at)
@@ -249,22 +240,12 @@ def write_results(
 
     Examples:
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import polars as pl
-        >>> from evalframe.compat.humanstudy_bench import (
-        ...     read_evaluation,
-        ...     result_tables,
-        ...     write_results,
-        ... )
-        >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "test_id": "t", "pas": 0.8}
+        >>> from evalframe.compat.humanstudy_bench import result_tables, write_results
+        >>> test = {"model": "m", "study_id": "s", "finding_id": "F1", "pas": 0.8}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     files = write_results(result_tables(pl.DataFrame([test])), folder)
-        ...     print(*sorted(path.name for path in files))
-        ...     tests = read_evaluation(folder).tests
-        benchmark_summary.csv benchmark_summary.json detailed_stats.csv evaluation_results.json
-        simple_findings.csv simple_results.json simple_studies.csv
-        >>> tests.select(list(test)).row(0)
-        ('m', 's', 'F1', 't', 0.8)
+        ...     print(len(write_results(result_tables(pl.DataFrame([test])), folder)))
+        7
     """
     root = in_folder(folder)
     texts = _texts_of_runs(results, root)
