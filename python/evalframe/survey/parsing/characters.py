@@ -100,7 +100,7 @@ def without_reasoning(strings: pl.Series) -> pl.Series:
     if not some.any():
         return strings
     text = text_where(pl.lit(some)).str.replace_many(_FULL_WIDTH).str.replace(_REASONED, "")
-    return strings.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
+    return _replaced(strings, some, text)
 
 
 def may_have_references(text: pl.Expr) -> pl.Expr:
@@ -113,8 +113,11 @@ def without_references(strings: pl.Series) -> pl.Series:
     some = strings.to_frame("text").select(may_have_references(pl.col("text"))).to_series()
     if not some.any():
         return strings
-    cut = text_where(pl.lit(some)).str.replace(_REFERENCES, "")
-    return strings.to_frame("text").select(pl.when(some).then(cut).otherwise("text")).to_series()
+    return _replaced(strings, some, text_where(pl.lit(some)).str.replace(_REFERENCES, ""))
+
+
+def _replaced(strings: pl.Series, some: pl.Series, text: pl.Expr) -> pl.Series:
+    return strings.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
 
 
 def without_asides(lines: pl.DataFrame) -> pl.DataFrame:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core import segments
 from evalframe.survey.parsing.characters import DASHES, QUOTES
-from evalframe.survey.parsing.ladder import SLACK, VECTOR, no_candidates
+from evalframe.survey.parsing.ladder import NO_CANDIDATES, SLACK, VECTOR
 from evalframe.survey.parsing.lists import gap, new_block
 
 if TYPE_CHECKING:
@@ -34,9 +35,8 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     # option is named, none of two of the same length. `exact` is true if only a letter or number
     # precedes the words, and `near` if the label contains an option but is another.
     if "options" not in rows.columns or pairs.is_empty():
-        unknown = pl.lit(None, dtype=pl.Int64)
         no = pl.lit(value=False)
-        return pairs.with_columns(option=unknown, exact=no, near=no)
+        return pairs.with_columns(option=pl.lit(None, dtype=pl.Int64), exact=no, near=no)
     numbered = pairs.with_row_index("pair")
     options = rows.with_row_index("row").select(
         pl.col("row").cast(pl.Int64),
@@ -49,7 +49,8 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     both = numbered.select("pair", "row", label=_words(label)).join(
         words.filter(name.str.strip_chars() != ""), on="row"
     )
-    same = _spaceless(label) == _spaceless(name)
+    spaceless = [text.str.replace_all(" ", "", literal=True) for text in (label, name)]
+    same = spaceless[0] == spaceless[1]
     held = both.with_columns(same=same).filter(
         pl.col("same") | label.str.contains(name, literal=True)
     )
@@ -58,7 +59,7 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         held.filter(size == size.max().over("pair"))
         .filter(pl.len().over("pair") == 1)
         .with_columns(before=label.str.split(name).list.first())
-        .with_columns(behind=_behind(label, before, name))
+        .with_columns(behind=label.str.slice(before.str.len_chars() + size - 1))
     )
     meant = ~before.str.contains(_DENIED) & pl.col("behind").str.contains(_FILLER)
     alone = before.str.contains(_ENUMERATED) & (pl.col("behind") == " ")
@@ -82,22 +83,12 @@ def with_marks(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _behind(label: pl.Expr, before: pl.Expr, name: pl.Expr) -> pl.Expr:
-    """The text after the first occurrence of the name, with the space that ends it."""
-    size = before.str.len_chars() + name.str.len_chars() - 1
-    return label.str.slice(size)
-
-
 def _words(text: pl.Expr) -> pl.Expr:
     """Lower-case words between spaces."""
     bare = text.str.to_lowercase().str.replace_all(f"[{QUOTES}]", "")
     return pl.concat_str(
         pl.lit(" "), bare.str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars(" "), pl.lit(" ")
     )
-
-
-def _spaceless(text: pl.Expr) -> pl.Expr:
-    return text.str.replace_all(" ", "", literal=True)
 
 
 _MOST = 62
@@ -119,10 +110,8 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Pairs in succession that name each option once, in any order."""
     # If another label next to them has a share as well, the answer is not complete: the vector then
     # has one number more.
-    import numpy as np
-
     if pairs["option"].null_count() == len(pairs):
-        return no_candidates()
+        return NO_CANDIDATES
     row, n = pairs["row"].to_numpy(), rows["n"].gather(pairs["row"]).to_numpy()
     option = pairs["option"].fill_null(-1).to_numpy()
     last = np.arange(len(pairs))
@@ -147,10 +136,15 @@ def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 def by_letters(pairs: pl.DataFrame) -> pl.DataFrame:
     """Pairs with the letters a, b, c... or the numbers 1, 2, 3... from the first on."""
     marked = with_marks(pairs).drop_nulls("mark")
-    follows = (pl.col("mark") == pl.col("mark").shift() + 1) & (
-        pl.col("lettered") == pl.col("lettered").shift()
-    )
-    return _blocks(marked, ~follows, pl.col("mark") == 0)
+    if marked.is_empty():
+        return NO_CANDIDATES
+    mark, lettered = pl.col("mark"), pl.col("lettered")
+    follows = (mark == mark.shift() + 1) & (lettered == lettered.shift())
+    starts, sizes, position = _blocks(marked, ~follows)
+    begins = (marked["mark"].gather(starts) == 0).to_numpy()
+    is_valid = begins & ~_are_moved(marked, position, starts)
+    vectors = segments.listed(marked["value"], sizes, is_valid).cast(VECTOR)
+    return pl.DataFrame({"row": marked["row"].gather(starts), "vector": vectors}).drop_nulls()
 
 
 def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
@@ -158,25 +152,22 @@ def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     # If all labels are letters or numbers, these give the order, and must start at the first
     # without a gap. If options are given, most labels must name them, and none may be another label
     # that contains one.
-    import numpy as np
-
     if pairs.is_empty():
-        return no_candidates()
-    marked = with_marks(pairs).with_columns(new=new_block(gap()))
-    starts = np.flatnonzero(marked["new"])
-    sizes = np.diff(starts, append=len(pairs))
+        return NO_CANDIDATES
+    marked = with_marks(pairs)
+    starts, sizes, position = _blocks(marked, gap())
     row = marked["row"].gather(starts)
-    position = np.arange(len(pairs)) - np.repeat(starts, sizes)
     mark, by_mark = _places_of_marks(marked, starts, sizes)
     position = np.where(np.repeat(by_mark, sizes), mark, position)
-    option = marked["option"].fill_null(-1).to_numpy()
-    moved = np.logical_or.reduceat((option >= 0) & (option != position), starts)
-    mostly_named = np.add.reduceat(option >= 0, starts, dtype=np.int64) * 2 > sizes
+    moved = _are_moved(marked, position, starts)
+    named = marked["option"].is_not_null().to_numpy()
+    mostly_named = np.add.reduceat(named, starts, dtype=np.int64) * 2 > sizes
+    has_options = np.zeros(len(row), dtype=np.bool_)
+    if "options" in rows.columns:
+        has_options = rows["options"].is_not_null().gather(row).to_numpy()
     near = np.logical_or.reduceat(marked["near"].to_numpy(), starts)
     all_marked = np.logical_and.reduceat(marked["mark"].is_not_null().to_numpy(), starts)
-    is_valid = (
-        ~moved & ~near & np.where(all_marked, by_mark, mostly_named | ~_has_options(rows, row))
-    )
+    is_valid = ~moved & ~near & np.where(all_marked, by_mark, mostly_named | ~has_options)
     value = np.empty(len(pairs))
     value[np.repeat(starts, sizes) + position] = marked["value"].fill_null(float("nan")).to_numpy()
     return pl.DataFrame(
@@ -186,8 +177,6 @@ def by_order(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[Ints, Bools]:
     """The index by the letter or number of each pair, and the blocks that it orders."""
-    import numpy as np
-
     kind = marked["lettered"].fill_null(value=False).to_numpy()
     mark = marked["mark"].fill_null(-_MOST).to_numpy()
     lowest = np.minimum.reduceat(mark, starts)
@@ -202,28 +191,13 @@ def _places_of_marks(marked: pl.DataFrame, starts: Ints, sizes: Ints) -> tuple[I
     return position, alike & begins & every & small
 
 
-def _has_options(rows: pl.DataFrame, row: pl.Series) -> Bools:
-    """True if the labels of the options are known."""
-    import numpy as np
-
-    if "options" not in rows.columns:
-        return np.zeros(len(row), dtype=np.bool_)
-    return rows["options"].is_not_null().gather(row).to_numpy()
-
-
 def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
     """The index of the pair with another label in the same list as these pairs, or -1."""
     # It is on their last line, or on the next if the sum with it is still about 100 percent; or on
     # their first line, or on the line before if only with it the sum is 100 percent.
-    import numpy as np
-
     share = pl.col("value").fill_null(0.0)
-    other = (
-        pl.col("option").is_null()
-        & pl.col("label").str.contains(_SHORT)
-        & (share > 0)
-        & (share <= 100)
-    )
+    is_short = pl.col("label").str.contains(_SHORT)
+    other = pl.col("option").is_null() & is_short & (share > 0) & (share <= 100)
     is_other, value = pairs.select(is_other=other, value=share).get_columns()
     sums = np.concatenate([[0.0], np.cumsum(value)])
     lacking = _distance(sums[last + 1] - sums[first])
@@ -243,33 +217,25 @@ def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
 
 def _distance(total: Floats) -> Floats:
     """Relative distance of a sum from 100 percent."""
-    import numpy as np
-
     return np.abs(total / np.where(total > 2, 100.0, 1.0) - 1.0)
 
 
-def _blocks(pairs: pl.DataFrame, broken: pl.Expr, begins: pl.Expr) -> pl.DataFrame:
-    """Blocks in the order of the text; none whose labels name options in another order."""
-    import numpy as np
-
-    if pairs.is_empty():
-        return no_candidates()
-    first = pairs.select("row", new=new_block(broken), begins=begins)
-    starts = np.flatnonzero(first["new"])
+def _blocks(pairs: pl.DataFrame, broken: pl.Expr) -> tuple[Ints, Ints, Ints]:
+    """First pairs and sizes of blocks, and the index of each pair in its block."""
+    starts = np.flatnonzero(pairs.select(new_block(broken)).to_series())
     sizes = np.diff(starts, append=len(pairs))
-    position = np.arange(len(pairs)) - np.repeat(starts, sizes)
+    return starts, sizes, np.arange(len(pairs)) - np.repeat(starts, sizes)
+
+
+def _are_moved(pairs: pl.DataFrame, position: Ints, starts: Ints) -> Bools:
+    """True for blocks whose labels name options in another order."""
     option = pairs["option"].fill_null(-1).to_numpy()
-    moved = np.logical_or.reduceat((option >= 0) & (option != position), starts)
-    is_valid = first["begins"].to_numpy()[starts] & ~moved
-    vectors = segments.listed(pairs["value"], sizes, is_valid).cast(VECTOR)
-    return first.select(pl.col("row").gather(starts), vector=vectors).drop_nulls()
+    return np.logical_or.reduceat((option >= 0) & (option != position), starts)
 
 
 def _gathered(value: Floats, option: Ints, first: Ints, n: Ints, more: Ints) -> pl.Series:
     """The values of n pairs from the first on, each at the index of its option."""
     # The value of the pair `more` is added at the end, unless it is -1.
-    import numpy as np
-
     lengths = n + (more >= 0)
     starts = segments.starts_of(lengths)
     pair_starts = segments.starts_of(n)

@@ -14,11 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 Finder: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame]
 
 VECTOR = pl.List(pl.Float64())
+
+NO_CANDIDATES = pl.DataFrame(schema={"row": pl.Int64(), "vector": VECTOR})
 
 Length: TypeAlias = Literal["right", "other"]
 """Length of the vectors to search: that of the options, or any other."""
@@ -74,8 +77,6 @@ def completed(
     otherwise: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
     """The results of `settled` rows, and for all other rows those of another function."""
-    import numpy as np
-
     if settled.all():
         return results
     rest = otherwise(rows.filter(~settled))
@@ -87,8 +88,6 @@ def completed(
 
 def per_row(results: pl.DataFrame, rows: int) -> pl.DataFrame:
     """Rows by their index `row` as a table of all rows, null for the others."""
-    import numpy as np
-
     index = np.full(rows, -1)
     index[results["row"].to_numpy()] = np.arange(len(results))
     has_result = pl.Series(index >= 0)
@@ -118,15 +117,19 @@ def accepted(
 ) -> pl.Series:
     """True for vectors whose numbers are finite and not negative, with a sum of about 100 or 1."""
     # A `marked` vector of another length can have any sum.
-    vector, size = pl.col("vector"), pl.col("size")
+    vector, size, total = pl.col("vector"), pl.col("size"), pl.col("total")
+    is_share = (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
     # Columns of their own, as an expression is evaluated anew wherever it stands.
     sums = pl.DataFrame({"vector": vectors, "n": n}).select(
         "n",
         size=vector.list.len(),
         total=vector.list.sum(),
-        sound=vector.list.eval(_is_share()).list.all(),
+        sound=vector.list.eval(is_share).list.all(),
     )
-    plausible = _is_plausible(pl.col("total"), size)
+    # Percentages or fractions; a single 1 is more likely a citation.
+    plausible = total.is_between(100 * (1 - SLACK), 100 * (1 + SLACK)) | (
+        total.is_between(1 - SLACK, 1 + SLACK) & (size > 1)
+    )
     sound = pl.col("sound") & (size > 0)
     if length == "right":
         matches = sound & (size == pl.col("n")) & plausible
@@ -135,18 +138,3 @@ def accepted(
     else:
         matches = sound & (size != pl.col("n")) & (size > 1) & plausible
     return sums.select(matches.fill_null(value=False)).to_series()
-
-
-def no_candidates() -> pl.DataFrame:
-    """An empty table of candidates."""
-    return pl.DataFrame(schema={"row": pl.Int64(), "vector": VECTOR})
-
-
-def _is_share() -> pl.Expr:
-    return (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
-
-
-def _is_plausible(total: pl.Expr, size: pl.Expr) -> pl.Expr:
-    """Percentages or fractions; a single 1 is more likely a citation."""
-    percent = total.is_between(100 * (1 - SLACK), 100 * (1 + SLACK))
-    return percent | (total.is_between(1 - SLACK, 1 + SLACK) & (size > 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.survey.parsing.characters import DASHES, QUOTES, may_have_references, text_where
-from evalframe.survey.parsing.ladder import VECTOR, no_candidates
+from evalframe.survey.parsing.ladder import NO_CANDIDATES, VECTOR
 
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
@@ -208,7 +208,7 @@ _INTERVAL = r"^\[\s*0\s*[,;]\s*1(?:00)?%?\s*\]$"
 _LETTER = f"[{QUOTES}][a-zA-Z][{QUOTES}]"
 _LETTERS = rf"^\[\s*{_LETTER}(?:\s*,\s*{_LETTER})+\s*,?\s*\]$"
 
-_ALPHABET = 26
+_LETTER_INDICES = {chr(ord("a") + index): index for index in range(26)}
 _MOST_OPTIONS = 10_000
 
 _BESIDE = rf"\s*_~#>•(){{}}{QUOTES}`$\\{DASHES}"
@@ -276,46 +276,37 @@ def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """Brackets of quoted letters, one for each simulated individual, as percentages."""
     held = _brackets(rows).filter(pl.col("bracket").str.contains(_LETTERS))
     if held.is_empty():
-        return no_candidates()
+        return NO_CANDIDATES
     letter = pl.element().str.to_lowercase()
     lettered = held.select(
         "row", "n", letters=pl.col("bracket").str.extract_all("[a-zA-Z]").list.eval(letter)
     )
-    last = pl.lit([chr(ord("a") + k) for k in range(26)]).list.get(
-        pl.col("n") - 1, null_on_oob=True
-    )
+    last = pl.lit([*_LETTER_INDICES]).list.get(pl.col("n") - 1, null_on_oob=True)
     valid = lettered.filter(pl.col("letters").list.max() <= last.fill_null("z"))
     return shares_of_letters(valid)
 
 
 def shares_of_letters(lettered: pl.DataFrame) -> pl.DataFrame:
     """Percentages by option of the `letters` that name one; rows without any are left out."""
-    import numpy as np
-
-    from evalframe.core import segments
-
     # A vector with a zero for each of very many options would fill the memory.
-    lettered = lettered.filter(pl.col("n") <= _MOST_OPTIONS)
-    options = lettered["n"].to_numpy()
-    owner = np.repeat(np.arange(len(options)), lettered["letters"].list.len().to_numpy())
-    letters = lettered["letters"].explode(empty_as_null=False).cast(pl.Binary)
-    index = letters.bin.reinterpret(dtype=pl.UInt8).to_numpy().astype(np.int64) - ord("a")
-    is_option = index < options[owner]
-    counts = np.bincount(
-        owner[is_option] * _ALPHABET + index[is_option], minlength=len(options) * _ALPHABET
-    ).reshape(len(options), _ALPHABET)
-    totals = counts.sum(axis=1)
-    has_letters = totals > 0
-    lengths = options[has_letters]
-    starts = segments.starts_of(lengths)
-    row = np.repeat(np.flatnonzero(has_letters), lengths)
-    option = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    count = np.where(option < _ALPHABET, counts[row, np.minimum(option, _ALPHABET - 1)], 0)
-    vectors = segments.listed(count / totals[row] * 100.0, lengths, np.ones(len(lengths), bool))
+    lettered = lettered.filter(pl.col("n") <= _MOST_OPTIONS).with_row_index("place")
+    index = pl.col("letters").replace_strict(_LETTER_INDICES, return_dtype=pl.Int64)
+    counts = (
+        lettered.explode("letters", empty_as_null=False)
+        .select("place", "n", option=index)
+        .filter(pl.col("option") < pl.col("n"))
+        .group_by("place", "option")
+        .len("count")
+    )
+    options = lettered.select("place", "row", option=pl.int_ranges("n")).explode("option")
+    count = pl.col("count").fill_null(0)
     return (
-        lettered.select("row")
-        .filter(pl.Series(has_letters))
-        .with_columns(vector=vectors.cast(VECTOR))
+        options.join(counts, on=["place", "option"], how="left", maintain_order="left")
+        .with_columns(vector=count / count.sum().over("place") * 100.0)
+        .group_by("place", "row", maintain_order=True)
+        .agg("vector")
+        .filter(pl.col("vector").list.first().is_finite())
+        .drop("place")
     )
 
 

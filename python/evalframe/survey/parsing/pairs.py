@@ -9,7 +9,7 @@ import polars as pl
 
 from evalframe.survey.parsing.characters import DASHES, QUOTES, without_asides
 from evalframe.survey.parsing.labelled import by_labels, with_marks, with_options
-from evalframe.survey.parsing.ladder import VECTOR, no_candidates
+from evalframe.survey.parsing.ladder import NO_CANDIDATES, VECTOR
 from evalframe.survey.parsing.lists import gap, has_digit, new_block, plain, text_lines
 
 _CELL = r"^\s*(?i-u:about\s+)?([+-]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+))\s*$"
@@ -39,7 +39,7 @@ def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     # If several columns have numbers, the one is taken whose heading is about shares.
     cells = _cells(rows)
     if cells.is_empty():
-        return no_candidates()
+        return NO_CANDIDATES
     long = by_labels(_pairs(cells, rows), rows)
     fits = long.filter(pl.col("vector").list.len() == rows["n"].gather(long["row"]))
     wide = _by_columns(cells, rows)

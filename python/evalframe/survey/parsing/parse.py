@@ -11,7 +11,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.parsing.characters import is_blank, text_where
-from evalframe.survey.parsing.ladder import VECTOR
+from evalframe.survey.parsing.ladder import VECTOR, completed
 from evalframe.survey.parsing.reading import read_vectors
 
 PARSED = {"predicted": VECTOR, "status": pl.String(), "parse_rule": pl.String()}
@@ -62,29 +62,15 @@ def parse(
 
         Columns of these names are replaced. Rows keep their order. Lazy if the frame is.
 
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: A column has another type.
-
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.survey import parse
         >>> responses = pl.DataFrame(
         ...     {
         ...         "response": ["As in [1]: DISTRIBUTION: [60, 40]", "a) Yes: 55%\nb) No: 45%"],
         ...         "n_options": [2, 2],
         ...     }
         ... )
-        >>> parse(responses).select("predicted", "status", "parse_rule")
-        shape: (2, 3)
-        ┌──────────────┬────────┬────────────┐
-        │ predicted    ┆ status ┆ parse_rule │
-        │ ---          ┆ ---    ┆ ---        │
-        │ list[f64]    ┆ str    ┆ str        │
-        ╞══════════════╪════════╪════════════╡
-        │ [60.0, 40.0] ┆ ok     ┆ marker     │
-        │ [55.0, 45.0] ┆ ok     ┆ labelled   │
-        └──────────────┴────────┴────────────┘
+        >>> parse(responses).select("predicted", "status", "parse_rule").rows()
+        [([60.0, 40.0], 'ok', 'marker'), ([55.0, 45.0], 'ok', 'labelled')]
     """
     columns = {"response": response, "n_options": n_options}
     columns |= {} if question_key is None else {"question_key": question_key}
@@ -129,7 +115,11 @@ def with_status(rows: pl.Series, find: Callable[[pl.DataFrame], pl.DataFrame]) -
     is_generated = frame.select((~marked).fill_null(value=False)).to_series()
     has_options = (frame["n"] >= 1).fill_null(value=False)
     is_read = is_generated & has_options
-    vectors = _expanded(find(frame.filter(is_read)), is_read)
+    if is_read.all():
+        vectors = find(frame)
+    else:
+        nulls = pl.DataFrame(schema={name: PARSED[name] for name in ("predicted", "parse_rule")})
+        vectors = completed(nulls.clear(len(frame)), ~is_read, frame, find)
     status = (
         pl.when(~pl.lit(is_generated))
         .then(pl.lit("failed"))
@@ -154,14 +144,6 @@ def _parsed(rows: pl.Series) -> pl.Series:
         fits = pl.col("predicted").list.len() == pl.col("n")
         table = table.with_columns(pl.when(fits).then("predicted"))
     return table.select(PARSED.keys()).to_struct()
-
-
-def _expanded(rows: pl.DataFrame, where: pl.Series) -> pl.DataFrame:
-    """The rows, at these positions of a longer table, null at all others."""
-    if where.all():
-        return rows
-    index = (where.cum_sum().cast(pl.Int64) - 1).set(~where, None)
-    return rows.select(pl.all().gather(index))
 
 
 def _text(column: pl.Expr, dtype: pl.DataType, role: str) -> pl.Expr:

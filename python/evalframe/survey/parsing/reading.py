@@ -47,7 +47,6 @@ intervals and sample sizes after a number are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import polars as pl
@@ -61,6 +60,7 @@ from evalframe.survey.parsing.characters import (
 )
 from evalframe.survey.parsing.labelled import by_letters, by_options, by_order, with_options
 from evalframe.survey.parsing.ladder import (
+    NO_CANDIDATES,
     Finder,
     Length,
     Rule,
@@ -68,7 +68,6 @@ from evalframe.survey.parsing.ladder import (
     completed,
     first_found,
     last_accepted,
-    no_candidates,
     per_row,
 )
 from evalframe.survey.parsing.lists import (
@@ -137,10 +136,8 @@ def read_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     if rows["key"].null_count() == len(rows):
         return _single(rows)
     numbered = rows.with_row_index(_PLACE)
-    alone, batched = (
-        numbered.filter(pl.col("key").is_null()),
-        numbered.filter(pl.col("key").is_not_null()),
-    )
+    has_key = pl.col("key").is_not_null()
+    alone, batched = numbered.filter(~has_key), numbered.filter(has_key)
     keyed = [Rule("keyed", partial(_keyed, length=length)) for length in _LENGTHS]
     parts = [
         alone.select(_PLACE).hstack(_single(alone)),
@@ -233,10 +230,6 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
     return vectors.with_columns(row=flat["row"].gather(vectors["row"]))
 
 
-def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
-    return _last_keyed(rows, _formats(length, has_options="options" in rows.columns))
-
-
 def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
     """Candidates by the options that labels name."""
     # Except for pairs with a sign between them names must be exact, since any word could be a
@@ -244,7 +237,7 @@ def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
     index = rows["options"].is_not_null().arg_true().cast(pl.Int64)
     with_labels = rows.drop_nulls("options")
     if with_labels.is_empty():
-        return no_candidates()
+        return NO_CANDIDATES
     pairs = with_options(find(with_labels), with_labels)
     if find is not line_pairs:
         pairs = pairs.with_columns(option=pl.when("exact").then("option"))
@@ -269,8 +262,9 @@ def _of_headings(rows: pl.DataFrame) -> pl.DataFrame:
     return by_letters(with_options(heading_pairs(rows), rows))
 
 
-def _last_keyed(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.Series:
+def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
     """The last vector that a rule reads from the key to the end of its bracket or lines."""
+    rules = _formats(length, has_options="options" in rows.columns)
     keyed = rows.with_columns(
         row=pl.int_range(pl.len()), text=without_reasoning(rows["text"])
     ).filter(pl.col("key").is_not_null())
