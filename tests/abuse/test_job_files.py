@@ -18,7 +18,7 @@ from abuse.mutations import TEXT
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.cli import cli
 from evalframe.jobs.family import family
-from evalframe.jobs.parsing import load
+from evalframe.jobs.flags import load
 from evalframe.jobs.samples import write_samples
 
 N = int(os.environ.get("EVALFRAME_ABUSE", "500"))
@@ -89,7 +89,7 @@ def damaged(text, draw):
         lines[place] = f"{entry} = {draw.choice(alike)}"
     elif how < 0.99:
         fields = [
-            *family(draw.choice([*JOBS])).job.value.__struct_fields__,
+            *family(draw.choice([*JOBS])).job.__struct_fields__,
             "bootstrap.seed",
             '""',
             "a.b",

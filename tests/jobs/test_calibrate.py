@@ -144,6 +144,26 @@ def test_tables_train_the_same(call: Any, runs: Path) -> None:
     assert written("v.json")["method"] == "temperature_scaling"
 
 
+def test_documents_are_read_by_any_flag_and_recognised(call: Any, runs: Path) -> None:
+    line = (*MODE, *TEMPERATURE, "-q", "-o")
+    call("calibrate", "--from-run", "run.json", *line, "c.json")
+    for source in (("--from", "run", "run.json"), ("run.json",)):
+        call("calibrate", *source, *line, "same.json")
+        assert written("same.json")["model"] == written()["model"]
+        assert written("same.json")["training_metadata"]["run_id"] == "sample-30-0"
+
+
+def test_files_of_other_readers_are_tables(call: Any, runs: Path) -> None:
+    prediction = {"id": 1, "query": "q", "ans": [["a"]], "prediction": "a", "label": [1]}
+    Path("prediction_en_m_temp0.2_noise0.0_passage5_correct0.0.json").write_text(
+        json.dumps({**prediction, "noise_rate": 0.0, "factlabel": 0})
+    )
+    line = ("calibrate", "--from", "rgb", ".", *TEMPERATURE, "-o", "c.json")
+    told = call(*line, exit_code=1).stderr
+    assert "calibrate needs columns" in told
+    assert "the table has ['model', 'dataset', " in told
+
+
 def test_a_column_that_a_table_lacks(call: Any, runs: Path) -> None:
     sample_signals(participants=5).write_parquet("items.parquet")
     line = ("calibrate", "items.parquet", "--method", "platt", "--features", "token_mps", "-o")

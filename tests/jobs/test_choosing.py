@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.run import read_provenance
 
 METRICS = ("--metrics", "coverage,aurc,selective_risk")
 

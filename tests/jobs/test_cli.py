@@ -17,9 +17,8 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.jobs.cli import job_command, job_of
 from evalframe.jobs.family import family, help_texts
-from evalframe.jobs.flags import drop_unset
-from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import parse
+from evalframe.jobs.flags import drop_unset, parse
+from evalframe.jobs.run import read_provenance
 
 BY_MODE = ("--by", "mode")
 RATED = ("--loss", "abs_norm")

@@ -83,7 +83,7 @@ LOCKED = """
 import os, sys
 from evalframe.jobs.cli import main
 import difflib, unicodedata
-import evalframe.jobs.run, evalframe.jobs.selective.run, evalframe.jobs.selective.commands
+import evalframe.jobs.run, evalframe.jobs.selective.run, evalframe.jobs.selective
 os.chdir(sys.argv.pop(1))
 if os.getuid() == 0:  # who may look anywhere
     os.setuid(65534)

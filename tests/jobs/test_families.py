@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.core.metric import lookup
 from evalframe.jobs.family import FAMILIES
 from evalframe.jobs.family import family as family_named
-from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.run import read_provenance
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
 WORDS = {
@@ -27,6 +28,22 @@ WORDS = {
 
 def test_there_is_no_other_family() -> None:
     assert [*MAIN] == [*FAMILIES]
+
+
+def test_the_table_of_the_readme_is_that_of_the_descriptors() -> None:
+    rows = [
+        f"| {each.subject.lower()} | {each.row} | {each.demo.question} | `ef.{each.name}` "
+        f"| `evalframe {each.name}` |"
+        for each in map(family_named, FAMILIES)
+    ]
+    readme = Path(__file__).parents[2] / "README.md"
+    assert "\n".join(["|---|---|---|---|---|", *rows, ""]) in readme.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_metrics_of_a_family_are_declared_as_its_own(family: str) -> None:
+    for name in family_named(family).metrics.value:
+        assert lookup(name).family == family
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,11 +13,10 @@ import pytest
 
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.samples import SampleFile
-from evalframe.jobs import cli, family, parsing, samples
+from evalframe.jobs import cli, family, flags, samples
 from evalframe.jobs.family import Demo, Family, Lazy, Outcome, Place
 from evalframe.jobs.flags import Flag
 from evalframe.jobs.inputs import open_records
-from evalframe.jobs.outputs import provenance
 from evalframe.jobs.settings import TableJob
 
 
@@ -35,36 +34,39 @@ def compute(job: CountsJob, place: Place, progress: object) -> Outcome:
     keys = [*job.by, "word"]
     order = keys if job.order == "name" else ["len", *keys]
     counts = report.valid.group_by(keys).len().sort(order).collect()
-    record = provenance(job, [], opened.describe(), report.describe())
-    return Outcome(job, keys, counts, report, record, lambda: {"counts": counts})
+    return Outcome(job, keys, counts, report, opened, lambda: {"counts": counts})
 
 
 def check(job: CountsJob, place: Place) -> str:
     return str(validate(open_records(job, place.folder, ()).table, CONTRACT))
 
 
-def report(outcome: Outcome, **settings: Any) -> str:
-    return "\n".join(f"{word}: {count}" for word, count in outcome.result.rows())
+def report(result: pl.DataFrame, keys: Any, **settings: Any) -> str:
+    return "\n".join(f"{word}: {count}" for word, count in result.rows())
 
 
-def sample_files(*, seed: int) -> list[SampleFile]:
-    table = pl.DataFrame({"word": ["a", "b", "a"]})
+def sample_files(*, seed: int, participants: int) -> list[SampleFile]:
+    table = pl.DataFrame({"word": ["a", "b", "a"] + ["c"] * (participants - 2)})
     return [SampleFile("words.parquet", "a word", "sample_words()", seed, table)]
 
 
 NAME = "evalframe.jobs.counts"
 FAMILY = Family(
     name="counts",
+    subject="Words",
+    row="one word",
     title="Counts of words.",
     main="count",
     items="WORDS",
-    job=Lazy(f"{NAME}:CountsJob"),
+    metrics=Lazy(f"{NAME}:METRICS"),
+    job=CountsJob,
     compute=Lazy(f"{NAME}:compute"),
     check=Lazy(f"{NAME}:check"),
     report=Lazy(f"{NAME}:report"),
     roles=Lazy(f"{NAME}:ROLES"),
     tables=Lazy(f"{NAME}:TABLES"),
     sample=Lazy(f"{NAME}:sample_files"),
+    sizes=("participants",),
     demo=Demo(
         question="Which words are frequent?",
         reading="len: how often.",
@@ -78,10 +80,11 @@ FAMILY = Family(
 def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The fifth family, as if it were a folder beside the others."""
     module = ModuleType(NAME)
-    vars(module).update(globals(), ROLES=("word",), TABLES=("counts",))
+    named = {"ROLES": ("word",), "TABLES": ("counts",), "METRICS": ("share_of_words",)}
+    vars(module).update(globals(), **named)
     monkeypatch.setitem(sys.modules, NAME, module)
     names = (*family.FAMILIES, "counts")
-    for each in (family, cli, parsing, samples):
+    for each in (family, cli, flags, samples):
         monkeypatch.setattr(each, "FAMILIES", names)
     texts = {"count": "Count WORDS.", "validate": "Check WORDS."}
     monkeypatch.setattr(
@@ -100,6 +103,7 @@ def test_a_fifth_family_is_a_descriptor(call: Any, counts: None) -> None:
     assert "--from KIND PATH" in shown
     call("sample", "data", "--participants", "2")
     assert "words" in Path("data/manifest.json").read_text()
+    assert "name  family" in call("metrics", "--family", "counts").stdout
     assert call("counts", "data/words.parquet", "-o", "out.csv").stdout == "a: 2\nb: 1\n"
     assert pl.read_csv("out.csv").rows() == [("a", 2), ("b", 1)]
     assert "rows accepted" in call("counts", "validate", "data/words.parquet").stdout

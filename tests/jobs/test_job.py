@@ -7,8 +7,8 @@ import pytest
 
 from evalframe.core.errors import EvalframeError, InputError
 from evalframe.jobs import settings
-from evalframe.jobs.parsing import load, parse
-from evalframe.jobs.selective.job import Loss
+from evalframe.jobs.flags import load, parse
+from evalframe.jobs.selective import Loss
 from evalframe.jobs.settings import Bootstrap
 from evalframe.resample import methods
 

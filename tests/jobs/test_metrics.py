@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evalframe.core.errors import EvalframeError
-from evalframe.jobs.parsing import parse as parse_job
+from evalframe.jobs.flags import parse as parse_job
 from evalframe.jobs.selective.metrics import parse, resolve
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
-from evalframe.jobs.outputs import check_output, read_provenance, write_result
+from evalframe.jobs.run import check_output, read_provenance, write_result
 
 TABLE = pl.DataFrame({"metric": ["aurc", "augrc"], "estimate": [0.1, None]})
 
@@ -88,7 +88,7 @@ def test_bad_places(tmp_path: Path) -> None:
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from evalframe.jobs.outputs import check_output
+from evalframe.jobs.run import check_output
 os.chdir(sys.argv[1])
 if os.getuid() == 0:  # who may write anywhere
     os.setuid(65534)

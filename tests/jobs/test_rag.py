@@ -15,9 +15,9 @@ import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.family import help_texts
-from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import parse
-from evalframe.jobs.rag.job import KEYS, RagJob
+from evalframe.jobs.flags import parse
+from evalframe.jobs.rag import KEYS, RagJob
+from evalframe.jobs.run import read_provenance
 from evalframe.rag.abilities import ABILITIES
 from evalframe.rag.sample.questions import sample_instances
 from evalframe.rag.sample.responses import sample_responses

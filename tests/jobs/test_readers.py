@@ -11,9 +11,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import InputError, UnknownNameError
-from evalframe.jobs import readers
-from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import parse
+from evalframe.jobs import family
+from evalframe.jobs.flags import parse
+from evalframe.jobs.run import read_provenance
 
 RESULTS = {
     "score": 0.5,
@@ -69,7 +69,7 @@ def test_refusals(call: Any, results: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "is one of run, rgb, runs, results" in call("rag", "t.json", exit_code=1).stderr
     with pytest.raises(UnknownNameError, match=r"unknown reader .rbg.\. Did you mean .rgb."):
         parse({"family": "rag", "items": ["a"], "reader": "rbg"})
-    alike = {**readers.READERS, "other": readers.READERS["results"]}
-    monkeypatch.setattr(readers, "READERS", alike)
+    alike = {**family.READERS, "other": family.READERS["results"]}
+    monkeypatch.setattr(family, "READERS", alike)
     with pytest.raises(InputError, match="can be read from results or other; name it by --from"):
-        readers.reader_of([str(results)], Path())
+        family.reader_of([str(results)], Path())

@@ -16,10 +16,10 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.samples import content_hash
 from evalframe.jobs.family import help_texts
-from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import parse
-from evalframe.jobs.replication.job import ReplicationJob
+from evalframe.jobs.flags import parse
+from evalframe.jobs.replication import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
+from evalframe.jobs.run import read_provenance
 from evalframe.replication.sample import sample_files, sample_tests
 
 DATA = Path(__file__).parents[2] / "data"

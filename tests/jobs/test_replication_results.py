@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.run import read_provenance
 from evalframe.replication.sample import sample_tests
 
 TESTS = sample_tests()

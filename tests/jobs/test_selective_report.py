@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.jobs.selective.report import metrics_report
+from evalframe.jobs.selective.run import metrics_report
 
 
 def text(block: str) -> str:

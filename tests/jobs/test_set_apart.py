@@ -4,9 +4,8 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError
-from evalframe.jobs.outputs import target_of
-from evalframe.jobs.parsing import parse
-from evalframe.jobs.run import run
+from evalframe.jobs.flags import parse
+from evalframe.jobs.run import run, target_of
 from evalframe.jobs.samples import write_samples
 
 FAMILIES = {

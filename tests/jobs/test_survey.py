@@ -15,9 +15,9 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.family import help_texts
-from evalframe.jobs.outputs import read_provenance
-from evalframe.jobs.parsing import parse
-from evalframe.jobs.survey.job import BASELINES, METRIC_NAMES, USUAL, SurveyJob
+from evalframe.jobs.flags import parse
+from evalframe.jobs.run import read_provenance
+from evalframe.jobs.survey import BASELINES, METRIC_NAMES, USUAL, SurveyJob
 from evalframe.jobs.survey.outputs import TABLES
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey

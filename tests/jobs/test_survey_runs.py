@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.outputs import read_provenance
+from evalframe.jobs.run import read_provenance
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.outputs import target_of
 from evalframe.jobs.rag.run import TABLES as RAG_TABLES
 from evalframe.jobs.replication.outputs import TABLES as REPLICATION_TABLES
+from evalframe.jobs.run import target_of
 from evalframe.jobs.survey.outputs import TABLES as SURVEY_TABLES
 from evalframe.rag.sample.responses import sample_responses
 from evalframe.replication.sample import sample_tests

@@ -8,7 +8,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.jobs.selective.job import LossName
+from evalframe.jobs.selective import LossName
 from evalframe.selective.contract import LOSSES, loss
 
 ITEMS = pl.DataFrame({"prediction": [3, None, 1, 0], "label": [1, 2, 1, 3]})

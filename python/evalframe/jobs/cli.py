@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import NODEFAULT
 
 from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, say, silence
-from evalframe.jobs.family import FAMILIES, Family, family, help_texts
-from evalframe.jobs.flags import document_of, drop_unset, options, quiet_option
-from evalframe.jobs.parsing import load, parse
-from evalframe.jobs.readers import READERS, reader_of
+from evalframe.jobs.family import FAMILIES, READERS, Family, help_texts, reader_of
+from evalframe.jobs.family import family as family_named
+from evalframe.jobs.flags import (
+    document_of,
+    drop_unset,
+    fields_of,
+    load,
+    options,
+    parse,
+    quiet_option,
+)
 
 if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
@@ -53,33 +62,57 @@ class FamilyGroup(click.Group):
         """Build a command."""
         if cmd_name in (self.family.main, "validate"):
             return job_command(self.family, cmd_name)
-        lazy = self.family.commands.get(cmd_name)
-        return None if lazy is None else lazy.value
+        if cmd_name in self.family.commands:
+            return further_command(self.family, cmd_name)
+        return None
 
 
 def job_command(family: Family, name: str) -> click.Command:
     """The command that runs the jobs of a family, or that validates their records."""
-    job, is_main = family.job.value, name == family.main
-    documents = family.documents and family.documents.value
+    is_main = name == family.main
     parameters: list[click.Parameter] = [
         click.Argument(["items"], nargs=-1, metavar=f"[{family.items}]...")
     ]
     parameters += _reader_options(family)
-    parameters += options(job, checks_only=not is_main)
+    parameters += options(family.job, checks_only=not is_main)
     if is_main:
-        parameters += options(documents.flags) if documents else []
+        parameters += options(family.documents.flags) if family.documents else []
         parameters.append(quiet_option("Print neither result nor progress."))
+    callback = partial(_run_flags if is_main else _check_flags, family)
+    return _command(family, name, callback, parameters)
+
+
+def further_command(family: Family, name: str) -> click.Command:
+    """A further command of a family, from the fields of its struct."""
+    command = family.commands[name]
+    by_name = {each.name: each for each in fields_of(command.flags)}
+    reads = "reader" in by_name
+    argument = next(each for each in by_name.values() if each.flag is None)
+    required = argument.default is NODEFAULT
+
+    def call(quiet: bool, **flags: Any) -> None:
+        entries = drop_unset(flags)
+        values = command.flags(**(_read(family, entries) if reads else entries))
+        _say_unless(quiet, command.run.value(values, quiet))
+
+    parameters = [
+        click.Argument([argument.name], nargs=-1, required=required),
+        *(_reader_options(family, f"Read {READERS[str(family.reader)].what}.") if reads else ()),
+        *options(command.flags),
+        quiet_option("Print no summary."),
+    ]
+    return _command(family, name, call, parameters)
+
+
+def _command(
+    family: Family, name: str, callback: Callable[..., None], parameters: list[click.Parameter]
+) -> click.Command:
     texts = help_texts(family.name)
-    return click.Command(
-        name,
-        callback=partial(_run_flags if is_main else _check_flags, family),
-        params=parameters,
-        help=texts[name],
-        epilog=texts.get(f"{name}: examples"),
-    )
+    examples = texts.get(f"{name}: examples")
+    return click.Command(name, None, callback, parameters, texts[name], examples)
 
 
-def _reader_options(family: Family) -> list[click.Parameter]:
+def _reader_options(family: Family, text: str | None = None) -> list[click.Parameter]:
     """The option of all readers, and that of the one that the family uses most."""
     of_all = click.Option(
         ["--from", "sources"],
@@ -92,8 +125,8 @@ def _reader_options(family: Family) -> list[click.Parameter]:
     if family.reader is None:
         return [of_all]
     reader = READERS[family.reader]
-    name, text = [reader.flag, reader.kind], reader.help
-    return [click.Option(name, multiple=True, metavar=reader.metavar, help=text), of_all]
+    names, text = [reader.flag, reader.kind], text or reader.help
+    return [click.Option(names, multiple=True, metavar=reader.metavar, help=text), of_all]
 
 
 def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
@@ -108,15 +141,18 @@ def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
     return {**flags, **({"items": items} if items else {}), **({"reader": kind} if kind else {})}
 
 
+def _say_unless(quiet: bool, text: str) -> None:
+    if not quiet:
+        say(text)
+
+
 def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
     from evalframe.jobs.run import run_job
 
     entries = _read(family, drop_unset(flags))
-    if family.documents is not None:
-        documents = family.documents.value
+    if (documents := family.documents) is not None:
         if entries.get("reader") == family.reader:
-            entries.pop("reader")
-            documents.run(entries.pop("items"), entries, quiet)
+            _say_unless(quiet, documents.run.value(entries, quiet))
             return
         names = [option.opts[-1] for option in options(documents.flags) if option.name in entries]
         if names:
@@ -136,7 +172,7 @@ def _check_flags(family: Family, **flags: Any) -> None:
 
 def job_of(family: Family, flags: dict[str, Any]) -> TableJob:
     """The job of the flags that are set."""
-    document = {"family": family.name, **document_of(family.job.value, flags)}
+    document = {"family": family.name, **document_of(family.job, flags)}
     if "items" not in document:
         raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")
     return parse(document)
@@ -157,13 +193,13 @@ class Commands(Program):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Build the group of a family, or a command that has a shortcut."""
         if cmd_name in FAMILIES:
-            return FamilyGroup(family(cmd_name))
+            return FamilyGroup(family_named(cmd_name))
         if (owner := self._shortcuts().get(cmd_name)) is not None:
             return FamilyGroup(owner).get_command(ctx, cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def _shortcuts(self) -> dict[str, Family]:
-        families = map(family, FAMILIES)
+        families = map(family_named, FAMILIES)
         return {name: each for each in families for name in each.shortcuts}
 
 
@@ -248,16 +284,14 @@ def demo(samples: Path, output: Path) -> None:
 @click.option("--family", help="Only those of one family.")
 def list_metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
-    from evalframe.core.errors import UnknownNameError
     from evalframe.core.metric import registered
 
-    metrics = registered().values()
-    families = {metric.family for metric in metrics}
-    if family is not None and family not in families:
-        raise UnknownNameError.of("family", family, families)
+    names = FAMILIES if family is None else [family_named(family).name]
+    for name in names:
+        _ = family_named(name).metrics.value  # which declares them
     rows = [("name", "family", "direction", "range", "roles")]
-    for metric in metrics:
-        if family in (None, metric.family):
+    for metric in registered().values():
+        if metric.family in names:
             name, limits = metric.label or metric.name, "[{:g}, {:g}]".format(*metric.range)
             roles = ", ".join(metric.roles)
             rows.append((name, metric.family, metric.direction, limits, roles))

@@ -15,13 +15,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evalframe.core.errors import UnknownNameError
+from evalframe.core.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    import click
     import polars as pl
 
+    from evalframe.core import readers
     from evalframe.core.contract import Report
+    from evalframe.core.metric import MetricExpr
+    from evalframe.jobs.inputs import Opened
     from evalframe.jobs.settings import TableJob
 
 
@@ -49,7 +51,7 @@ class Demo:
     """What `evalframe demo` shows of a family.
 
     Attributes:
-        question: The heading.
+        question: The question that the table answers.
         reading: How to read the table.
         words: The flags of the command; `{name}` is the path of that sample.
         output: Name of the output in the folder of results.
@@ -69,17 +71,21 @@ class Family:
 
     Attributes:
         name: Name of the family, its command and its folder.
+        subject: What it is about, the head of its part of the demo.
+        row: A row of its records, in words.
         title: Help of the command.
         main: Name of the main command, which can be left out on the command line.
         items: Name of the inputs in its help.
+        metrics: Names of metrics that its jobs compute; they are declared where they are named.
         job: Type of its jobs, whose fields are the flags and the entries of job files.
         compute: Opens, validates and computes a job.
         check: Validates the records of a job and returns a report.
-        report: Renders an outcome.
+        report: Renders the main table: of it, its keys, notes, and options of `wide_table`.
         roles: Roles for which a job can name columns; of some families they depend on the job.
         tables: Names of all tables, which a folder as output gets.
-        sample: Makes the files of its sample.
+        sample: Makes the files of its sample, of a seed and of these `sizes`.
         demo: Part of `evalframe demo`.
+        sizes: Options of `evalframe sample` that its sample takes.
         reader: The reader whose flag its commands have.
         documents: How files of this reader are evaluated, if not as tables of records.
         commands: Further commands by name.
@@ -88,10 +94,13 @@ class Family:
     """
 
     name: str
+    subject: str
+    row: str
     title: str
     main: str
     items: str
-    job: Lazy[type[TableJob]]
+    metrics: Lazy[Collection[str]]
+    job: type[TableJob]
     compute: Lazy[Callable[..., Outcome]]
     check: Lazy[Callable[..., str]]
     report: Lazy[Callable[..., str]]
@@ -99,24 +108,25 @@ class Family:
     tables: Lazy[Sequence[str]]
     sample: Lazy[Callable[..., Sequence[Any]]]
     demo: Demo
+    sizes: tuple[str, ...] = ()
     reader: str | None = None
-    documents: Lazy[Documents] | None = None
-    commands: Mapping[str, Lazy[click.Command]] = field(default_factory=dict)
+    documents: Command | None = None
+    commands: Mapping[str, Command] = field(default_factory=dict)
     validate: Lazy[Callable[[dict[str, Any]], bool]] | None = None
     shortcuts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Evaluation of files that are no tables of records, by flags of their own.
+class Command:
+    """A command beside the jobs of a family.
 
     Attributes:
-        flags: Class whose fields are these flags.
-        run: Evaluates and prints: of the files, the flags and `quiet`.
+        flags: Struct whose fields are its flags; the first without a `Flag` is its argument.
+        run: Runs it, of the flags and `quiet`, and returns the text to print.
     """
 
     flags: type
-    run: Callable[[Sequence[str], dict[str, Any], bool], None]
+    run: Lazy[Callable[[Any, bool], str]]
 
 
 @dataclass(frozen=True)
@@ -147,8 +157,11 @@ class Outcome:
         keys: The columns that the result is grouped by.
         result: The main table.
         report: Result of the validation.
-        provenance: Metadata of a Parquet output.
+        inputs: The records as they were opened.
         tables: Computes all tables by name.
+        metrics: The metrics, for the provenance.
+        derived: Further entries of the provenance.
+        shown: Further arguments of the report.
         notes: Remarks printed below the numbers.
         warnings: What was requested and could not be done.
         beside: Writes further files.
@@ -158,8 +171,11 @@ class Outcome:
     keys: Sequence[str]
     result: pl.DataFrame
     report: Report | Any
-    provenance: dict[str, Any]
+    inputs: Opened
     tables: Callable[[], Mapping[str, pl.DataFrame]]
+    metrics: Sequence[MetricExpr] = ()
+    derived: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
     beside: Callable[[], object] | None = None
@@ -194,3 +210,93 @@ def help_texts(folder: str = "") -> Mapping[str, str]:
             body = "\n\n".join(f"\b\n{part}" for part in body.split("\n\n"))
         sections[title] = body
     return sections
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Format of files.
+
+    Attributes:
+        kind: Its name.
+        what: Its files, in messages.
+        open: Reads them.
+        marks: Keys that all occur in the head of each file, and in no file of another format.
+        metavar: Files in the help.
+        help: Help of the flag `--from-KIND`.
+        fields: Entries of a job that are options of `open`.
+    """
+
+    kind: str
+    what: str
+    open: Lazy[readers.Reader]
+    marks: tuple[str, ...]
+    help: str
+    metavar: str = "FOLDER"
+    fields: tuple[str, ...] = ()
+
+    @property
+    def flag(self) -> str:
+        """The flag of the family that reads these files most."""
+        return f"--from-{self.kind}"
+
+    def recognises(self, path: Path) -> bool:
+        """Return True if the head of a file has all marks."""
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+        except OSError:  # the error is raised when it is read
+            return False
+        return all(f'"{mark}"'.encode() in head for mark in self.marks)
+
+
+READERS = {
+    reader.kind: reader
+    for reader in (
+        Reader(
+            "run",
+            "run documents",
+            Lazy("evalframe.compat.ai_psychiatrist.runs:open_documents"),
+            ("experiments",),
+            "Evaluate run documents of ai-psychiatrist, one or two, as it does; further ones "
+            "follow as ITEMS. A table of items with their signals will do, too.",
+            metavar="RUN.json",
+        ),
+        Reader(
+            "rgb",
+            "prediction files",
+            Lazy("evalframe.compat.rgb.reading:open_predictions"),
+            ("query", "ans", "prediction"),
+            "Read prediction files of RGB: a folder, files or globs.",
+            fields=("by", "key"),
+        ),
+        Reader(
+            "runs",
+            "run results",
+            Lazy("evalframe.compat.dtef.runs:open_results"),
+            ("config", "dtef"),
+            "Read run results of the original: a folder, files or globs of JSON.",
+            fields=("versions", "experiments", "rules"),
+        ),
+        Reader(
+            "results",
+            "evaluation results",
+            Lazy("evalframe.compat.humanstudy_bench.files.evaluations:open_evaluations"),
+            ("test_results",),
+            "Read evaluation results of the original: a folder, files or globs of JSON.",
+        ),
+    )
+}
+
+_HEAD = 4096
+"""Bytes of a file that its format is recognised by."""
+
+
+def reader_of(items: Sequence[str], folder: Path) -> str | None:
+    """The kind of reader of JSON files that were named without one; None if it is not clear."""
+    paths = [folder / item for item in items]
+    if not paths or not all(path.suffix.lower() == ".json" and path.is_file() for path in paths):
+        return None
+    kinds = [kind for kind, reader in READERS.items() if all(map(reader.recognises, paths))]
+    if len(kinds) > 1:
+        raise InputError(f"{items[0]} can be read from {' or '.join(kinds)}; name it by --from")
+    return kinds[0] if kinds else None

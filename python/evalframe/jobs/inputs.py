@@ -2,23 +2,111 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from evalframe.core.documents import check_parquet, decoded
-from evalframe.core.errors import InputError, ParameterError
-from evalframe.jobs.columns import Columns, texts_of, with_roles
+from evalframe.core.errors import (
+    ContractError,
+    InputError,
+    MissingColumnsError,
+    ParameterError,
+    UnknownNameError,
+    did_you_mean,
+)
+from evalframe.jobs.family import READERS
 from evalframe.jobs.paths import File, find, reading, refuse_documents, refuse_inputs
-from evalframe.jobs.readers import READERS, Reader
 
 if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
+
+
+Columns: TypeAlias = "Mapping[str, Sequence[str]]"
+"""For each role the columns that play it; several where tables have different names for it."""
+
+
+def check_columns(columns: Columns, roles: Collection[str]) -> None:
+    """Raise unless all are roles of the family."""
+    for role in columns:
+        if role not in roles:
+            raise UnknownNameError.of("column", role, roles)
+
+
+def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:
+    """Add copies of the named columns under the names of their roles."""
+    present = table.collect_schema()
+    copies = []
+    for role, names in columns.items():
+        matches = [name for name in names if name in present]
+        if len(matches) > 1:
+            raise ParameterError(
+                f"a table has both {matches[0]!r} and {matches[1]!r} for {role}; name one of them"
+            )
+        copies += [pl.col(name).alias(role) for name in matches]
+    return table.with_columns(copies)
+
+
+def texts_of(roles: Collection[str], columns: Columns) -> list[str]:
+    """Return the roles, followed by the columns named for them."""
+    return [*roles, *(name for role in roles for name in columns.get(role, ()))]
+
+
+def check_found(columns: Columns, what: str, *present: Collection[str]) -> None:
+    """Raise if a named column is in no table."""
+    if columns and not present:
+        raise ParameterError(
+            f"{what}: columns can be named for tables only, and files of the original have fixed "
+            "names; leave them out"
+        )
+    everywhere = dict.fromkeys(name for table in present for name in table)
+    for role, names in columns.items():
+        if missing := [name for name in names if name not in everywhere]:
+            raise MissingColumnsError(
+                f"{what}: no column {missing[0]!r}, which is to be {role}; the table has "
+                f"{[*everywhere]}.{did_you_mean(missing[0], everywhere)} Correct the name of the "
+                f"column (--column {role}=NAME)"
+            )
+
+
+_FLAGS = 3
+"""Number of flags in an error."""
+
+
+@contextmanager
+def naming_columns(columns: Columns, roles: Collection[str]) -> Iterator[None]:
+    """Add to errors the flag that names a missing column, and the column named for a role."""
+    try:
+        yield
+    except MissingColumnsError as error:
+        advice = _advice(error.missing, roles)
+        error.args = tuple(advice if part == error.ADVICE else part for part in error.args)
+        raise
+    except ContractError as error:
+        for role, names in columns.items():
+            if re.search(rf"\b{re.escape(role)}\b", str(error)):
+                error.add_note(f"Column {role} is {' or '.join(map(repr, names))} in the file.")
+        raise
+
+
+def _advice(missing: Sequence[str], roles: Collection[str]) -> str:
+    """How to name a column in place of a missing one."""
+    absent = [name for name in missing if name in roles]
+    if not absent:
+        return " Rename the column in the file, or name another in by, key or cluster."
+    flags = " ".join(f"--column {role}=NAME" for role in absent[:_FLAGS])
+    more = " ..." * (len(absent) > _FLAGS)
+    return (
+        f' Name the column to use ({flags}{more}, or columns = {{ {absent[0]} = "NAME" }} in a job '
+        "file), or rename it."
+    )
 
 
 _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
@@ -102,9 +190,11 @@ def open_records(
     job: TableJob, folder: Path, targets: Sequence[Path], *, texts: Collection[str] = ()
 ) -> Opened:
     """The records of a job, from tables or by its reader."""
-    if job.reader is not None:
-        return _by_reader(job, READERS[job.reader], folder, targets)
-    return open_tables(job.items, job, folder, targets, texts=texts)
+    if job.reader is None:
+        return open_tables(job.items, job, folder, targets, texts=texts)
+    fields = READERS[job.reader].fields
+    options = {name: getattr(job, name) for name in fields if hasattr(job, name)}
+    return open_by(job.reader, job.items, job.columns, folder, targets, **options)
 
 
 def open_tables(
@@ -128,23 +218,31 @@ def open_tables(
     return Opened(*open_files(files, texts=texts, columns=job.columns))
 
 
-def _by_reader(job: TableJob, reader: Reader, folder: Path, targets: Sequence[Path]) -> Opened:
-    options = {name: getattr(job, name) for name in reader.fields if hasattr(job, name)}
-    read = reader.open.value([folder / item for item in job.items], **options)
-    columns = tuple(read.table.collect_schema())
-    files = [File.at(path, rows, columns) for path, rows in read.files]
+def open_by(
+    kind: str,
+    items: Sequence[str],
+    columns: Columns,
+    folder: Path = Path(),
+    targets: Sequence[Path] = (),
+    **options: Any,
+) -> Opened:
+    """The records of files of another program."""
+    reader = READERS[kind]
+    read = reader.open.value([folder / item for item in items], **options)
+    present = tuple(read.table.collect_schema())
+    files = [File.at(path, rows, present) for path, rows in read.files]
     _refuse_repeats(files, reader.what)
-    names = [item for item in job.items if not (folder / item).is_dir()]
+    names = [item for item in items if not (folder / item).is_dir()]
     for path in targets:
         refuse_inputs(path, files, names, folder)
-        refuse_documents(path, job.items, folder)
+        refuse_documents(path, items, folder)
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in read.dropped.items())
     dropped = sum(read.dropped.values())
     notes = [f"{dropped:,} of {len(files):,} {reader.what} do not count: {reasons}"] * bool(dropped)
     if not any(rows for _, rows in read.files):
         left_out = f". {notes[0]}" if notes else ""
         raise InputError(f"no record in these {len(files):,} {reader.what}{left_out}")
-    return Opened(with_roles(read.table, job.columns), files, notes, read.beside)
+    return Opened(with_roles(read.table, columns), files, notes, read.beside)
 
 
 def _refuse_repeats(files: Sequence[File], what: str) -> None:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import polars as pl
 
-from evalframe.core.files import check_within, together
-from evalframe.jobs.columns import check_columns, naming_columns
+from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all, together
 from evalframe.jobs.console import refuse_silence, say, terminal_width
-from evalframe.jobs.family import Family, Outcome, Place, family_of
-from evalframe.jobs.outputs import (
-    Target,
-    check_holds,
-    check_targets,
-    path_of,
-    target_of,
-    write_result,
-    write_tables,
-)
-from evalframe.jobs.readers import reader_of
+from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
+from evalframe.jobs.inputs import check_columns, naming_columns
+from evalframe.report.table import render
 
 if TYPE_CHECKING:
-    from evalframe.jobs.settings import TableJob
+    from evalframe.jobs.settings import OnInvalid, TableJob
     from evalframe.resample.methods import Progress
 
 
@@ -38,7 +36,20 @@ def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: boo
     if outcome.report.rejected:
         say(outcome.report, err=True)
     if not quiet:
-        say(family_of(job).report.value(outcome, width=terminal_width()))
+        say(report(outcome, width=terminal_width()))
+
+
+def report(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
+    """The main table as text."""
+    return family_of(outcome.job).report.value(
+        outcome.result,
+        outcome.keys,
+        notes=outcome.notes,
+        markdown=markdown,
+        level=outcome.job.shown_level,
+        width=width,
+        **outcome.shown,
+    )
 
 
 def silent(done: int, total: int) -> None:
@@ -66,7 +77,7 @@ def run(
         if outcome.beside is not None:
             outcome.beside()
         if target is not None:
-            _write(outcome, target, family)
+            _write(outcome, target)
     return outcome
 
 
@@ -103,14 +114,193 @@ def _summary(job: TableJob, folder: Path) -> Path | None:
     return path
 
 
-def _write(outcome: Outcome, target: Target, family: Family) -> None:
+def _write(outcome: Outcome, target: Target) -> None:
     if target.is_folder:
-        write_tables(outcome.tables(), target.path, outcome.provenance)
+        write_tables(outcome.tables(), target.path, provenance(outcome))
         return
     check_holds(target.path, outcome.result.schema)
-    write_result(
-        outcome.result,
-        target.path,
-        outcome.provenance,
-        readable=lambda: family.report.value(outcome, markdown=True),
-    )
+    readable = partial(report, outcome, markdown=True)
+    write_result(outcome.result, target.path, provenance(outcome), readable=readable)
+
+
+SUFFIXES = (".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".md")
+METADATA_KEY = "evalframe"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the result of a job is written: a file for one table, or a folder for all."""
+
+    path: Path
+    is_folder: bool
+
+    def files(self, tables: Sequence[str]) -> list[Path]:
+        """The files that are written."""
+        if not self.is_folder:
+            return [self.path]
+        return [self.path / f"{name}.parquet" for name in tables]
+
+
+def target_of(output: str | None, folder: Path) -> Target | None:
+    """The file or folder that the output of a job names, relative to `folder`.
+
+    It is a folder if it is there as one, ends in a slash or has no extension.
+    """
+    if output is None:
+        return None
+    path = path_of("output", output, folder)
+    is_there = os.path.isdir(path)  # noqa: PTH112 (Path raises if the name is too long)
+    return Target(path, output.endswith(("/", os.sep)) or not path.suffix or is_there)
+
+
+def path_of(entry: str, name: str, folder: Path) -> Path:
+    """The path that an entry of a job names, if a file can have this name."""
+    if not name.strip():
+        raise ParameterError(f"the {entry} has no name; name a file or a folder")
+    if "\0" in name:
+        raise ParameterError(f"the {entry} cannot be named {name!r}; leave out the zero character")
+    path = folder / name
+    if not path.name.strip("."):  # `.` and `..` have names of their own
+        path = Path(os.path.abspath(path))  # noqa: PTH100 (as given, links and all)
+    if not path.name:
+        raise ParameterError(f"the {entry} cannot be {name!r}; name a folder in it")
+    return path
+
+
+def check_targets(
+    target: Target | None, tables: Sequence[str], on_invalid: OnInvalid
+) -> Path | None:
+    """Raise now if the outputs cannot be written later; return the file for rejected rows."""
+    if target is not None:
+        check_within(target.path)
+        _check_target(target, tables)
+    if on_invalid != "quarantine":
+        return None
+    if target is None:
+        raise ParameterError(
+            "on_invalid = 'quarantine' writes rejected rows beside the output; name an output "
+            "(-o OUT)"
+        )
+    name = target.path.name if target.is_folder else target.path.stem
+    rejects = target.path.with_name(f"{name}.rejected.parquet")
+    check_output(rejects)
+    return rejects
+
+
+def _check_target(target: Target, tables: Sequence[str]) -> None:
+    path, is_there = target.path, os.path.lexists(target.path)
+    if target.is_folder and is_there and not path.is_dir():
+        what = "a file, not a folder" if path.suffix else "a file without an extension"
+        raise OutputError(
+            f"{path.name} is {what}; name a folder, or a file with one of {', '.join(SUFFIXES)}"
+        )
+    if target.is_folder and not is_there:  # a file beside it can be written if it can be made
+        check_output(path.with_name(f"{path.name}.parquet"))
+        return
+    for file in target.files(tables):
+        check_output(file)
+
+
+def check_output(path: Path) -> None:
+    """Raise now if `write_result` could not write here later."""
+    if path.suffix.lower() not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise OutputError(
+            f"cannot write {path.name}: unknown format {path.suffix!r}; known: {known}"
+        )
+    check_replaceable(path)
+
+
+def check_holds(path: Path, schema: Mapping[str, pl.DataType]) -> None:
+    """Raise OutputError if the format of this extension cannot hold these columns."""
+    suffix = path.suffix.lower()
+    for name, dtype in schema.items():
+        no_text = suffix == ".csv" and (dtype.is_nested() or dtype == pl.Duration)
+        if suffix != ".parquet" and (no_text or dtype in (pl.Binary, pl.Object)):
+            raise OutputError(
+                f"{path.name} cannot hold column {name!r} ({dtype}); write .parquet instead"
+            )
+
+
+def write_result(
+    frame: pl.DataFrame,
+    path: Path,
+    provenance: Mapping[str, Any],
+    *,
+    readable: Callable[[], str] | None = None,
+) -> None:
+    """Write a table in the format of its extension; Parquet carries the provenance.
+
+    `path` is the old file or the new one at every moment.
+    """
+    with _writing(path), replacing(path) as temporary:
+        match path.suffix.lower():
+            case ".parquet":
+                _write_parquet(frame, temporary, provenance)
+            case ".csv":
+                frame.write_csv(temporary)
+            case ".json":
+                frame.write_json(temporary)
+            case ".md":
+                text = readable() if readable else render(frame, markdown=True, limit=None)
+                temporary.write_text(text + "\n", encoding="utf-8")
+            case _:
+                frame.write_ndjson(temporary)
+
+
+def write_tables(
+    tables: Mapping[str, pl.DataFrame], folder: Path, provenance: Mapping[str, Any]
+) -> None:
+    """Write tables as Parquet files of their names into a folder, all of them or none."""
+    paths = [folder / f"{name}.parquet" for name in tables]
+    with _writing(folder), replacing_all(paths, make_folder=True) as temporaries:
+        for frame, temporary in zip(tables.values(), temporaries, strict=True):
+            _write_parquet(frame, temporary, provenance)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(
+            f"cannot write {path.name} ({reason}); the old file is unchanged"
+        ) from error
+
+
+def _write_parquet(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
+    frame.write_parquet(path, metadata={METADATA_KEY: json.dumps(provenance)})
+
+
+def read_provenance(path: Path | str) -> dict[str, Any]:
+    """The provenance of a Parquet result."""
+    metadata = pl.read_parquet_metadata(path)
+    if METADATA_KEY not in metadata:
+        raise OutputError(f"{path} carries no provenance; was it written by evalframe?")
+    record: dict[str, Any] = json.loads(metadata[METADATA_KEY])
+    return record
+
+
+def versions() -> dict[str, str]:
+    """Versions of what computes a result."""
+    return {name: version(name) for name in ("evalframe", "polars")}
+
+
+def provenance(outcome: Outcome) -> dict[str, Any]:
+    """Versions, the job, its metrics with their arguments, the inputs and their rejected rows.
+
+    Names of files are as the job gives them: nothing of the machine is in a result, and the same
+    job on the same data leaves the same record. `evalframe run` takes `job` again.
+    """
+    return {
+        **versions(),
+        "job": msgspec.to_builtins(outcome.job),
+        "metrics": [
+            {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}
+            for m in outcome.metrics
+        ],
+        "records": outcome.report.describe(),
+        "inputs": outcome.inputs.describe(digest=outcome.job.hash_inputs),
+        **outcome.derived,
+    }

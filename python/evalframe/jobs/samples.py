@@ -33,12 +33,11 @@ def write_samples(
 
     The same seed gives the same content on every machine. All files are written whole, or none.
     """
-    folder = Path(folder)
-    sizes = {"selective": {"participants": participants}}
+    folder, sizes = Path(folder), {"participants": participants}
     files = [
         file
-        for name in FAMILIES
-        for file in family(name).sample.value(seed=seed, **sizes.get(name, {}))
+        for each in map(family, FAMILIES)
+        for file in each.sample.value(seed=seed, **{name: sizes[name] for name in each.sizes})
     ]
     manifest = {Path(file.name).stem: file.entry() for file in files}
     contents = {folder / file.name: file.encoded() for file in files}
@@ -77,8 +76,8 @@ def show(samples: Path, output: Path, program: click.Command) -> None:
     width = min(terminal_width() or _WIDTH, _WIDTH)
     for name, line in words.items():
         part = family(name).demo
-        heading = f"\n{part.question}\n{'=' * len(part.question)}"
-        say(f"{heading}\n{fill(part.reading, width)}\n")
+        heading = f"{family(name).subject}: {part.question[:1].lower()}{part.question[1:]}"
+        say(f"\n{heading}\n{'=' * len(heading)}\n{fill(part.reading, width)}\n")
         say(f"$ evalframe {shlex.join(line)}\n")
         written = output / part.output
         if part.table is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 import msgspec
 
 from evalframe.core.errors import ParameterError, UnknownNameError
+from evalframe.jobs.family import READERS
 from evalframe.jobs.flags import Flag
-from evalframe.jobs.readers import READERS
 from evalframe.resample.methods import Draws, Interval, Progress
 
 if TYPE_CHECKING:
@@ -43,15 +43,6 @@ class Bootstrap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.cluster == "":
             raise ParameterError("cluster is empty; name a column, or leave it out")
-
-    def method(self, cluster: str | pl.Expr, progress: Progress | None) -> ef.Bootstrap:
-        """The resampling of the library, of this cluster."""
-        import evalframe as ef
-
-        settings = msgspec.structs.asdict(self) | {"cluster": cluster, "progress": progress}
-        return ef.Bootstrap(
-            **{name: value for name, value in settings.items() if value is not None}
-        )
 
 
 Columns: TypeAlias = Annotated[
@@ -118,6 +109,18 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             interval: Interval = "percentile" if by_original else "expanded_bca"
             named = msgspec.structs.replace(self.bootstrap, interval=interval)
             msgspec.structs.force_setattr(self, "bootstrap", named)
+
+    def resample(self, cluster: str | pl.Expr, progress: Progress | None) -> ef.Bootstrap | None:
+        """The resampling that the job requests, of this cluster."""
+        if self.bootstrap is None:
+            return None
+        import evalframe as ef
+
+        settings = msgspec.structs.asdict(self.bootstrap)
+        settings |= {"cluster": cluster, "progress": progress}
+        return ef.Bootstrap(
+            **{name: value for name, value in settings.items() if value is not None}
+        )
 
     @property
     def weight(self) -> str | None:

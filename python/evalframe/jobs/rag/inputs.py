@@ -14,8 +14,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
-from evalframe.jobs.columns import check_found
-from evalframe.jobs.inputs import Opened, open_records, open_tables
+from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
 from evalframe.jobs.paths import reading
 from evalframe.rag.answers import (
     answer_groups,
@@ -31,7 +30,7 @@ from evalframe.rag.documents.prompting import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
-    from evalframe.jobs.rag.job import AnswerText, RagJob
+    from evalframe.jobs.rag import AnswerText, RagJob
 
 
 def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:

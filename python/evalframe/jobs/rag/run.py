@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,19 +15,84 @@ from evalframe.compat import rgb
 from evalframe.compat.rgb.tables import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
+from evalframe.jobs.console import terminal_width
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
+from evalframe.jobs.rag import KEYS, LEVEL, RagJob
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
-from evalframe.jobs.rag.job import KEYS, LEVEL, RagJob
-from evalframe.jobs.rag.report import rates_report
-from evalframe.rag.abilities import ABILITIES
+from evalframe.rag.abilities import ABILITIES, ability
 from evalframe.rag.contract import responses_contract
+from evalframe.report.wide_table import wide_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
     from evalframe.resample.methods import Progress
 
+
+_COUNTS = {"n": "n", "n_dropped": "dropped"}
+_SHOWN: dict[str, dict[str, str]] = {
+    "noise_robustness": {"accuracy": "accuracy", "rejection_rate": "rejected"},
+    "negative_rejection": {
+        "rejection_rate": "rejected",
+        "judge_rejection_rate": "rejected (judge)",
+        "accuracy": "accuracy",
+        "all_rate": "all_rate",
+    },
+    "information_integration": {
+        "accuracy": "accuracy",
+        "n_partial": "partial",
+        "rejection_rate": "rejected",
+    },
+    "counterfactual_robustness": {
+        "accuracy": "accuracy",
+        "error_detection_rate": "detected",
+        "error_correction_rate": "corrected",
+        "judge_detection_rate": "detected (judge)",
+        "judge_correction_rate": "corrected (judge)",
+    },
+}
+_ALL = {"accuracy": "accuracy", "rejection_rate": "rejected", "all_rate": "all_rate"}
+
+
+def rates_report(
+    rates: pl.DataFrame,
+    keys: Sequence[str],
+    *,
+    notes: Sequence[str] = (),
+    markdown: bool = False,
+    **style: Any,
+) -> str:
+    """The rates of each tested ability, under its name.
+
+    Without data set and noise rate among the keys, all responses share one table.
+    """
+    rates_by_ability = rates.with_columns(
+        ability() if {"dataset", "noise_rate"} <= {*keys} else _UNKNOWN
+    )
+    parts = []
+    for name in (*ABILITIES, None):
+        rows = rates_by_ability.filter(pl.col("ability").eq_missing(pl.lit(name, pl.String)))
+        if len(rows) or (name is None and not len(rates_by_ability)):
+            counts = {key: head for key, head in _COUNTS.items() if key == "n" or rows[key].sum()}
+            constant = [key for key in _SETTINGS if key in keys and rows[key].n_unique() == 1]
+            text = wide_table(
+                rows,
+                [key for key in keys if key not in constant],
+                counts | _SHOWN.get(str(name), _ALL),
+                markdown=markdown,
+                **style,
+                notes=[f"In all rows {key} is {rows[key][0]}." for key in constant],
+            )
+            title = "All responses" if name is None else name.replace("_", " ").capitalize()
+            parts.append(f"## {title}\n\n{text}" if markdown else f"{title}\n\n{text}")
+    return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])])
+
+
+_SETTINGS = ("noise_rate", "passage_num", "correct_passage_rate")
+_UNKNOWN = pl.lit(None, pl.String).alias("ability")
+
+
+METRICS = tuple(rate.metric.name for rate in RATES.values())
 
 TABLES = ("rates", "accuracy_drop", *ABILITIES)
 """The Parquet files of an output folder, by name."""
@@ -43,7 +109,9 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
             opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
         )
         labelled = _labelled(job, report.valid, schema, language_of(job.language, place.folder))
-        resample = _resample(job, schema, progress)
+        question = pl.struct(_question(schema))
+        cluster = (job.bootstrap and job.bootstrap.cluster) or question
+        resample = job.resample(cluster, progress)
         if place.all_tables:  # several tables read it
             labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
         notes = notes_of(job, opened) if _is_labelled_anew(job, schema) else []
@@ -57,9 +125,8 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
             resample=resample,
         ).collect()
     metrics = [metric.alias(name) for name, metric in RATES.items()]
-    record = provenance(job, metrics, opened.describe(digest=job.hash_inputs), report.describe())
     tables = partial(_tables, job, labelled, rates, keys, resample)
-    return Outcome(job, keys, rates, report, record, tables, notes=notes)
+    return Outcome(job, keys, rates, report, opened, tables, metrics, notes=notes)
 
 
 def check(job: RagJob, place: Place) -> str:
@@ -67,18 +134,6 @@ def check(job: RagJob, place: Place) -> str:
     opened, _, contract = _opened(job, place)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))
-
-
-def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The rates as text."""
-    return rates_report(
-        outcome.result,
-        outcome.keys,
-        notes=outcome.notes,
-        markdown=markdown,
-        level=outcome.job.shown_level,
-        width=width,
-    )
 
 
 def _tables(
@@ -162,8 +217,9 @@ def _labelled(
     return responses
 
 
-def _resample(job: RagJob, schema: pl.Schema, progress: Progress | None) -> ef.Bootstrap | None:
-    if job.bootstrap is None:
-        return None
-    question = pl.struct(_question(schema))
-    return job.bootstrap.method(job.bootstrap.cluster or question, progress)
+def noise_robustness(output: Path) -> str:
+    """The first of the four tables that the command prints, for questions in English."""
+    rates = pl.read_parquet(output / "rates.parquet")
+    english = rates.filter(pl.col("dataset") == "en", pl.col("noise_rate") < 1)
+    table = rates_report(english, KEYS, level=0.95, width=terminal_width())
+    return f"{table}\nNot shown: questions in Chinese, and the three other abilities."

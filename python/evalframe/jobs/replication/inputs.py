@@ -3,20 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
+from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench.scores import SETTINGS
+from evalframe.compat.humanstudy_bench.uncertainty import CHAIN
 from evalframe.core.errors import InputError
-from evalframe.jobs.columns import check_found
-from evalframe.jobs.inputs import Opened, open_records, open_tables
+from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
 from evalframe.jobs.paths import reading
+from evalframe.replication.agreement.scored_tests import Settings
+from evalframe.replication.chain import Chain
+from evalframe.replication.effects.kinds import needs_type, usual_names, what_to_write
+from evalframe.replication.evidence import agreement_by
 
 if TYPE_CHECKING:
-    from evalframe.jobs.replication.job import ReplicationJob
+    from evalframe.core.contract import Contract, Rule
+    from evalframe.jobs.replication import ReplicationJob
+
+
+_TYPE = ":test_type"
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """Functions of scores, the chain from statistics to them, and how scores are pooled."""
+
+    room: Any
+    chain: Chain
+    settings: Settings
+
+
+def implementation_of(job: ReplicationJob) -> Implementation:
+    """The functions that a job computes with, and its settings."""
+    original = job.rules == "reference"
+    defaults = SETTINGS if original else Settings()
+    settings = Settings(
+        job.finding_rule or defaults.finding_rule,
+        job.study_rule or defaults.study_rule,
+        job.finding_key,
+        job.missing or defaults.missing,
+    )
+    if original:
+        return Implementation(humanstudy_bench, CHAIN, settings)
+    return Implementation(ef.replication, Chain(), settings)
+
+
+def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
+    """Add Bayes factors, posteriors, PAS, effects and n_eff to the tests, as far as possible."""
+    implementation = implementation_of(job)
+    if not job.results:
+        table = implementation.room.with_evidence(
+            tests,
+            human_prior_odds=job.human_prior_odds,
+            agent_prior_odds=job.agent_prior_odds,
+            missing_agent=job.missing_agent,
+        )
+        evidence: pl.DataFrame = table.collect()
+        return evidence
+    # Results have posteriors and p-values. Tests of an unknown type get no effects.
+    original = original_type()
+    valid = pl.when(implementation.chain.kind_of(original).is_not_null()).then(original)
+    hidden = tests.with_columns(valid.alias("test_type"), pl.col("test_type").alias(_TYPE))
+    table = agreement_by(implementation.chain, hidden)
+    return table.with_columns(test_type=_TYPE).drop(_TYPE).collect()
+
+
+def original_type() -> pl.Expr:
+    """Type of a test of evaluation results, where `wilcoxon` means Mann-Whitney."""
+    name = pl.col("test_type").cast(pl.String)
+    ranked = name.str.to_lowercase() == "wilcoxon"
+    return pl.when(ranked).then(pl.lit("mannwhitneyu")).otherwise(name)
 
 
 TEXTS = (
@@ -100,3 +161,71 @@ def _with_lists(design: pl.LazyFrame, name: str) -> pl.LazyFrame:
 
 _LISTS = {"conditions": pl.String(), "categories": pl.Float64()}
 _EXAMPLES = {"conditions": '["treatment", "control"]', "categories": "[1, 0]"}
+
+
+_KEYS = ("study_id", "finding_id", "test_type")
+_LISTED_TYPES = 3
+
+
+def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contract:
+    """The contract of the tests of a job; tests without a column of `by` belong to all models.
+
+    Evaluation results have scores: their test types are only read for effects. With the original's
+    numbers only names are checked.
+    """
+    schema = opened.table.collect_schema()
+    groups = [name for name in by if opened.responses is None or name in schema]
+    contract = ef.replication.replication_contract(
+        model="model" if "model" in groups else None,
+        sub_study_id="sub_study_id" if "sub_study_id" in schema else None,
+        test_id="test_id" if "test_id" in schema else None,
+        by=[name for name in groups if name != "model"],
+    )
+    rules = [*contract.rules]
+    if job.results:
+        rules = [rule for rule in rules if "test_type" not in rule.columns]
+    else:
+        chain = implementation_of(job).chain
+        valid = chain.kind_of("test_type").is_not_null() | pl.col("test_type").is_null()
+        unknown = unknown_types(opened.table, chain)
+        rules = [
+            _suggesting(replace(rule, holds=valid), unknown)
+            if rule.columns == ("test_type",)
+            else rule
+            for rule in rules
+        ]
+    if job.rules == "reference":
+        rules = [rule for rule in rules if {*rule.columns} <= {*_KEYS}]
+    return replace(contract, rules=tuple(rules), key=contract.key if job.key is None else job.key)
+
+
+def unknown_types(tests: pl.LazyFrame, chain: Chain) -> pl.DataFrame:
+    """Unknown types of tests that need one: `test_type` and `len`, the number of rows; sorted."""
+    schema = tests.collect_schema()
+    if not isinstance(schema.get("test_type"), pl.String | pl.Categorical | pl.Enum):
+        return pl.DataFrame(schema={"test_type": pl.String, "len": pl.UInt32})
+    required = tests.filter(needs_type(schema), pl.col("test_type").is_not_null())
+    types = required.group_by(pl.col("test_type").cast(pl.String)).len()
+    return types.filter(chain.kind_of("test_type").is_null()).sort("test_type").collect()
+
+
+def listed_types(unknown: pl.DataFrame) -> str:
+    """Format unknown test types with row counts and suggestions.
+
+    >>> listed_types(pl.DataFrame({"test_type": ["t-tset"], "len": [2]}))
+    "'t-tset' (2 rows; did you mean 't-test'?)"
+    """
+    types = []
+    for name, rows in unknown.head(_LISTED_TYPES).select("test_type", "len").iter_rows():
+        hint = what_to_write(name).strip().removesuffix(".")
+        hint = hint[:1].lower() + hint[1:]
+        types.append(f"{name!r} ({rows:,} row{'s' * (rows > 1)}{'; ' * bool(hint)}{hint})")
+    more = len(unknown) - len(types)
+    return ", ".join(types) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _suggesting(rule: Rule, unknown: pl.DataFrame) -> Rule:
+    """The rule of known types with suggestions for the unknown ones."""
+    if unknown.is_empty():
+        return rule
+    return replace(rule, remedy=f"correct {listed_types(unknown)}; known are {usual_names()}")

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 import evalframe as ef
-from evalframe.jobs.replication.implementation import implementation_of
+from evalframe.jobs.replication.inputs import implementation_of
 from evalframe.replication.contract import KEYS
 
 if TYPE_CHECKING:
-    from evalframe.jobs.replication.job import ReplicationJob
+    from evalframe.jobs.replication import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.agreement.scored_tests import Settings
 
+
+METRICS = ("mean_pas", "pooled_pas", "concordance_correlation")
 
 TABLES = ("models", "domains", "studies", "findings", "tests", "ecs", "differences")
 """Tables of a folder, Parquet files of these names."""

@@ -11,13 +11,13 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.contract import validate
 from evalframe.core.errors import ContractError, MissingColumnsError
-from evalframe.jobs.replication.implementation import implementation_of
+from evalframe.jobs.replication.inputs import implementation_of
 from evalframe.replication.contract import KEYS
 from evalframe.replication.effects.kinds import kind_of
 
 if TYPE_CHECKING:
+    from evalframe.jobs.replication import ReplicationJob
     from evalframe.jobs.replication.inputs import Tests
-    from evalframe.jobs.replication.job import ReplicationJob
     from evalframe.replication.agreement.ecs import EcsLevel
     from evalframe.replication.chain import Level
 

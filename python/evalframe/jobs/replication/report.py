@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.jobs.replication.implementation import implementation_of
+from evalframe.jobs.replication.inputs import implementation_of
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import CONFLICT
 from evalframe.replication.agreement.scored_tests import FINDING_RULES, STUDY_RULES, TWO_WAY
@@ -48,9 +48,7 @@ def models_report(
     by: Sequence[str],
     *,
     notes: Sequence[str] = (),
-    markdown: bool = False,
-    level: float | None = None,
-    width: int | None = None,
+    **style: Any,
 ) -> str:
     """The table of models as text or Markdown, the best first, with notes."""
     columns = {
@@ -59,15 +57,7 @@ def models_report(
         if name in models.columns
         and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
     }
-    return wide_table(
-        models,
-        [*(["rank"] if by else []), *by],
-        columns,
-        markdown=markdown,
-        level=level,
-        width=width,
-        notes=notes,
-    )
+    return wide_table(models, [*(["rank"] if by else []), *by], columns, notes=notes, **style)
 
 
 _DRAWN = {

@@ -14,20 +14,22 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.contract import Report, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.outputs import provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.replication.contract import contract_of, listed_types, unknown_types
-from evalframe.jobs.replication.implementation import (
+from evalframe.jobs.replication import CLUSTERS, PARTICIPANT, ReplicationJob
+from evalframe.jobs.replication.inputs import (
+    Tests,
+    contract_of,
+    groups_of,
     implementation_of,
+    listed_types,
+    open_tests,
     original_type,
+    unknown_types,
     with_evidence,
 )
-from evalframe.jobs.replication.inputs import Tests, groups_of, open_tests
-from evalframe.jobs.replication.job import CLUSTERS, PARTICIPANT, ReplicationJob
 from evalframe.jobs.replication.outputs import Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
 from evalframe.jobs.replication.report import (
-    models_report,
     notes_of,
     notes_of_absent,
     notes_of_directions,
@@ -48,7 +50,7 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
         tests = _tests(job, opened, by, place.rejects)
-    resample = _resample(job, progress)
+    resample = job.resample(CLUSTERS[job.cluster or "study"], progress)
     drawn = None
     if resample is not None and job.cluster == PARTICIPANT:
         drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)
@@ -62,7 +64,7 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
         by,
         models,
         tests.report,
-        provenance(job, [], opened.describe(digest=job.hash_inputs), tests.report.describe()),
+        opened,
         scores.tables,
         notes=[*notes_of(scores, models), *tests.notes],
         beside=beside,
@@ -78,18 +80,6 @@ def check(job: ReplicationJob, place: Place) -> str:
         tests = with_evidence(report.valid, job)
         absent = absent_tests(opened.table, by)
     return "\n".join([str(report), *notes_of_directions(tests), *notes_of_absent(absent)])
-
-
-def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The models for a reader."""
-    return models_report(
-        outcome.result,
-        outcome.keys,
-        notes=outcome.notes,
-        markdown=markdown,
-        level=outcome.job.shown_level,
-        width=width,
-    )
 
 
 class _Tests(NamedTuple):
@@ -141,12 +131,6 @@ def _with_domains(tests: pl.DataFrame) -> pl.DataFrame:
     """The tests with domains, by default those of the benchmark's studies."""
     domains = ef.replication.domain(pl.col("study_id").cast(pl.String))
     return tests if "domain" in tests.columns else tests.with_columns(domains)
-
-
-def _resample(job: ReplicationJob, progress: Progress | None) -> ef.Bootstrap | None:
-    if job.bootstrap is None:
-        return None
-    return job.bootstrap.method(CLUSTERS[str(job.cluster)], progress)
 
 
 def _check_summary(folder: Path, opened: Tests, by: Sequence[str]) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 import polars as pl
@@ -14,11 +13,10 @@ from evalframe.compat.ai_psychiatrist import calibration as original
 from evalframe.compat.ai_psychiatrist.runs import open_run
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import InputError, MissingColumnsError, OutputError
-from evalframe.jobs.columns import check_columns, check_found, naming_columns
-from evalframe.jobs.inputs import open_items
+from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_by, open_items
 from evalframe.jobs.paths import reading
-from evalframe.jobs.selective.choosing import CORRECT
 from evalframe.jobs.selective.from_run import check_files
+from evalframe.jobs.selective.records import CORRECT
 from evalframe.report.table import Column as Shown
 from evalframe.report.table import as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
@@ -28,9 +26,15 @@ from evalframe.selective.calibrators.saved import read_calibration, write_calibr
 from evalframe.selective.calibrators.training import feature, feature_default, target
 from evalframe.selective.scoring import negative_log_likelihood
 
+if TYPE_CHECKING:
+    from evalframe.jobs.selective import Calibrate
+
 VERBALIZED = "verbalized"
 """The method of the original's other script: a temperature of stated confidence."""
 
+_OF_FOLDS = ("--seed", "--cluster")
+_OF_FEATURES = ("features", "target", "folds", "seed", "cluster")
+_Scores: TypeAlias = "dict[str, float | None]"
 _STATED = "verbalized_confidence"
 _SCORES: Mapping[str, Callable[..., pl.Expr]] = {
     "nll": negative_log_likelihood,
@@ -39,50 +43,41 @@ _SCORES: Mapping[str, Callable[..., pl.Expr]] = {
 _SHOWN = {"nll": "NLL", "ece": "ECE", "brier_score": "Brier", "auc_roc": "AUROC"}
 
 
-@dataclass(frozen=True)
-class Trained:
-    """An artifact, and NLL and ECE on the training items, `before` and `after` calibration."""
-
-    artifact: Mapping[str, Any]
-    scores: Mapping[str, float | None]
-
-
-def calibrate(documents: Sequence[str], flags: Mapping[str, Any]) -> Trained:
+def run(flags: Calibrate, quiet: bool) -> str:
     """Train a calibrator and write its artifact."""
-    method, features = flags["method"], list(flags.get("features", ()))
-    rules = flags.get("rules", "documented")
-    room: Any = original if rules == "reference" else trainer
-    _check(documents, flags, method)
-    output = Path(flags["output"])
+    documents = flags.items if flags.reader == "run" else ()
+    of_original = flags.rules == "reference"
+    room: Any = original if of_original else trainer
+    _check(documents, flags)
+    output = Path(flags.output)
     if output.suffix.lower() != ".json":
         raise OutputError(f"cannot write {str(output)!r}: an artifact is JSON; name a .json file")
-    check_files({"output": output}, [*documents, *flags.get("items", ())])
-    signals = [_STATED] if method == VERBALIZED else features
-    source, about = _opened(documents, flags, signals, rules)
-    if method == VERBALIZED:
+    check_files({"output": output}, flags.items)
+    if flags.method == VERBALIZED:
+        source, about = _opened(documents, flags, [_STATED])
         artifact = room.train_verbalized(source, provenance=about)
     else:
-        options = {name: flags[name] for name in ("folds", "seed", "cluster") if name in flags}
-        checking: Any = original if rules == "reference" else sound_features
-        checking.check_present(source, features)
+        source, about = _opened(documents, flags, flags.features)
+        options = {name: getattr(flags, name) for name in ("folds", "seed", "cluster")}
+        checking: Any = original if of_original else sound_features
+        checking.check_present(source, [*flags.features])
         artifact = room.train(
             source,
-            method=method,
-            features=features,
-            target=flags.get("target", "correctness"),
+            method=flags.method,
+            features=[*flags.features],
+            target=flags.target or "correctness",
             provenance=about,
-            **options,
+            **{name: value for name, value in options.items() if value is not None},
         )
-    if rules == "reference":
+    if of_original:
         source = original.with_whole_predictions(source).collect()
     scores = _scored(artifact, source)
     write_calibration(artifact, output)
-    return Trained(artifact, scores)
+    return _summary(artifact, scores, flags.output)
 
 
-def summary(trained: Trained, path: str) -> str:
+def _summary(artifact: Mapping[str, Any], scores: _Scores, path: str) -> str:
     """The calibrator as text: parameters and scores."""
-    artifact = trained.artifact
     about = artifact.get("training_metadata") or artifact["fitted_on"]
     names = ", ".join(artifact.get("features", [_STATED]))
     goal = artifact.get("target", "correctness")
@@ -95,16 +90,14 @@ def summary(trained: Trained, path: str) -> str:
         *_parameters(artifact),
     ]
     parts = ["\n".join(lines), "In sample, that is on the items it was trained on:"]
-    parts.append("\n".join(_table(trained)))
+    parts.append("\n".join(_table(artifact, scores)))
     if crossed := artifact.get("cross_validated_metrics"):
-        scores = ", ".join(
+        named = ", ".join(
             f"{_SHOWN.get(name, name.upper())} {value:.4f}"
             for name, value in crossed.items()
             if isinstance(value, float)
         )
-        parts.append(
-            f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {scores}"
-        )
+        parts.append(f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {named}")
     return "\n\n".join(parts)
 
 
@@ -113,68 +106,79 @@ def _trained_on(artifact: Mapping[str, Any]) -> str:
     return "predicted items with a stated confidence" if stated else "predicted items"
 
 
-def _check(documents: Sequence[str], flags: Mapping[str, Any], method: str) -> None:
+def _check(documents: Sequence[str], flags: Calibrate) -> None:
     """Raise unless the flags go together."""
-    if bool(documents) == ("items" in flags):
-        raise click.UsageError("name either ITEMS or --from-run RUN.json")
+    either = "name either ITEMS or --from-run RUN.json"
+    if not flags.items:
+        raise click.UsageError(either)
     if len(documents) > 1:
-        raise click.UsageError("--from-run: a calibrator is trained on one run")
-    if not documents and "mode" in flags:
+        raise click.UsageError(f"--from-run: a calibrator is trained on one run; {either}")
+    if not documents and flags.mode:
         raise click.UsageError("--mode without --from-run RUN.json")
-    if documents and "columns" in flags:
+    if documents and flags.columns:
         raise click.UsageError("--column is for tables; run documents have fixed names")
-    of_others = ("features", "target", "folds", "seed", "cluster")
-    if method == VERBALIZED and (other := [f"--{name}" for name in of_others if name in flags]):
+    given = [f"--{name}" for name in _OF_FEATURES if getattr(flags, name) not in (None, ())]
+    if flags.method == VERBALIZED and given:
         raise click.UsageError(
-            f"{', '.join(other)}: not for --method {VERBALIZED}, which calibrates {_STATED}"
+            f"{', '.join(given)}: not for --method {VERBALIZED}, which calibrates {_STATED}"
         )
-    if method != VERBALIZED and not flags.get("features"):
-        raise click.UsageError(f"--method {method} needs --features A,B,...")
-    if "folds" not in flags and (other := [f"--{n}" for n in ("seed", "cluster") if n in flags]):
-        raise click.UsageError(f"{', '.join(other)} without --folds N")
+    if flags.method != VERBALIZED and not flags.features:
+        raise click.UsageError(f"--method {flags.method} needs --features A,B,...")
+    if flags.folds is None and (idle := [name for name in given if name in _OF_FOLDS]):
+        raise click.UsageError(f"{', '.join(idle)} without --folds N")
 
 
 def _opened(
-    documents: Sequence[str], flags: Mapping[str, Any], signals: Sequence[str], rules: Any
+    documents: Sequence[str], flags: Calibrate, signals: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The items, and where they come from."""
+    is_sound = flags.rules != "reference"
     if not documents:
-        clusters = {flags.get("cluster", "participant_id")} if "folds" in flags else set()
-        required = {"prediction", "label", *signals, *clusters}
-        columns = flags.get("columns", {})
-        # What is correct need not follow from the answers where a column says it.
-        judged = rules == "documented" and flags.get("target") in (None, "correctness")
-        check_columns(columns, {*required, CORRECT} if judged else required)
-        items, sources = open_items(flags["items"], columns=columns)
-        named, origin = ", ".join(each.name for each in sources), {}
-        check_found(columns, "items", items.collect_schema())
-        if judged and CORRECT in items.collect_schema():
-            with reading(named, "is it whole?"):
-                items, origin = _as_answers(items), {CORRECT: f"the column {CORRECT}"}
-        present = items.collect_schema().names()
-        if (missing := required - {*present}) and rules == "documented":
-            with naming_columns(columns, required):
-                raise MissingColumnsError.of("calibrate", missing, present)
-        answers = {"prediction", "label"} if flags.get("target") in (None, "correctness") else ()
-        read = [
-            Column(name, "value" if name in answers else "number", required=False)
-            for name in sorted(required - clusters)
-        ]
-        Contract("items", tuple(read)).check_schema(items.collect_schema())
-        columns_read = [name for name in present if name in required]
-        with reading(named, "is it whole?"):
-            return items.select(columns_read).collect(), {"path": named, **origin}
-    run = open_run(
-        documents[0], mode=flags.get("mode"), signals=signals, strict=rules == "documented"
-    )
-    if len(run.repeated) and rules == "documented":
+        return _of_table(flags, signals, is_sound=is_sound)
+    document = open_run(documents[0], mode=flags.mode, signals=signals, strict=is_sound)
+    if len(document.repeated) and is_sound:
         raise InputError(
-            f"{run.path}: {len(run.repeated)} participants have more than one successful entry, "
-            f"such as {run.repeated[0]}, so each would count several times; keep one entry of each"
+            f"{document.path}: {len(document.repeated)} participants have more than one successful "
+            f"entry, such as {document.repeated[0]}, so each would count several times; keep one "
+            "entry of each"
         )
-    about = {name: getattr(run, name) for name in ("run_id", "git_commit")}
-    mode = run.requested_mode or run.mode
-    return run.items, {"path": str(run.path), **about, "mode": mode}
+    about = {name: getattr(document, name) for name in ("run_id", "git_commit")}
+    mode = document.requested_mode or document.mode
+    return document.items, {"path": str(document.path), **about, "mode": mode}
+
+
+def _of_table(
+    flags: Calibrate, signals: Sequence[str], *, is_sound: bool
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    clusters = set() if flags.folds is None else {flags.cluster or "participant_id"}
+    required = {"prediction", "label", *signals, *clusters}
+    columns, of_answers = flags.columns, flags.target in (None, "correctness")
+    # What is correct need not follow from the answers where a column says it.
+    judged = is_sound and of_answers
+    check_columns(columns, {*required, CORRECT} if judged else required)
+    if flags.reader is None:
+        items, sources = open_items(flags.items, columns=columns)
+    else:
+        opened = open_by(flags.reader, flags.items, columns)
+        items, sources = opened.table, [*opened.files]
+    named, origin = ", ".join(each.name for each in sources), {}
+    check_found(columns, "items", items.collect_schema())
+    if judged and CORRECT in items.collect_schema():
+        with reading(named, "is it whole?"):
+            items, origin = _as_answers(items), {CORRECT: f"the column {CORRECT}"}
+    present = items.collect_schema().names()
+    if (missing := required - {*present}) and is_sound:
+        with naming_columns(columns, required):
+            raise MissingColumnsError.of("calibrate", missing, present)
+    answers = {"prediction", "label"} if of_answers else ()
+    read = [
+        Column(name, "value" if name in answers else "number", required=False)
+        for name in sorted(required - clusters)
+    ]
+    Contract("items", tuple(read)).check_schema(items.collect_schema())
+    columns_read = [name for name in present if name in required]
+    with reading(named, "is it whole?"):
+        return items.select(columns_read).collect(), {"path": named, **origin}
 
 
 def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
@@ -196,8 +200,8 @@ def _as_answers(items: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> dict[str, float | None]:
-    """NLL and ECE on the training items."""
+def _scored(artifact: Mapping[str, Any], items: pl.DataFrame) -> _Scores:
+    """NLL and ECE on the training items, `before` and `after` calibration."""
     if "metrics" in artifact:
         return dict(artifact["metrics"])
     if artifact["target"] == "loss":
@@ -234,10 +238,10 @@ def _parameters(artifact: Mapping[str, Any]) -> list[str]:
     return [f"{model['link']} of {model['intercept']:.4g}, and per standard deviation {named}"]
 
 
-def _table(trained: Trained) -> list[str]:
+def _table(artifact: Mapping[str, Any], of_training: _Scores) -> list[str]:
     """Scores before and after, a line for each."""
-    scores = {(n, when): trained.scores.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
-    others = trained.artifact.get("validation_metrics", {})
+    scores = {(n, when): of_training.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
+    others = artifact.get("validation_metrics", {})
     scores |= {(name, "after"): value for name, value in others.items() if name not in _SCORES}
     names = [
         name

@@ -13,12 +13,19 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
-from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
-from evalframe.jobs.inputs import FORMATS, open_items
-from evalframe.jobs.outputs import check_output, versions, write_result
+from evalframe.jobs.console import refuse_silence, terminal_width
+from evalframe.jobs.inputs import (
+    FORMATS,
+    Columns,
+    check_columns,
+    check_found,
+    naming_columns,
+    open_items,
+)
 from evalframe.jobs.paths import File, reading, refuse_inputs
-from evalframe.jobs.selective.commands import Runs
-from evalframe.jobs.selective.report import metrics_report
+from evalframe.jobs.run import check_output, silent, versions, write_result
+from evalframe.jobs.selective import Runs
+from evalframe.jobs.selective.run import metrics_report
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
@@ -27,7 +34,17 @@ if TYPE_CHECKING:
 
 
 _SHARED = {
-    *("items", "columns", "loss", "confidence", "coverage_grid", "area_coverage", "n", "seed"),
+    *(
+        "items",
+        "reader",
+        "columns",
+        "loss",
+        "confidence",
+        "coverage_grid",
+        "area_coverage",
+        "n",
+        "seed",
+    ),
     *("output", "calibration"),
 }
 """Flags that run documents share with tables of records."""
@@ -38,10 +55,16 @@ _LEVEL = 0.95
 _DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjusted")
 
 
-def evaluate_documents(
-    documents: Sequence[str], flags: Mapping[str, Any], progress: Progress | None = None
-) -> RunEvaluation:
+def run(flags: dict[str, Any], quiet: bool) -> str:
+    """`evalframe selective --from-run`."""
+    refuse_silence(quiet, flags.get("output"), flags.get("artifact"))
+    evaluation = evaluate_documents(flags, silent if quiet else None)
+    return run_report(evaluation, width=terminal_width())
+
+
+def evaluate_documents(flags: Mapping[str, Any], progress: Progress | None = None) -> RunEvaluation:
     """Evaluate one run document or two, and write what the flags ask for."""
+    documents = flags["items"]
     from evalframe.compat.ai_psychiatrist import (
         evaluate_runs,
         evaluation_artifact,
@@ -90,7 +113,7 @@ def evaluate_documents(
                 evaluation.result,
                 path,
                 _provenance(evaluation, artifact),
-                readable=lambda: report(evaluation, markdown=True),
+                readable=lambda: run_report(evaluation, markdown=True),
             )
     return evaluation
 
@@ -123,7 +146,9 @@ def opened(
         return run_of_items(items, mode=mode, signals=signals, path=Path(path), strict=strict)
 
 
-def report(evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None) -> str:
+def run_report(
+    evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None
+) -> str:
     """The evaluation as text: participants, figures, and for two runs their differences."""
     level = _LEVEL if evaluation.settings.n else None
     keys = ["input", "confidence"] if len(evaluation.runs) > 1 else ["confidence"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
@@ -12,21 +14,18 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.evaluation import estimates_of, states_of
-from evalframe.jobs.columns import check_found
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.inputs import Opened, open_records
-from evalframe.jobs.outputs import provenance
+from evalframe.jobs.inputs import Opened, check_found, open_records
 from evalframe.jobs.paths import reading, refuse_inputs
-from evalframe.jobs.selective.choosing import LOSS, Chosen, choose
-from evalframe.jobs.selective.job import PREDICTION, ROLES, SelectiveJob
+from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
     left_out,
     reads_probabilities,
     resolve,
 )
-from evalframe.jobs.selective.records import Records, check_records
-from evalframe.jobs.selective.report import metrics_report
+from evalframe.jobs.selective.records import LOSS, Chosen, Records, check_records, choose
+from evalframe.report.wide_table import wide_table
 from evalframe.selective.calibration_error import TO_UNIT
 from evalframe.selective.calibrators.maps import Fitted, Temperature
 from evalframe.selective.calibrators.saved import read_calibration
@@ -47,7 +46,7 @@ TABLES = ("metrics", "curve")
 
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
-    resample = None if job.bootstrap is None else job.bootstrap.method(job.cluster, progress)
+    resample = job.resample(job.cluster, progress)
     roles = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
     opened = _opened(job, place)
     items = opened.table
@@ -83,13 +82,13 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
                     rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
                 ).collect()
         parts.append(part.with_columns(confidence=pl.lit(confidence)))
-    result = _arranged(job, pl.concat(parts), [metric.bound.name for metric in metrics[0]])
+    names = [metric.bound.name for metric in metrics[0]]
+    result = _arranged(job, pl.concat(parts), names)
 
     def tables() -> dict[str, pl.DataFrame]:
         return {"metrics": result, "curve": _curves(job, rows)}
 
     convention = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
-    inputs = opened.describe(digest=job.hash_inputs)
     lacking = ", ".join(left_out(job, metrics[0]))
     warning = f"not defined in the convention {job.convention}, left out: {lacking}"
     derived = {**chosen.told, **told_calibrated}
@@ -98,8 +97,11 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         [*job.by, "confidence"],
         result,
         records,
-        provenance(job, metrics[0], inputs, records.describe()) | {"derived": derived},
+        opened,
         tables,
+        metrics[0],
+        {"derived": derived},
+        {} if job.metrics is None else {"metrics": names},
         notes=[
             *opened.notes,
             *convention,
@@ -137,22 +139,6 @@ def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> It
                 "any score; calibration errors, scores of probabilities and calibrators refuse "
                 f"these rows: {TO_UNIT}"
             )
-
-
-def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """The metrics as text: those of the job, or the most important ones."""
-    job = outcome.job
-    assert isinstance(job, SelectiveJob)
-    names = outcome.result["metric"].unique(maintain_order=True).to_list()
-    return metrics_report(
-        outcome.result,
-        outcome.keys,
-        metrics=None if job.metrics is None else names,
-        markdown=markdown,
-        level=job.shown_level,
-        width=width,
-        notes=outcome.notes,
-    )
 
 
 def _opened(job: SelectiveJob, place: Place) -> Opened:
@@ -240,3 +226,106 @@ def _applied(calibrator: Fitted, present: pl.Schema) -> tuple[tuple[str, ...], p
     if isinstance(calibrator, Temperature):
         value = pl.when(pl.col(features[0]).is_between(0, 1)).then(value)
     return features, value
+
+
+_HEADS = {
+    "coverage": "Cmax",
+    "aurc": "AURC",
+    "augrc": "AUGRC",
+    "achievable_gain_pct": "gain %",
+    "eaurc": "excess",
+    "aurc_optimal": "optimal",
+    "aurc_achievable": "achievable",
+    "aurc_gap_pct": "gap %",
+    "eaugrc": "AUGRC excess",
+    "augrc_optimal": "AUGRC optimal",
+    "augrc_gap_pct": "AUGRC gap %",
+}
+_HEADS_AT = {"aurc": "AURC", "augrc": "AUGRC", "risk": "risk", "achieved_coverage": "coverage"}
+_AT = re.compile(r"(\w+)_at_(\d.*)")
+
+_MAIN = ("coverage", "aurc", "augrc")
+"""Metrics that are shown by default, each with its interval, first."""
+_FORMS = ("achievable_gain_pct", "eaurc", "aurc_optimal", "aurc_achievable")
+"""Forms of AURC that are shown by default; short lines drop the last first."""
+_RISKS = 3
+"""Risks at a coverage that are shown then."""
+
+
+def metrics_report(
+    result: pl.DataFrame,
+    keys: Sequence[str],
+    *,
+    metrics: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
+    **style: Any,
+) -> str:
+    """The metrics of each group beside each other, with their intervals."""
+    names = result["metric"].unique(maintain_order=True).to_list()
+    selected = _usual(result) if metrics is None else list(metrics)
+    heads = {_column(metric): _head(metric) for metric in selected}
+    bare = () if metrics is not None else set(selected) - {*_MAIN}
+    table = _side_by_side(
+        result, keys, "aurc" if "aurc" in selected else selected[0] if selected else None
+    )
+    table = table.drop(
+        f"{_column(name)}_{end}" for name in bare for end in ("lower", "upper") if name in names
+    )
+    counts = {_N: "n"}
+    if (table[_MISSING].fill_null(0) != 0).any():
+        counts[_MISSING] = "missing"
+    sentences = list(notes)
+    if metrics is None and (others := [name for name in names if name not in selected]):
+        sentences.insert(0, f"Also in the result: {_families(others)}.")
+    if metrics is None and (forms := [_HEADS[name] for name in _FORMS if name in selected]):
+        sentences.insert(0, f"Of AURC: {', '.join(forms)}.")
+    return wide_table(table, keys, counts | heads, notes=sentences, **style)
+
+
+_N, _MISSING = ":n", ":missing"
+
+
+def _column(metric: str) -> str:
+    """The column of a metric, which no key can have the name of."""
+    return f"of:{metric}"
+
+
+def _side_by_side(result: pl.DataFrame, keys: Sequence[str], counted: str | None) -> pl.DataFrame:
+    """A row for each group, in their order, with columns for each metric."""
+    is_of = {name: pl.col("metric") == name for name in result["metric"].unique()}
+    of_metrics = [
+        pl.col(column).filter(chosen).first().alias(f"{_column(name)}{end}")
+        for name, chosen in is_of.items()
+        for column, end in {"estimate": "", "lower": "_lower", "upper": "_upper"}.items()
+    ]
+    counts = {
+        name: pl.col(column).filter(pl.col("metric").eq_missing(pl.lit(counted))).first()
+        for name, column in {_N: "n", _MISSING: "n_missing"}.items()
+    }
+    one = pl.lit(0).alias(":all")
+    grouped = result.group_by(one, *keys, maintain_order=True).agg(*of_metrics, **counts)
+    return grouped.drop(":all")
+
+
+def _usual(result: pl.DataFrame) -> list[str]:
+    """The metrics that are shown by default; all if none of these is present."""
+    names = result.filter(pl.col("estimate").is_not_null())["metric"].unique(maintain_order=True)
+    risks = [name for name in names if name.startswith("risk_at_")]
+    if len(risks) > _RISKS:
+        risks = [risks[0], risks[len(risks) // 2], risks[-1]]
+    usual = [name for name in (*_MAIN, *risks, *_FORMS) if name in {*names}]
+    return usual or result["metric"].unique(maintain_order=True).to_list()
+
+
+def _head(metric: str) -> str:
+    """The head of a metric."""
+    at = _AT.fullmatch(metric)
+    if at and at[1] in _HEADS_AT:
+        return f"{_HEADS_AT[at[1]]}@{at[2]}"
+    return _HEADS.get(metric, metric)
+
+
+def _families(metrics: Sequence[str]) -> str:
+    """Names of metrics, those at several coverages once."""
+    named = Counter(at[1] + "_at" if (at := _AT.fullmatch(m)) else m for m in metrics)
+    return ", ".join(f"{name} ({count})" if count > 1 else name for name, count in named.items())

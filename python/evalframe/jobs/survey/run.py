@@ -12,14 +12,20 @@ from evalframe.compat import dtef
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.outputs import check_output, provenance
 from evalframe.jobs.paths import reading
-from evalframe.jobs.survey.contract import contract_of
+from evalframe.jobs.run import check_output
+from evalframe.jobs.survey import METRIC, RUNS, SurveyJob
+from evalframe.jobs.survey.contract import Truth, contract_of
 from evalframe.jobs.survey.inputs import Predictions, open_predictions
-from evalframe.jobs.survey.job import METRIC, RUNS, SurveyJob
-from evalframe.jobs.survey.outputs import group_names, leaderboard_report, overall, tables_of
-from evalframe.jobs.survey.scoring import added_kinds, kinds_of, scored, with_baselines
-from evalframe.jobs.survey.truth import Truth
+from evalframe.jobs.survey.outputs import (
+    added_kinds,
+    group_names,
+    kinds_of,
+    overall,
+    scored,
+    tables_of,
+    with_baselines,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +64,7 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
         rows = scored(job, report.valid, opened.value, truth)
         models = _kept(job, rows).collect()
     scores = with_baselines(job, models, truth)
-    resample = _resample(job, progress)
+    resample = job.resample(_cluster(job), progress)
     board = overall(job, scores, resample)
 
     def tables() -> dict[str, pl.DataFrame]:
@@ -69,7 +75,7 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
         group_names(job),
         board,
         report,
-        provenance(job, [], opened.describe(digest=job.hash_inputs), report.describe()),
+        opened,
         tables,
         notes=_notes(job, opened, truth, models, board, whole=place.all_tables),
         beside=_summarised(opened, summary),
@@ -81,18 +87,6 @@ def check(job: SurveyJob, place: Place) -> str:
     opened, _, contract = _opened(job, place.folder, place.targets)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))
-
-
-def written(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
-    """Format the overall leaderboard."""
-    return leaderboard_report(
-        outcome.result,
-        outcome.keys,
-        notes=outcome.notes,
-        markdown=markdown,
-        level=outcome.job.shown_level,
-        width=width,
-    )
 
 
 def _opened(
@@ -128,16 +122,13 @@ def _summarised(opened: Predictions, path: Path | None) -> Callable[[], object] 
 
 
 def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
-    cluster = [] if job.bootstrap is None else [job.bootstrap.cluster or "segment_id"]
     schema = rows.collect_schema()
-    names = dict.fromkeys((*job.by, *_COLUMNS, *cluster))
+    names = dict.fromkeys((*job.by, *_COLUMNS, _cluster(job)))
     return rows.select(name for name in names if name in schema)
 
 
-def _resample(job: SurveyJob, progress: Progress | None) -> ef.Bootstrap | None:
-    if job.bootstrap is None:
-        return None
-    return job.bootstrap.method(job.bootstrap.cluster or "segment_id", progress)
+def _cluster(job: SurveyJob) -> str:
+    return (job.bootstrap and job.bootstrap.cluster) or "segment_id"
 
 
 _ALIKE = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import click
 import polars as pl
 
 from evalframe.compat import dtef
@@ -19,8 +20,8 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
-from evalframe.jobs.columns import Columns, check_columns, check_found, naming_columns
-from evalframe.jobs.inputs import open_files
+from evalframe.jobs.console import say
+from evalframe.jobs.inputs import Columns, check_columns, check_found, naming_columns, open_files
 from evalframe.jobs.paths import File, find, reading
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
 from evalframe.survey.surveys.respondents import INDEX, LABEL, RESPONDENT, WEIGHT
@@ -266,6 +267,18 @@ def as_labels(column: str, dtype: pl.DataType) -> pl.Expr:
     """Lists of strings, also from their JSON."""
     value = pl.col(column)
     return value.str.json_decode(pl.List(pl.String())) if dtype == pl.String() else value
+
+
+def validate_surveys(flags: dict[str, Any]) -> bool:
+    """Check surveys if no flag is for predictions, and return True then."""
+    if flags.keys() - {"items", "columns", "answers"}:
+        return False
+    settings = {name: flags[name] for name in ("columns", "answers") if name in flags}
+    message, is_usable = checked(flags.get("items", ()), **settings)
+    say(message)
+    if not is_usable:
+        click.get_current_context().exit(1)
+    return True
 
 
 def checked(
