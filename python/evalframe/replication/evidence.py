@@ -63,26 +63,16 @@ def with_evidence(
         MissingColumnsError: PAS is missing, and there is nothing to compute it from.
         ContractError: A test is impossible, or has a direction on one side only.
         UnknownNameError: A test type is unknown; the message suggests others.
-        ParameterError: An argument is invalid, or a column of Bayes factors, posteriors or PAS is
-            not numeric.
+        ParameterError: A column of Bayes factors, posteriors or PAS is not numeric.
 
     Examples:
         >>> import polars as pl
         >>> from evalframe.replication import with_evidence
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "test_type": ["t-test"],
-        ...         "stat_human": [3.0],
-        ...         "n1_human": [40],
-        ...         "n2_human": [40],
-        ...         "stat_agent": [2.5],
-        ...         "n1_agent": [40],
-        ...         "n2_agent": [40],
-        ...     }
-        ... )
-        >>> result = with_evidence(tests).select("pi_human", "pi_agent", "pas", "effect_d_agent")
+        >>> sizes = {f"{name}_{side}": 40 for name in ("n1", "n2") for side in ("human", "agent")}
+        >>> stats = {"test_type": ["t-test"], "stat_human": [3.0], "stat_agent": [2.5]}
+        >>> result = with_evidence(pl.DataFrame(stats | sizes)).select("pi_human", "pas")
         >>> result.select(pl.all().round(4)).row(0)
-        (0.9904, 0.7686, 0.7633, 0.559)
+        (0.9904, 0.7633)
     """
     lazy = tables.lazy(tests)
     check_tests(lazy, missing_agent)

@@ -35,14 +35,12 @@ def replicated(
     Args:
         p_value_agent: The agent's p-value.
         direction_match: Boolean: true if both directions are the same.
-        p_value_human: The human p-value: if set, it must be significant, too.
+        p_value_human: The human p-value: if set, it must be significant, too, as in the variant of
+            the hub of HumanStudy-Bench.
         significance_level: 0.05 by default and if null. P-values must be below it.
 
     Returns:
-        Boolean, named `replicated`. It is null if an input is null or NaN.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026); with the human p-value, its hub's variant.
+        Boolean, named `replicated`; null if an input is null or NaN.
 
     Examples:
         >>> import polars as pl
@@ -59,12 +57,7 @@ def replicated(
 
 
 def is_significant(p_value: IntoExpr, significance_level: IntoExpr | None = None) -> pl.Expr:
-    """True if a p-value is below the level, 0.05 by default; null if it is missing.
-
-    >>> p = pl.DataFrame({"p": [0.01, 0.05, None]})
-    >>> p.select(is_significant("p")).to_series().to_list()
-    [True, False, None]
-    """
+    """True if a p-value is below the level, 0.05 by default; null if it is missing."""
     return finite(p_value) < level_of(significance_level)
 
 
@@ -84,7 +77,7 @@ def replication_rates(
     finding_weight: IntoExpr | None = None,
     finding_key: FindingKey = "composite",
 ) -> pl.LazyFrame:
-    """Replication rates of findings, studies or models.
+    """Replication rates of findings, studies or models; APR and SRS of HumanStudy-Bench.
 
     A finding's rate is the weighted share of its tests that replicate, a study's the weighted mean
     of its findings, a model's the plain mean of its studies. Do not report it as primary result: it
@@ -109,26 +102,12 @@ def replication_rates(
         `pass_rate` (the share of studies that pass) and `n_studies` (with a rate), `n_tests`
         (known) and `n_missing`. Sorted by keys. Lazy if `tests` is.
 
-    Raises:
-        MissingColumnsError: The table lacks a column.
-        ParameterError: An argument is outside its domain.
-
-    References:
-        HumanStudy-Bench (HEAD of February 2026), where they are called APR and SRS.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.replication import replication_rates
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 3,
-        ...         "study_id": ["s"] * 3,
-        ...         "finding_id": ["F1", "F1", "F2"],
-        ...         "replicated": [True, False, True],
-        ...     }
-        ... )
-        >>> replication_rates(tests, "study", finding_key="finding_id").rows()
-        [('a', 's', 0.75, True, 3, 0)]
+        >>> tests = pl.DataFrame({"study_id": "s", "finding_id": "F1", "replicated": [True, False]})
+        >>> replication_rates(tests, "study", finding_key="finding_id").row(0)
+        ('s', 0.5, True, 2, 0)
     """
     weights = (number(each).fill_null(1.0) for each in (test_weight, finding_weight))
     weight, importance = weights
@@ -227,9 +206,8 @@ def inverse_variance_pas(pas: IntoExpr = "pas", std_error: IntoExpr = "std_error
         >>> import polars as pl
         >>> from evalframe.replication import inverse_variance_pas
         >>> studies = pl.DataFrame({"pas": [0.5, 0.7], "std_error": [0.1, 0.2]})
-        >>> pooled = studies.select(inverse_variance_pas()).unnest("inverse_variance_pas")
-        >>> pooled.select(pl.all().round(6)).rows()
-        [(0.54, 0.089443)]
+        >>> round(studies.select(inverse_variance_pas()).item()["pas"], 6)
+        0.54
     """
     share, error = possible_share(raw_number(pas)), finite(std_error)
     pooled, spread = pooled_by_precision(share, error)

@@ -204,8 +204,7 @@ def prior_repair(
 
     Args:
         pi_human: Two-way posterior of the human side.
-        is_significant: Boolean: True if the published test is significant; null leaves a posterior
-            unchanged.
+        is_significant: Boolean: True if the published test is significant; null changes nothing.
 
     Returns:
         Float64 in [0, 1], named `pi_human`; 0.5 if the posterior is null or NaN; null if it is 1
@@ -257,10 +256,9 @@ def repaired_pas(
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import repaired_pas
-        >>> tests = pl.DataFrame({"pas": [0.0, 0.2], "pi_human": [0.99] * 2, "pi_agent": [0.0] * 2})
-        >>> tests = tests.with_columns(is_significant_human=pl.Series([True, False]))
-        >>> tests.select(repaired_pas()).to_series().round(6).to_list()
-        [0.0, 0.5]
+        >>> tests = pl.DataFrame({"pas": [0.2], "pi_human": [0.99], "pi_agent": [0.0]})
+        >>> round(tests.select(repaired_pas(is_significant=pl.lit(False))).item(), 6)
+        0.5
     """
     before = as_expr(pi_human).cast(pl.Float64).fill_nan(None)
     repaired = prior_repair(pi_human, is_significant)

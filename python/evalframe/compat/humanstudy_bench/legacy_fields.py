@@ -85,23 +85,14 @@ def replication_fields(tests: Frame) -> pl.LazyFrame:
         Lazy if `tests` is.
 
     Raises:
-        MissingColumnsError: The table lacks `test_type`.
         UnknownNameError: A test type is unknown; the message suggests another.
         ContractError: A column of statistics or of directions holds no numbers.
 
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import replication_fields
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "test_type": ["t-test"],
-        ...         "report_human": ["t(79) = 2.66, p = .01"],
-        ...         "stat_agent": [2.66],
-        ...         "n1_agent": [40],
-        ...         "n2_agent": [41],
-        ...     }
-        ... )
-        >>> fields = replication_fields(tests)
+        >>> report = {"test_type": ["t-test"], "report_human": ["t(79) = 2.66, p = .01"]}
+        >>> fields = replication_fields(pl.DataFrame({**report, "stat_agent": [2.66]}))
         >>> fields.select("p_value_human", "direction_match", "replication_consistency").row(0)
         (0.01, True, 0.0)
     """

@@ -62,7 +62,7 @@ def repaired_posterior(
         is_significant: Boolean; null is not significant.
 
     Returns:
-        Float64, named `repaired_posterior`, never null: 0.5 if the posterior is null or NaN.
+        Float64, named `repaired_posterior`: 0.5 if the posterior is null or NaN, never null.
 
     Examples:
         >>> import polars as pl
@@ -206,9 +206,8 @@ def direction_match(
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import direction_match
-        >>> sides = pl.DataFrame({"direction_human": [1, 0], "direction_agent": [1, 0]})
-        >>> sides.select(direction_match()).to_series().to_list()
-        [True, False]
+        >>> pl.select(direction_match(pl.lit(1), pl.lit(1))).item()
+        True
     """
     match = agrees(number(direction_human), number(direction_agent))
     return match.fill_null(value=False).alias("direction_match")

@@ -57,7 +57,7 @@ def z_difference(
         std_error_agent: Its standard error.
 
     Returns:
-        Float64, named `z_difference`. It is null if an input is null or NaN.
+        Float64, named `z_difference`; null if an input is null or NaN.
 
     Examples:
         >>> import polars as pl
@@ -88,9 +88,8 @@ def consistency(z: IntoExpr = "z_difference") -> pl.Expr:
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import consistency
-        >>> z = pl.DataFrame({"z_difference": [0.0, -1.959964]})
-        >>> z.select(consistency().round(6)).to_series().to_list()
-        [1.0, 0.05]
+        >>> round(pl.select(consistency(pl.lit(-1.959964))).item(), 6)
+        0.05
     """
     return normal_p_value(number(z), pl.lit(sound.TWO_SIDED)).fill_null(0.0).alias("consistency")
 
@@ -101,24 +100,20 @@ def finding_consistency(
     """The consistency of the tests of a finding, as an aggregation over their z-differences.
 
     Args:
-        z: The z-difference of each test.
+        z: The z-difference of each test; null, NaN and infinity are left out.
         rule: `joint`: the upper tail of chi-square at the sum of squares, with as many degrees of
             freedom as tests. `root_mean_square`: the consistency of the root mean square, as the
             documentation of the program has it; that is no p-value.
 
     Returns:
-        Float64 in [0, 1], named `finding_consistency`. Null, NaN and infinite z are left out; 0
-        without any other.
-
-    Raises:
-        ParameterError: Unknown rule.
+        Float64 in [0, 1], named `finding_consistency`; 0 without a z-difference.
 
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import finding_consistency
-        >>> tests = pl.DataFrame({"finding_id": ["F1", "F1"], "z_difference": [3.0, None]})
-        >>> tests.group_by("finding_id").agg(finding_consistency().round(4)).row(0)
-        ('F1', 0.0027)
+        >>> tests = pl.DataFrame({"z_difference": [3.0, None]})
+        >>> round(tests.select(finding_consistency()).item(), 4)
+        0.0027
     """
     check_choice("rule", rule, FindingConsistencyRule)
     known = finite(z)
@@ -138,20 +133,14 @@ def study_consistency(
     """The consistency of the findings of a study, or of all, as an aggregation over theirs.
 
     Args:
-        consistency: The consistency of each finding, clipped to [0, 1].
-        rule: `stouffer`: one-sided, the p-value of the mean of normal quantiles, where 1 counts as
-            -10 and 0 as 10. `mean`: their mean, as the documentation of the program has it; that is
-            a score and no p-value.
+        consistency: The consistency of each finding, clipped to [0, 1]; null, NaN and infinity are
+            left out.
+        rule: `stouffer` (1949): one-sided, the p-value of the mean of normal quantiles, where 1
+            counts as -10 and 0 as 10. `mean`: their mean, as the documentation of the program has
+            it; that is a score and no p-value.
 
     Returns:
-        Float64 in [0, 1], named `study_consistency`. Null, NaN and infinite values are left out; 0
-        without any other.
-
-    Raises:
-        ParameterError: Unknown rule.
-
-    References:
-        Stouffer et al. (1949).
+        Float64 in [0, 1], named `study_consistency`; 0 without a finding.
 
     Examples:
         >>> import polars as pl
@@ -193,8 +182,7 @@ def strict_ecs(
         level: `finding`, `study` or `overall`.
         by: Group keys; by default `model` if the table has one.
         z: The z-difference of each test.
-        finding_key: `composite`: findings of different sub-studies are different. `finding_id`:
-            they are the same if they have the same name.
+        finding_key: See `replication.replication_rates`.
         finding_rule: See `finding_consistency`.
         study_rule: See `study_consistency`; also over all.
 
@@ -203,24 +191,12 @@ def strict_ecs(
         consistency, not by finding), `n_tests` (with a z-difference) and `n_missing` (tests without
         one): Int64. Sorted by keys. Lazy if `tests` is.
 
-    Raises:
-        MissingColumnsError: The table lacks a column.
-        ParameterError: An argument is outside its domain.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import strict_ecs
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a"],
-        ...         "study_id": ["s", "s"],
-        ...         "sub_study_id": ["1", "2"],
-        ...         "finding_id": ["F1", "F1"],
-        ...         "z_difference": [0.0, None],
-        ...     }
-        ... )
-        >>> strict_ecs(tests).rows()
-        [('a', 's', 0.5, 1, 1, 1)]
+        >>> tests = pl.DataFrame({"study_id": "s", "finding_id": "F1", "z_difference": [0.0, None]})
+        >>> strict_ecs(tests, finding_key="finding_id").row(0)
+        ('s', 1.0, 1, 1, 1)
     """
     check_choice("level", level, StrictLevel)
     check_choice("finding_key", finding_key, FindingKey)

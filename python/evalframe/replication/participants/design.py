@@ -31,9 +31,6 @@ def shared_type(ours: pl.DataType, theirs: pl.DataType) -> pl.DataType:
 
     The design decides: its texts are compared as texts, its numbers as numbers; a boolean is a
     text if the other is a text, else a number.
-
-    >>> shared_type(pl.String(), pl.Int64()), shared_type(pl.Int64(), pl.Float32())
-    (String, Float64)
     """
     if ours == theirs:
         return ours
@@ -48,10 +45,6 @@ def compared(column: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.Exp
     """A column in the type in which it is compared, null if it cannot be cast.
 
     A whole number has no decimal point as text, so that 1.0 and "1" are the same.
-
-    >>> numbers = pl.Series([1.0, 1.5, -0.0])
-    >>> pl.select(compared(pl.lit(numbers), pl.Float64(), pl.String())).to_series().to_list()
-    ['1', '1.5', '0']
     """
     if shared == pl.String() and dtype.is_numeric() and not dtype.is_integer():
         integer = column.cast(pl.Int64, strict=False)

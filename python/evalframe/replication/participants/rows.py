@@ -258,9 +258,7 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
 
     Raises:
         MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is unknown.
-        ContractError: The design breaks its contract, or a column of the responses is of a type
-            that cannot be compared with it.
+        ContractError: The design breaks its contract, or cannot be compared with the responses.
 
     Examples:
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
