@@ -18,12 +18,10 @@ from evalframe.selective.conventions import (
     RISK,
     RISK_BEFORE,
     Convention,
-    CoverageConvention,
+    Items,
     Rules,
     accepted_of,
-    by_confidence,
     coverage_at,
-    fraction,
     rule_of,
     zero_if_abstained,
 )
@@ -45,9 +43,9 @@ def _area(
 ) -> State:
     """An area by the rule of a convention."""
     rule = rule_of(rules(), convention)
-    terms = rule.terms("height", "first")
     finish = partial(rule.of, height="height", first="first")
-    return by_confidence(loss, confidence, weight, terms=terms, finish=finish)
+    items = Items(loss, confidence, weight)
+    return items.state(items.axis(rule.terms("height", "first")), finish=finish)
 
 
 @sharing(_area, family="selective", direction="minimize", range=_POSITIVE)
@@ -152,14 +150,7 @@ def augrc_normalised(
 
 
 @at_coverage(direction="minimize")
-def aurc_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
+def aurc_at(items: Items, coverage: float, convention: str) -> State:
     """AURC over the coverages up to a bound only: `aurc_at(0.5)` is the metric `aurc_at_0.50`.
 
     The area ends at min(coverage, Cmax); the last chord is cut by linear interpolation. If Cmax is
@@ -175,19 +166,11 @@ def aurc_at(
         >>> items.select(ef.aurc_at(0.75)).item()
         0.03125
     """
-    area = aurc_until(fraction("coverage", coverage), convention)
-    return _until(area, loss, confidence, weight, convention, power=1)
+    return _until(aurc_until(coverage, convention), items, convention, power=1)
 
 
 @at_coverage(direction="minimize")
-def augrc_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
+def augrc_at(items: Items, coverage: float, convention: str) -> State:
     """AUGRC over the coverages up to a bound only; see `aurc_at`.
 
     Returns:
@@ -199,8 +182,7 @@ def augrc_at(
         >>> items.select(ef.augrc_at(0.25)).item()
         0.03125
     """
-    area = augrc_until(fraction("coverage", coverage), convention)
-    return _until(area, loss, confidence, weight, convention, power=2)
+    return _until(augrc_until(coverage, convention), items, convention, power=2)
 
 
 def aurc_until(bound: float | pl.Expr, convention: str) -> First:
@@ -224,17 +206,10 @@ def _chords_until(
     return First(coverage_at(convention), bound, part, earlier=chords)
 
 
-def _until(
-    area: First,
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    convention: str,
-    power: int,
-) -> State:
+def _until(area: First, items: Items, convention: str, power: int) -> State:
     def finish(t: Totals) -> pl.Expr:
         if convention == "trapezoid_total":
             return zero_if_abstained(t, t.area / t.items**power)
         return ratio(t.area, t.mass**power)
 
-    return by_confidence(loss, confidence, weight, firsts={"area": area}, finish=finish)
+    return items.state(items.axis(firsts={"area": area}), finish=finish)

@@ -25,10 +25,9 @@ from evalframe.evaluation import evaluate
 from evalframe.selective.areas import augrc_at, augrc_until, aurc_at, aurc_until
 from evalframe.selective.conventions import (
     RISK,
-    by_confidence,
+    Items,
     coverage_at,
     refuse_negative,
-    valid_item,
     zero_if_abstained,
 )
 from evalframe.selective.working_points import risk_at, slack
@@ -263,13 +262,12 @@ def _up_to_bound(
         # over fewer than 2**27 items are.
         rounded = bound * _SPLIT
         high = rounded - (rounded - bound)
-        state = by_confidence(
-            loss, confidence, weight, firsts={"first": first(weight)}, finish=finish
-        )
+        items = Items(loss, confidence, weight)
+        state = items.state(items.axis(firsts={"first": first(weight)}), finish=finish)
         return replace(
             state,
             sums={**state.sums, "bound_high": weight * high, "bound_low": weight * (bound - high)},
-            valid=valid_item(loss, confidence) & bound.is_not_nan().fill_null(value=False),
+            valid=items.valid & bound.is_not_nan().fill_null(value=False),
         )
 
     def finish(t: Totals) -> pl.Expr:
@@ -289,9 +287,8 @@ def _metric(name: str, define: Callable[..., State], *roles: str) -> Metric:
 
 def _cmax(loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None) -> State:
     """Share of the usable items that are predicted: the end of the curve."""
-    return by_confidence(
-        loss, confidence, weight, finish=lambda t: zero_if_abstained(t, t.mass / t.items)
-    )
+    items = Items(loss, confidence, weight)
+    return items.state(items.axis(), finish=lambda t: zero_if_abstained(t, t.mass / t.items))
 
 
 def _augrc(t: Totals, beyond: pl.Expr) -> pl.Expr:

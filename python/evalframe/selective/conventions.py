@@ -55,15 +55,60 @@ GENERALIZED_CHORDS = ACCEPTED * (at.loss + before.loss) / 2
 """Term: the trapezoid under generalized risk between two working points, times N squared."""
 
 
-# usable items
+class Items(NamedTuple):
+    """Loss, confidence and weight of each item."""
 
+    loss: pl.Expr
+    confidence: pl.Expr | None
+    weight: pl.Expr
 
-def valid_item(loss: pl.Expr, confidence: pl.Expr | None) -> pl.Expr:
-    """True for an abstention, or a loss of at least 0 that has a confidence."""
-    usable = loss.is_between(0.0, float("inf"))
-    if confidence is not None:
-        usable &= confidence.is_not_nan()
-    return loss.is_null() | usable.fill_null(value=False)
+    @property
+    def valid(self) -> pl.Expr:
+        """True for an abstention, or a loss of at least 0 that has a confidence."""
+        usable = self.loss.is_between(0.0, float("inf"))
+        if self.confidence is not None:
+            usable &= self.confidence.is_not_nan()
+        return self.loss.is_null() | usable.fill_null(value=False)
+
+    def axis(
+        self,
+        terms: Mapping[str, pl.Expr] | None = None,
+        *,
+        hull: tuple[pl.Expr, pl.Expr] | None = None,
+        centre: tuple[str, str] | None = None,
+        maxima: Mapping[str, pl.Expr] | None = None,
+        firsts: Mapping[str, First] | None = None,
+    ) -> Axis:
+        """Predicted items from the highest confidence down."""
+        predicted = self.loss.is_not_null()
+        return Axis(
+            level=self.loss if self.confidence is None else self.confidence,
+            where=predicted,
+            sums={"mass": pl.when(predicted).then(self.weight), "loss": self.weight * self.loss},
+            terms=terms or {},
+            maxima=maxima or {},
+            firsts=firsts or {},
+            descending=True,
+            hull=hull,
+            centre=centre,
+        )
+
+    def oracle_axis(
+        self, terms: Mapping[str, pl.Expr], *, centre: tuple[str, str] | None = None
+    ) -> Axis:
+        """Predicted items from the smallest loss up."""
+        axis = self.axis(terms, centre=centre)
+        return replace(axis, level=self.loss, descending=False)
+
+    def state(self, *axes: Axis, finish: Callable[[Totals], pl.Expr]) -> State:
+        """The state of a metric of items in one or several orders."""
+        return State(
+            sums={"items": self.weight},
+            axes=axes,
+            finish=finish,
+            valid=self.valid,
+            left_out=unusable(self.weight),
+        )
 
 
 def is_negative(loss: pl.Expr) -> pl.Expr:
@@ -119,90 +164,9 @@ def fraction(name: str, value: float) -> float:
     return float(value)
 
 
-# states
-
-
-def by_confidence(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    *,
-    finish: Callable[[Totals], pl.Expr],
-    terms: Mapping[str, pl.Expr] | None = None,
-    maxima: Mapping[str, pl.Expr] | None = None,
-    firsts: Mapping[str, First] | None = None,
-) -> State:
-    """The state of a metric of the risk-coverage curve."""
-    axis = confidence_axis(loss, confidence, weight, terms or {})
-    axis = replace(axis, maxima=maxima or {}, firsts=firsts or {})
-    return of_axes(loss, confidence, weight, axis, finish=finish)
-
-
-def of_axes(
-    loss: pl.Expr,
-    confidence: pl.Expr | None,
-    weight: pl.Expr,
-    *axes: Axis,
-    finish: Callable[[Totals], pl.Expr],
-) -> State:
-    """The state of a metric of items in one or several orders."""
-    return State(
-        sums={"items": weight},
-        axes=axes,
-        finish=finish,
-        valid=valid_item(loss, confidence),
-        left_out=unusable(weight),
-    )
-
-
-def confidence_axis(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    terms: Mapping[str, pl.Expr],
-    *,
-    hull: tuple[pl.Expr, pl.Expr] | None = None,
-    centre: tuple[str, str] | None = None,
-) -> Axis:
-    """Predicted items from the highest confidence down."""
-    return Axis(
-        level=confidence,
-        where=loss.is_not_null(),
-        sums=_mass_and_loss(loss, weight),
-        terms=terms,
-        descending=True,
-        hull=hull,
-        centre=centre,
-    )
-
-
-def loss_axis(
-    loss: pl.Expr,
-    weight: pl.Expr,
-    terms: Mapping[str, pl.Expr],
-    *,
-    centre: tuple[str, str] | None = None,
-) -> Axis:
-    """Predicted items from the smallest loss up: the order of the oracle."""
-    return Axis(
-        level=loss,
-        where=loss.is_not_null(),
-        sums=_mass_and_loss(loss, weight),
-        terms=terms,
-        centre=centre,
-    )
-
-
-def _mass_and_loss(loss: pl.Expr, weight: pl.Expr) -> dict[str, pl.Expr]:
-    return {"mass": pl.when(loss.is_not_null()).then(weight), "loss": weight * loss}
-
-
 def zero_if_abstained(t: Totals, value: pl.Expr) -> pl.Expr:
     """The value; 0 if nothing is predicted; null if items are left out and none remains."""
     return pl.when(t.mass > 0).then(value).when(t.unusable == 0).then(0.0)
-
-
-# conventions
 
 
 class Sums(NamedTuple):

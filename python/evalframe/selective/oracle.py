@@ -18,13 +18,11 @@ from evalframe.selective.conventions import (
     RISK,
     Convention,
     CoverageConvention,
+    Items,
     Rule,
     Rules,
     accepted_of,
-    confidence_axis,
     coverage_at,
-    loss_axis,
-    of_axes,
     rule_of,
     zero_if_abstained,
 )
@@ -46,9 +44,9 @@ def _optimal(
 ) -> State:
     """The area of the oracle."""
     oracle = rule_of(rules(), convention)
-    axis = loss_axis(loss, weight, oracle.terms("optimal", "best"))
-    finish = partial(oracle.of, height="optimal", first="best")
-    return of_axes(loss, confidence, weight, axis, finish=finish)
+    items = Items(loss, confidence, weight)
+    axis = items.oracle_axis(oracle.terms("optimal", "best"))
+    return items.state(axis, finish=partial(oracle.of, height="optimal", first="best"))
 
 
 @sharing(_optimal, family="selective", direction="none", range=_POSITIVE)
@@ -97,9 +95,9 @@ def _excess(
 ) -> State:
     """The actual area minus the oracle's."""
     actual, oracle = (rule_of(rules, convention) for rules in actual_and_oracle())
-    axes = _centred(actual, oracle, loss, confidence, weight)
+    items = Items(loss, confidence, weight)
     finish = partial(_difference, actual=actual, oracle=oracle)
-    return of_axes(loss, confidence, weight, *axes, finish=finish)
+    return items.state(*_centred(actual, oracle, items), finish=finish)
 
 
 def _gap(
@@ -112,24 +110,19 @@ def _gap(
 ) -> State:
     """The excess in percent of the oracle's area."""
     actual, oracle = (rule_of(rules, convention) for rules in actual_and_oracle())
-    axes = _centred(actual, oracle, loss, confidence, weight)
-    uncentred = loss_axis(loss, weight, oracle.terms("total", "least"))
+    items = Items(loss, confidence, weight)
+    uncentred = items.oracle_axis(oracle.terms("total", "least"))
 
     def finish(t: Totals) -> pl.Expr:
         return _percent(_difference(t, actual, oracle), oracle.of(t, "total", "least"))
 
-    return of_axes(loss, confidence, weight, *axes, uncentred, finish=finish)
+    return items.state(*_centred(actual, oracle, items), uncentred, finish=finish)
 
 
-def _centred(
-    actual: Rule, oracle: Rule, loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr
-) -> tuple[Axis, Axis]:
+def _centred(actual: Rule, oracle: Rule, items: Items) -> tuple[Axis, Axis]:
     """Both orders about the mean loss, so two nearly equal areas are never subtracted."""
-    terms, best = actual.terms("area", "first"), oracle.terms("optimal", "best")
-    return (
-        confidence_axis(loss, confidence, weight, terms, centre=_CENTRE),
-        loss_axis(loss, weight, best, centre=_CENTRE),
-    )
+    ranked = items.axis(actual.terms("area", "first"), centre=_CENTRE)
+    return ranked, items.oracle_axis(oracle.terms("optimal", "best"), centre=_CENTRE)
 
 
 def _difference(t: Totals, actual: Rule, oracle: Rule) -> pl.Expr:
@@ -235,9 +228,9 @@ def aurc_achievable(
     """
     accepted_of(convention)
     rule = rule_of(AURC, convention)
-    hull = _hull_axis(loss, confidence, weight)
+    items = Items(loss, confidence, weight)
     finish = partial(rule.of, height="achievable", first="first")
-    return of_axes(loss, confidence, weight, hull, finish=finish)
+    return items.state(_hull_axis(items), finish=finish)
 
 
 @metric(family="selective", direction="none", range=(0.0, 100.0))
@@ -255,17 +248,15 @@ def achievable_gain_pct(
         >>> round(items.select(ef.achievable_gain_pct()).item(), 2)
         50.0
     """
-    return of_axes(
-        loss,
-        confidence,
-        weight,
-        confidence_axis(loss, confidence, weight, {"area": CHORDS}),
-        _hull_axis(loss, confidence, weight),
+    items = Items(loss, confidence, weight)
+    return items.state(
+        items.axis({"area": CHORDS}),
+        _hull_axis(items),
         finish=lambda t: zero_if_abstained(t, _percent(t.area - t.achievable, t.area)),
     )
 
 
-def _hull_axis(loss: pl.Expr, confidence: pl.Expr, weight: pl.Expr) -> Axis:
+def _hull_axis(items: Items) -> Axis:
     """Only the plateaus on the lower hull of (coverage, risk); the chords connect these."""
     points = (coverage_at("trapezoid_total"), RISK)  # the hull is the same at any scale
-    return confidence_axis(loss, confidence, weight, {"achievable": CHORDS}, hull=points)
+    return items.axis({"achievable": CHORDS}, hull=points)

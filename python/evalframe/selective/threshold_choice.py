@@ -16,11 +16,10 @@ from evalframe.core.typing import By, Frame, IntoExpr, Role
 from evalframe.core.variants import PresetMetric, preset
 from evalframe.evaluation import evaluate
 from evalframe.selective.conventions import (
-    CoverageConvention,
+    Items,
     counted,
     is_negative,
     refusing,
-    valid_item,
 )
 from evalframe.selective.working_points import at_coverage, at_plateau, risk_bound, within_risk
 
@@ -29,14 +28,7 @@ THRESHOLDS = ("target", "bound", "threshold", "coverage", "risk", "n", "n_missin
 
 
 @at_coverage(direction="none", range=(float("-inf"), float("inf")))
-def threshold_at_coverage(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
+def threshold_at_coverage(items: Items, coverage: float, convention: str) -> State:
     """The confidence from which on to accept so that a share of all items is accepted.
 
     The highest threshold whose coverage is at least the bound: that of the plateau whose risk
@@ -51,7 +43,7 @@ def threshold_at_coverage(
         >>> items.select(ef.threshold_at_coverage(0.5)).item()
         0.8
     """
-    return at_plateau(loss, confidence, weight, level, coverage, convention)
+    return at_plateau(items, level, coverage, convention)
 
 
 def threshold_at_risk(
@@ -216,7 +208,8 @@ def _risk(
 ) -> State:
     """Selective risk at the largest coverage that keeps to a bound on it."""
     last = {"lost": at.loss, "accepted": at.mass}
-    return within_risk(loss, confidence, weight, risk, last, lambda t: t.lost / t.accepted)
+    items = Items(loss, confidence, weight)
+    return within_risk(items, risk, last, lambda t: t.lost / t.accepted)
 
 
 def _negative(
@@ -226,7 +219,7 @@ def _negative(
     return State(
         sums={"items": weight},
         finish=lambda t: t.negative,
-        valid=valid_item(loss, confidence),
+        valid=Items(loss, confidence, weight).valid,
         left_out={"negative": counted(is_negative(loss), weight)},
     )
 
@@ -242,7 +235,8 @@ def _threshold_at_risk(
     loss: Role = "loss", confidence: Role = "confidence", *, weight: Role = None, risk: float
 ) -> State:
     """The confidence from which on to accept so that the selective risk is at most a bound."""
-    return within_risk(loss, confidence, weight, risk, {"below": -level}, lambda t: -t.below)
+    items = Items(loss, confidence, weight)
+    return within_risk(items, risk, {"below": -level}, lambda t: -t.below)
 
 
 # Not registered, since they serve here only.

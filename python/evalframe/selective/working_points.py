@@ -17,7 +17,7 @@ from evalframe.core.variants import PresetMetric, preset
 from evalframe.selective.conventions import (
     RISK,
     CoverageConvention,
-    by_confidence,
+    Items,
     coverage_at,
     fraction,
     unusable,
@@ -117,10 +117,26 @@ class AtCoverage(Protocol):
 
 def at_coverage(
     *, direction: Direction, range: tuple[float, float] = _POSITIVE
-) -> Callable[[Callable[..., State]], AtCoverage]:
-    """Declare the metric `<name>_<coverage>`, and return the function of its coverage."""
+) -> Callable[[Callable[[Items, float, str], State]], AtCoverage]:
+    """Declare the metric `<name>_<coverage>`, and return the function of its coverage.
 
-    def declare(define: Callable[..., State]) -> AtCoverage:
+    The decorated function makes the state of items, a coverage in (0, 1] and a convention.
+    """
+
+    def declare(part: Callable[[Items, float, str], State]) -> AtCoverage:
+        @functools.wraps(part)
+        def define(
+            loss: Role = "loss",
+            confidence: Role = "confidence",
+            *,
+            weight: Role = None,
+            coverage: float,
+            convention: CoverageConvention = "trapezoid_total",
+        ) -> State:
+            items = Items(loss, confidence, weight)
+            return part(items, fraction("coverage", coverage), convention)
+
+        define.__dict__["__signature__"] = inspect.signature(define, follow_wrapped=False)
         label = f"{define.__name__}_{{coverage}}"
         declared = metric(family="selective", direction=direction, range=range, label=label)(define)
 
@@ -145,14 +161,7 @@ def at_coverage(
 
 
 @at_coverage(direction="minimize")
-def risk_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
+def risk_at(items: Items, coverage: float, convention: str) -> State:
     """Selective risk once a share of all items is accepted: `risk_at(0.5)` is `risk_at_0.50`.
 
     With absolute errors as losses this is MAE@coverage. It is the risk of the first plateau whose
@@ -176,18 +185,11 @@ def risk_at(
         │ 0.5          ┆ null         │
         └──────────────┴──────────────┘
     """
-    return at_plateau(loss, confidence, weight, RISK, coverage, convention)
+    return at_plateau(items, RISK, coverage, convention)
 
 
 @at_coverage(direction="none", range=(0.0, 1.0))
-def achieved_coverage_at(
-    loss: Role = "loss",
-    confidence: Role = "confidence",
-    *,
-    weight: Role = None,
-    coverage: float,
-    convention: CoverageConvention = "trapezoid_total",
-) -> State:
+def achieved_coverage_at(items: Items, coverage: float, convention: str) -> State:
     """Coverage of the plateau whose risk `risk_at(coverage)` is: at least the bound.
 
     Returns:
@@ -199,7 +201,7 @@ def achieved_coverage_at(
         >>> items.select(ef.achieved_coverage_at(0.5)).item()
         1.0
     """
-    return at_plateau(loss, confidence, weight, coverage_at(convention), coverage, convention)
+    return at_plateau(items, coverage_at(convention), coverage, convention)
 
 
 def coverage_at_risk(
@@ -255,7 +257,7 @@ def _coverage_at_risk(
 ) -> State:
     """Largest coverage whose selective risk is at most a bound."""
     last = {"coverage": coverage_at(convention)}
-    return within_risk(loss, confidence, weight, risk, last, lambda t: t.coverage)
+    return within_risk(Items(loss, confidence, weight), risk, last, lambda t: t.coverage)
 
 
 def slack(weight: pl.Expr) -> float:
@@ -263,32 +265,19 @@ def slack(weight: pl.Expr) -> float:
     return 1.0 if weight.meta.is_literal() else 1.0 - ROUNDING
 
 
-def at_plateau(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    value: pl.Expr,
-    bound: float,
-    convention: str,
-) -> State:
+def at_plateau(items: Items, value: pl.Expr, bound: float, convention: str) -> State:
     """The state of a value at the first plateau whose coverage is at least a bound."""
-    fraction("coverage", bound)
-    firsts = {"value": First(coverage_at(convention), bound * slack(weight), value)}
-    return by_confidence(loss, confidence, weight, firsts=firsts, finish=lambda t: t.value)
+    first = First(coverage_at(convention), bound * slack(items.weight), value)
+    return items.state(items.axis(firsts={"value": first}), finish=lambda t: t.value)
 
 
 def within_risk(
-    loss: pl.Expr,
-    confidence: pl.Expr,
-    weight: pl.Expr,
-    risk: float,
-    rising: Mapping[str, pl.Expr],
-    finish: Callable[[Totals], pl.Expr],
+    items: Items, risk: float, rising: Mapping[str, pl.Expr], finish: Callable[[Totals], pl.Expr]
 ) -> State:
     """The state of values at the last plateau that keeps to a risk."""
     admissible = (risk_bound(risk) * (1.0 + ROUNDING) >= RISK) & (own.mass > 0)
     last = {name: pl.when(admissible).then(expr) for name, expr in rising.items()}
-    return by_confidence(loss, confidence, weight, maxima=last, finish=finish)
+    return items.state(items.axis(maxima=last), finish=finish)
 
 
 def risk_bound(risk: float) -> float:
