@@ -58,17 +58,7 @@ def _posteriors_where_missing(tests: pl.LazyFrame, **options: Any) -> pl.LazyFra
 class Chain:
     """The functions from test statistics to scores; `uncertainty` runs all of them per draw.
 
-    Attributes:
-        kind_of: Kind of a test by its type.
-        bayes_factors: Like `with_bayes_factors`.
-        with_posteriors: Like `with_posteriors`, for rows that may already have some.
-        posteriors: Like `posteriors_of`.
-        with_directions: Like `with_directions`.
-        agents_where_humans_tell: Like `agents_where_humans_tell`.
-        effect_sizes: Like `with_effect_sizes`.
-        pas: Like `with_pas`.
-        scores: Like `model_scores`, by level.
-        ecs: Like `ecs`.
+    Each has the arguments of its default; `scores` are by level.
     """
 
     kind_of: Callable[[IntoExpr], pl.Expr] = kind_of

@@ -98,9 +98,7 @@ def ecs(
         fewer than 3 tests are dropped. The bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument is invalid, effects are not numeric, or there are fewer than two
-            clusters.
+        ParameterError: An argument is invalid, or there are fewer than two clusters.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), ECS; Lin (1989), A concordance correlation
@@ -108,17 +106,11 @@ def ecs(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "study_id": ["s1", "s1", "s2", "s2"],
-        ...         "finding_id": ["F1", "F2", "F1", "F1"],
-        ...         "effect_d_human": [0.0, 1.0, 2.0, 3.0],
-        ...         "effect_d_agent": [1.0, 2.0, 3.0, None],
-        ...     }
-        ... )
-        >>> scores = ef.replication.ecs(tests).with_columns(pl.col("ecs", "slope").round(6))
-        >>> scores.select("ecs", "slope", "n_tests", "missing_rate").rows()
-        [(0.571429, 1.0, 3, 0.25)]
+        >>> tests = pl.DataFrame({"study_id": "s1", "finding_id": ["F1", "F2", "F3"]})
+        >>> human, agent = (pl.Series(effects) for effects in ([0.0, 1.0, 2.0], [1.0, 2.0, 3.0]))
+        >>> tests = tests.with_columns(effect_d_human=human, effect_d_agent=agent)
+        >>> ef.replication.ecs(tests).select(pl.col("ecs", "slope").round(6), "n_tests").row(0)
+        (0.571429, 1.0, 3)
     """
     rows = ecs_rows("ecs", tests, level, by, human, agent, weighting, finding_key, weight)
     return ecs_table(rescaled(rows, weight), level, agreement_values, resample)
@@ -244,20 +236,16 @@ def with_ecs_weights(
     """The tests with `ecs_weight`, the weight of each in the ECS.
 
     Args:
-        tests: As `ecs` takes them.
-        by: Group keys; by default `model` if the table has it.
-        human: Standardised effect of humans.
-        agent: Standardised effect of agents.
-        weighting: `two_level`, `two_level_valid` or `equal`; see `ecs`.
-        finding_key: `composite` or `finding_id`; see `ecs`.
+        tests: As in `ecs`.
+        by: As in `ecs`.
+        human: As in `ecs`.
+        agent: As in `ecs`.
+        weighting: As in `ecs`.
+        finding_key: As in `ecs`.
 
     Returns:
         The table, its rows in their order, with `ecs_weight` (Float64, null for a test without a
         study, and with `two_level_valid` for one without both effects).
-
-    Raises:
-        MissingColumnsError: A column is not there.
-        ParameterError: An argument lies outside its domain.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -28,8 +28,9 @@ from evalframe.replication.agreement.scored_tests import (
     Settings,
     is_included,
     of_a_study,
-    scored_tests,
+    read_table,
     sum_if_any,
+    with_ways_of_tests,
 )
 
 PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"
@@ -88,29 +89,19 @@ def finding_scores(
         these, tests with a two-way PAS; null if unknown), `n_missing` (missing tests). Sorted by
         the keys.
 
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument is invalid, or a column is not numeric.
-
     References:
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS; arXiv 2602.00685.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "study_id": ["s1"] * 4,
-        ...         "finding_id": ["F1", "F1", "F2", "F2"],
-        ...         "pas": [0.9, 0.1, 0.8, None],
-        ...         "n_eff": [30, 30, 50, 50],
-        ...     }
-        ... )
-        >>> findings = ef.replication.finding_scores(tests).with_columns(pl.col("pas").round(12))
-        >>> findings.select("finding_id", "pas", "n_tests", "n_missing").rows()
-        [('F1', 0.5, 2, 0), ('F2', 0.8, 1, 1)]
+        >>> tests = {"study_id": "s1", "finding_id": "F1", "pas": [0.9, 0.1, None], "n_eff": 30}
+        >>> findings = ef.replication.finding_scores(pl.DataFrame(tests))
+        >>> findings.select(pl.col("pas").round(12), "n_tests", "n_missing").rows()
+        [(0.5, 2, 1)]
     """
     settings = Settings(rule, finding_key=finding_key, missing=missing)
-    rows = scored_tests("finding_scores", tests, by, weight, settings, ["tests"])
+    table = with_ways_of_tests("finding_scores", tests)
+    rows = read_table("finding_scores", table, by, weight, settings, ["tests"])
     return findings_of(rows).result(rows.finding)
 
 

@@ -21,11 +21,6 @@ from evalframe.replication.agreement.posteriors import pas_of_z, possible_share,
 def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     """Mean PAS; of studies, the score of a model.
 
-    Args:
-        pas: PAS of a study, a finding or a test, 0 to 1; what lies outside is missing, like null
-            and NaN.
-        weight: How often each row counts.
-
     Returns:
         Float64 in [0, 1], null where no row has a PAS.
 
@@ -51,7 +46,6 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     PAS is clamped to [5e-7, 1 - 5e-7] first, also that of a single row: no row decides alone.
 
     Args:
-        pas: PAS of a test or a finding, 0 to 1; what lies outside is missing, like null and NaN.
         weight: How much each row counts: of tests usually the column `n_eff`.
 
     Returns:
@@ -75,10 +69,7 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
 
 @metric(family="replication", direction="maximize", range=(-1.0, 1.0))
 def concordance_correlation(
-    x: Role = "effect_d_human",
-    y: Role = "effect_d_agent",
-    *,
-    weight: Role = None,
+    x: Role = "effect_d_human", y: Role = "effect_d_agent", *, weight: Role = None
 ) -> State:
     """Lin's concordance correlation: closeness of pairs to the line y = x.
 
@@ -87,13 +78,10 @@ def concordance_correlation(
     stretch.
 
     Args:
-        x: One side, such as the effects of humans; infinite values are missing, like null and NaN.
-        y: The other side, in the same unit.
         weight: How often each pair counts; for the ECS the column of `with_ecs_weights`.
 
     Returns:
-        Float64 in [-1, 1], 0 where one side is constant. Null where both are, which covers a single
-        pair: agreement of what does not vary is not defined.
+        0 if one side is constant; null if both are, as for a single pair.
 
     References:
         Lin (1989), A concordance correlation coefficient to evaluate reproducibility;
@@ -114,11 +102,6 @@ def regression_slope(
 ) -> State:
     """Slope of the least squares line of y on x: above 1, agents exaggerate the effects.
 
-    Args:
-        x: Effects of humans; infinite values are missing.
-        y: Effects of agents.
-        weight: How often each pair counts.
-
     Returns:
         Float64, null where x does not vary.
 
@@ -127,7 +110,7 @@ def regression_slope(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
+        >>> effects = pl.DataFrame({"human": [0.0, 1.0], "agent": [1.0, 3.0]})
         >>> effects.select(ef.regression_slope("human", "agent")).item()
         2.0
     """
@@ -140,11 +123,6 @@ def regression_intercept(
 ) -> State:
     """Intercept of the least squares line of y on x: the agents' effect where humans have none.
 
-    Args:
-        x: Effects of humans; infinite values are missing.
-        y: Effects of agents.
-        weight: How often each pair counts.
-
     Returns:
         Float64, null where x does not vary.
 
@@ -153,7 +131,7 @@ def regression_intercept(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> effects = pl.DataFrame({"human": [0.0, 1.0, 2.0], "agent": [1.0, 3.0, 5.0]})
+        >>> effects = pl.DataFrame({"human": [0.0, 1.0], "agent": [1.0, 3.0]})
         >>> effects.select(ef.regression_intercept("human", "agent")).item()
         1.0
     """

@@ -101,9 +101,6 @@ def posterior(
         Float64 in [0, 1], named `posterior`. Null if either argument is null, NaN or negative, or
         their product is undefined.
 
-    Raises:
-        ParameterError: The scale is unknown.
-
     References:
         HumanStudy-Bench (HEAD of February 2026), posteriors.
 
@@ -131,17 +128,14 @@ def posterior_three_way(
     part in 10,000. With direction 0 each side gets half.
 
     Args:
-        bayes_factor: BF10, evidence for an effect against no effect, 0 or more.
+        bayes_factor: As in `posterior`.
         direction: Above 0 for a positive effect, below 0 for a negative one, 0 for neither.
-        prior_odds: Odds of an effect before the data: a column, or a number.
-        scale: `log` if `bayes_factor` contains natural logarithms.
+        prior_odds: As in `posterior`.
+        scale: As in `posterior`.
 
     Returns:
         Struct of Float64 `pi_plus`, `pi_minus`, `pi_zero`, which sum to 1, named `posterior`; all
         three null if the posterior or the direction is undefined.
-
-    Raises:
-        ParameterError: The scale is unknown.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), evaluators.

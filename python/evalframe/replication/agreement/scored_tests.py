@@ -187,21 +187,12 @@ def read_table(
     return Rows(rows, level, keys, columns, settings)
 
 
-def scored_tests(
-    caller: str,
-    frame: Frame,
-    by: By,
-    weight: IntoExpr | None,
-    settings: Settings,
-    levels: Sequence[Level],
-    requires: Sequence[str] = (),
-) -> Rows:
-    """Read a table; tests without a PAS get all ways that their posteriors and directions give."""
+def with_ways_of_tests(caller: str, frame: Frame) -> pl.LazyFrame:
+    """Add to tests without a PAS all ways that their posteriors and directions give."""
     lazy = tables.lazy(frame)
     schema = lazy.collect_schema()
-    if "pas" not in schema and level_of(schema) == "tests":
-        lazy = with_all_ways(caller, lazy)
-    return read_table(caller, lazy, by, weight, settings, levels, requires)
+    is_scored = "pas" in schema or level_of(schema) != "tests"
+    return lazy if is_scored else with_all_ways(caller, lazy)
 
 
 def keys_of(by: By, schema: pl.Schema, reserved: Sequence[str]) -> Keys:

@@ -26,8 +26,9 @@ from evalframe.replication.agreement.scored_tests import (
     Settings,
     is_included,
     of_a_study,
-    scored_tests,
+    read_table,
     sum_if_any,
+    with_ways_of_tests,
 )
 
 if TYPE_CHECKING:
@@ -104,22 +105,14 @@ def study_scores(
         these, see `finding_scores`), `n_missing` (tests, also those of findings that are not
         included). Counts are null if a table of findings lacks them. Sorted by the keys.
 
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument is invalid, or the table has another level.
-
     References:
         HumanStudy-Bench (HEAD of February 2026), aggregation of PAS.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame(
-        ...     {"study_id": ["s1"] * 3, "finding_id": ["F1", "F2", "F3"], "pas": [0.5, 0.5, 0.995]}
-        ... )
-        >>> for rule in ("mean", "mean_z"):
-        ...     print(ef.replication.study_scores(tests, rule=rule)["pas"].round(3).to_list())
-        [0.665]
-        [0.854]
+        >>> findings = {"study_id": "s1", "finding_id": ["F1", "F2"], "pas": [0.5, 0.9]}
+        >>> ef.replication.study_scores(pl.DataFrame(findings))["pas"].round(3).item()
+        0.7
     """
     settings = Settings(finding_rule, rule, finding_key, missing)
     rows = scored_rows("study_scores", scores, by, weight, settings, LEVELS[:2])
@@ -142,12 +135,12 @@ def domain_scores(
 
     Args:
         scores: Tests, findings or studies (a table without `finding_id`), with `domain`.
-        by: Group keys; by default `model` if the table has it.
-        finding_rule: How tests are pooled; see `finding_scores`.
-        study_rule: How findings are pooled; see `study_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: Number of times that each row of the table is included.
-        missing: `skip` or `chance`, for findings and studies; see `study_scores`.
+        by: As in `model_scores`.
+        finding_rule: As in `model_scores`.
+        study_rule: As in `model_scores`.
+        finding_key: As in `model_scores`.
+        weight: As in `model_scores`.
+        missing: As in `model_scores`.
         resample: As in `model_scores`; studies are drawn within their domain.
 
     Returns:
@@ -155,17 +148,11 @@ def domain_scores(
         Studies without a domain are a separate group. A study whose rows have several domains is in
         the first by name.
 
-    Raises:
-        MissingColumnsError: A column is missing.
-        ParameterError: An argument is invalid.
-
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> studies = pl.DataFrame(
-        ...     {"study_id": ["s1", "s2", "s3"], "domain": ["a", "a", "b"], "pas": [0.5, 0.7, 0.4]}
-        ... )
+        >>> studies = pl.DataFrame({"study_id": ["s1", "s2"], "domain": "a", "pas": [0.5, 0.7]})
         >>> ef.replication.domain_scores(studies).select("domain", "pas", "n_studies").rows()
-        [('a', 0.6, 2), ('b', 0.4, 1)]
+        [('a', 0.6, 2)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     rows = scored_rows("domain_scores", scores, by, weight, settings, LEVELS, ["domain"])
@@ -222,7 +209,6 @@ def model_scores(
         other model is significantly better). The bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: An argument is invalid, or there are fewer than two clusters.
 
     References:
@@ -231,15 +217,9 @@ def model_scores(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "b"],
-        ...         "study_id": ["s1", "s2", "s1"],
-        ...         "finding_id": ["F1", "F1", "F1"],
-        ...         "pas": [0.9, 0.7, 0.5],
-        ...     }
-        ... )
-        >>> ef.replication.model_scores(tests).select("model", "pas", "n_studies").rows()
+        >>> studies = {"model": [*"aab"], "study_id": [*"121"], "pas": [0.9, 0.7, 0.5]}
+        >>> scores = ef.replication.model_scores(pl.DataFrame(studies))
+        >>> scores.select("model", "pas", "n_studies").rows()
         [('a', 0.8, 2), ('b', 0.5, 1)]
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
@@ -257,7 +237,8 @@ def scored_rows(
     requires: Sequence[str] = (),
 ) -> Rows:
     """The findings or studies of a table with the value that is averaged; tests become findings."""
-    rows = scored_tests(caller, scores, by, weight, settings, levels, requires)
+    table = with_ways_of_tests(caller, scores)
+    rows = read_table(caller, table, by, weight, settings, levels, requires)
     return included(findings_of(rows) if rows.level == "tests" else rows)
 
 

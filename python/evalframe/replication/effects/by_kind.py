@@ -140,12 +140,7 @@ _EVEN = 0.5
 
 
 def agrees(expected: pl.Expr, actual: pl.Expr) -> pl.Expr:
-    """True if two directions are the same and not 0; null if one is null.
-
-    >>> sides = pl.DataFrame({"human": [1.0, 0.0, None], "agent": [1.0, 0.0, 0.0]})
-    >>> sides.select(agrees(pl.col("human"), pl.col("agent"))).to_series().to_list()
-    [True, False, None]
-    """
+    """True if two directions are the same and not 0; null if one is null."""
     return (expected == actual) & pl.when(expected.is_not_null()).then(actual != 0)
 
 

@@ -34,11 +34,7 @@ _NEAR = 0.7
 
 
 def canonical(name: str) -> str:
-    """A name in lower case, without what separates its words.
-
-    >>> canonical("Mann-Whitney U test"), canonical("Pearson χ²")
-    ('mannwhitneyutest', 'pearsonχ²')
-    """
+    """A name in lower case, without what separates its words."""
     return re.sub(f"{_BETWEEN}+", "", name.lower())
 
 
@@ -60,62 +56,32 @@ _DESIGNED = {
 
 
 def kind_of(test_type: IntoExpr, names: Mapping[str, str] = KIND_NAMES) -> pl.Expr:
-    """The kind of a test, from its name in any case and with any separators; null for others.
-
-    >>> tests = pl.DataFrame({"test_type": ["T-Test", "P Value", "Mann-Whitney U test", "guess"]})
-    >>> tests.select(kind_of("test_type")).to_series().to_list()
-    ['t', 'p_value', 'rank', None]
-    """
+    """The kind of a test, from its name in any case and with any separators; null for others."""
     return among(_canonical(test_type), names)
 
 
 def kind_of_test(test_type: IntoExpr) -> pl.Expr:
-    """The kind of a test with an effect size; null for others.
-
-    >>> tests = pl.DataFrame({"test_type": ["T-Test", "Binomial Test", "ANOVA", "p-value"]})
-    >>> tests.select(kind_of_test("test_type")).to_series().to_list()
-    ['t', 'binomial', 'f', None]
-    """
+    """The kind of a test with an effect size; null for others."""
     return among(_canonical(test_type), _EFFECTS)
 
 
 def kind_of_design(test_type: IntoExpr) -> pl.Expr:
-    """The kind of a test that can be computed from responses; null for others.
-
-    >>> tests = pl.DataFrame({"test_type": ["ttest_rel", "z", "two-way ANOVA"]})
-    >>> tests.select(kind_of_design("test_type")).to_series().to_list()
-    ['t', None, None]
-    """
+    """The kind of a test that can be computed from responses; null for others."""
     return among(_canonical(test_type), _DESIGNED)
 
 
 def form_of(test_type: IntoExpr) -> pl.Expr:
-    """What the name of a test says beyond its kind: of samples or factors; else null.
-
-    >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "f_oneway", "t-test"]})
-    >>> tests.select(form_of("test_type")).to_series().to_list()
-    ['paired', 'one_way', None]
-    """
+    """What the name of a test says beyond its kind: of samples or factors; else null."""
     return among(_canonical(test_type), _FORMS)
 
 
 def is_kind(test_type: IntoExpr, kind: str) -> pl.Expr:
-    """True if `kind_of` is this kind, null for no type.
-
-    >>> tests = pl.DataFrame({"test_type": ["P Value", "p-test"]})
-    >>> tests.select(is_kind("test_type", "p_value")).to_series().to_list()
-    [True, False]
-    """
+    """True if `kind_of` is this kind, null for no type."""
     return _is_one_of(test_type, (name for name, named in KIND_NAMES.items() if named == kind))
 
 
 def is_form(test_type: IntoExpr, form: str) -> pl.Expr:
-    """True if `form_of` is this form, null for no type.
-
-    >>> tests = pl.DataFrame({"test_type": ["Paired t-test", "t-test"]})
-    >>> tests.select(is_form("test_type", "paired")).to_series().to_list()
-    [True, False]
-    """
+    """True if `form_of` is this form, null for no type."""
     return _is_one_of(test_type, (name for name, named in _FORMS.items() if named == form))
 
 
@@ -188,11 +154,7 @@ def _words(name: str) -> set[str]:
 
 
 def usual_names() -> str:
-    """The usual name of each type, for messages.
-
-    >>> usual_names()[:16]
-    'anova, binomial,'
-    """
+    """The usual name of each type, for messages."""
     names = sorted(each.names[0] for each in TYPES if each.kind)
     return f"{', '.join(names)}; known_test_types() lists all names"
 

@@ -67,14 +67,14 @@ def model_differences(
         between: The models that are compared, all pairs of them.
         by: Compare within each group of these keys.
         metrics: `pas`, `pas_normalised`, `ecs`; by default `pas`, and `ecs` if there are effects.
-        finding_rule: How tests are pooled; see `finding_scores`.
-        study_rule: How findings are pooled; see `study_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: Number of times that each row of the table is included.
-        missing: `skip` or `chance`; see `study_scores`.
-        human: Standardised effect of humans.
-        agent: Standardised effect of agents.
-        weighting: Weights of tests in the ECS; see `ecs`.
+        finding_rule: As in `model_scores`.
+        study_rule: As in `model_scores`.
+        finding_key: As in `model_scores`.
+        weight: As in `model_scores`.
+        missing: As in `model_scores`.
+        human: As in `ecs`.
+        agent: As in `ecs`.
+        weighting: As in `ecs`.
         correction: Correction of the p-values of all pairs and scores: `holm`, `bonferroni`,
             `benjamini_hochberg` or `none`.
 
@@ -87,7 +87,6 @@ def model_differences(
         could have been another. Sorted. The bootstrap is computed at once.
 
     Raises:
-        MissingColumnsError: A column is missing.
         ParameterError: An argument is invalid, or there are fewer than two models or clusters.
 
     References:
@@ -95,13 +94,9 @@ def model_differences(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> studies = pl.DataFrame(
-        ...     {
-        ...         "model": ["a"] * 4 + ["b"] * 4,
-        ...         "study_id": ["s1", "s2", "s3", "s4"] * 2,
-        ...         "pas": [0.5, 0.75, 0.25, 0.5, 0.75, 0.75, 0.5, 1.0],
-        ...     }
-        ... )
+        >>> studies = pl.DataFrame({"model": [*"aaaabbbb"], "study_id": [*"12341234"]})
+        >>> pas = pl.Series("pas", [0.5, 0.75, 0.25, 0.5, 0.75, 0.75, 0.5, 1.0])
+        >>> studies = studies.with_columns(pas)
         >>> drawn = ef.Bootstrap(cluster="study_id")
         >>> result = ef.replication.model_differences(studies, resample=drawn)
         >>> result.select("left", "right", "delta", "lower", "upper", "n_clusters").rows()

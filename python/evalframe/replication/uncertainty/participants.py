@@ -64,11 +64,11 @@ def participant_intervals(
             `expanded_bca` is `expanded` here, since no participant is left out.
         level: `model`; `domain` or `study` within it.
         by: Columns that identify the model.
-        finding_rule: How tests are pooled; see `finding_scores`.
-        study_rule: How findings are pooled; see `study_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`.
-        missing: `skip` or `chance`; see `study_scores`.
-        weighting: Weights of tests in the ECS; see `ecs`.
+        finding_rule: As in `model_scores`.
+        study_rule: As in `model_scores`.
+        finding_key: As in `model_scores`.
+        missing: As in `model_scores`.
+        weighting: As in `ecs`.
         human_prior_odds: Prior odds of the human side in rows without a value.
         agent_prior_odds: Prior odds of the agents.
 
@@ -80,8 +80,6 @@ def participant_intervals(
         once.
 
     Raises:
-        MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is unknown.
         ContractError: The design breaks its contract, or a statistic is impossible.
         ParameterError: An argument is invalid, the human side has a test twice, or no study has two
             participants.
@@ -93,14 +91,8 @@ def participant_intervals(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
-        >>> responses = pl.DataFrame(
-        ...     {
-        ...         "model": "a",
-        ...         **keys,
-        ...         "participant_id": range(8),
-        ...         "value": [1.0, 3.0, 2.0, 2.5, 1.5, 4.0, 0.5, 2.0],
-        ...     }
-        ... )
+        >>> values = {"participant_id": range(8), "value": [1.0, 3.0, 2.0, 2.5, 1.5, 4.0, 0.5, 2.0]}
+        >>> responses = pl.DataFrame({"model": "a", **keys, **values})
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "samples": "one"})
         >>> people = pl.DataFrame({**keys, "pi_human": 0.9})
         >>> drawn = ef.Bootstrap(cluster="participant_id", n=200)
@@ -152,25 +144,19 @@ def random_alignment(
         n: Number of draws.
         seed: Seed of the draws.
         level: `model`; `domain` or `study` for the scores of each.
-        finding_rule: How tests are pooled; see `finding_scores`.
-        study_rule: How findings are pooled; see `study_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`.
-        missing: `skip` or `chance`; see `study_scores`.
-        weighting: Weights of tests in the ECS; see `ecs`.
-        human_prior_odds: Prior odds of the human side in rows without a value.
-        agent_prior_odds: Prior odds of the agents.
+        finding_rule: As in `model_scores`.
+        study_rule: As in `model_scores`.
+        finding_key: As in `model_scores`.
+        missing: As in `model_scores`.
+        weighting: As in `ecs`.
+        human_prior_odds: As in `participant_intervals`.
+        agent_prior_odds: As in `participant_intervals`.
 
     Returns:
         by..., `domain` or `study_id`; `metric` (`pas`, `pas_normalised`, `ecs`), `mean`, `sd`
         (population standard deviation, of the replicates), `percentile_2_5`, `percentile_5`,
         `median`, `percentile_95`, `percentile_97_5` (Float64, interpolated linearly, null without a
         replicate) and `n_replicates` (Int64, with a score). Sorted. Drawn at once.
-
-    Raises:
-        MissingColumnsError: A table lacks a column.
-        UnknownNameError: A test type is unknown.
-        ContractError: The design breaks its contract, or a statistic is impossible.
-        ParameterError: An argument is invalid.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), random alignment of 100 resamples.
@@ -221,9 +207,6 @@ def bootstrap_moments(
         by..., `mean` (Float64, of the finite replicates, null without one), `std_error` (their
         standard deviation with ddof 1, null below two) and `n_replicates` (Int64, their number).
         Sorted by the keys. Computed at once.
-
-    Raises:
-        ParameterError: An argument is invalid.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), its bootstrap of standard errors.
