@@ -13,16 +13,14 @@ from evalframe.compat.ai_psychiatrist.calibration import (
 from evalframe.compat.ai_psychiatrist.confidences import (
     check_signals as check_signals,
     confidence as confidence,
+    expected_calibration_error as expected_calibration_error,
+    f1_score as f1_score,
+    negative_log_likelihood as negative_log_likelihood,
     requirements as requirements,
 )
 from evalframe.compat.ai_psychiatrist.evaluation import (
     RunEvaluation as RunEvaluation,
     evaluate_runs as evaluate_runs,
-)
-from evalframe.compat.ai_psychiatrist.metrics import (
-    expected_calibration_error as expected_calibration_error,
-    f1_score as f1_score,
-    negative_log_likelihood as negative_log_likelihood,
 )
 from evalframe.compat.ai_psychiatrist.resampling import (
     compare as compare,
@@ -39,10 +37,10 @@ from evalframe.compat.ai_psychiatrist.runs import (
     read_run as read_run,
     run_of_items as run_of_items,
 )
-from evalframe.compat.ai_psychiatrist.sample import sample_document as sample_document
 from evalframe.compat.ai_psychiatrist.settings import RunSettings as RunSettings
 from evalframe.compat.ai_psychiatrist.writer import (
     encode_run as encode_run,
+    sample_document as sample_document,
     write_run as write_run,
 )
 from evalframe.core.errors import RunWarning as RunWarning

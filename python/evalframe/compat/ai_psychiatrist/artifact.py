@@ -23,6 +23,8 @@ SCHEMA_VERSION = "1"
 
 _LOSSES = {"abs": ("abs(pred - gt)", 1), "abs_norm": ("abs(pred - gt) / 3", 3)}
 
+_FIGURES = ("aurc_optimal", "augrc_optimal", "eaurc", "eaugrc", "aurc_achievable")
+_GAPS = ("aurc_gap_pct", "augrc_gap_pct", "achievable_gain_pct")
 _DELTAS = {"aurc_full": "aurc", "augrc_full": "augrc", "cmax": "coverage"}
 
 Figures = dict[str, dict[str, Any]]
@@ -39,17 +41,12 @@ def evaluation_artifact(
         created_at: Time stamp; by default now.
 
     Example:
-        >>> from evalframe.compat.ai_psychiatrist import (
-        ...     RunSettings, evaluate_runs, evaluation_artifact, open_run, sample_document
-        ... )
-        >>> run = open_run(sample_document(participants=10), mode="few_shot")
-        >>> settings = RunSettings(variants=("verbalized",), n=100)
-        >>> document = evaluation_artifact(evaluate_runs(run, settings=settings))
-        >>> document["inputs"][0]["mode"], document["population"]["items_total"]
-        ('few_shot', 72)
-        >>> figures = document["confidence_variants"]["verbalized"]
-        >>> round(figures["cmax"], 4), sorted(figures["mae_at_coverage"]["0.50"])
-        (0.6111, ['achieved', 'requested', 'value'])
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> run = ai_psychiatrist.open_run(ai_psychiatrist.sample_document(), mode="few_shot")
+        >>> settings = ai_psychiatrist.RunSettings(variants=("verbalized",), n=0)
+        >>> evaluation = ai_psychiatrist.evaluate_runs(run, settings=settings)
+        >>> ai_psychiatrist.evaluation_artifact(evaluation)["inputs"][0]["mode"]
+        'few_shot'
     """
     settings, population = evaluation.settings, evaluation.population
     definition, multiplier = _LOSSES[settings.loss]
@@ -97,10 +94,8 @@ def write_artifact(document: Mapping[str, Any], path: str | Path, *, strict: boo
         OutputError: A number is infinite or NaN, or the folder is missing or cannot be written to.
 
     Examples:
-        >>> import math, tempfile
+        >>> import math
         >>> from evalframe.compat.ai_psychiatrist import write_artifact
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     write_artifact({"schema_version": "1", "inputs": []}, f"{folder}/artifact.json")
         >>> write_artifact({"cmax": math.nan}, "artifact.json")
         Traceback (most recent call last):
         evalframe.core.errors.OutputError: the artifact holds NaN in cmax, which JSON lacks; correct
@@ -150,16 +145,8 @@ def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, 
         "cmax": value["coverage"],
         "aurc_full": value["aurc"],
         "augrc_full": value["augrc"],
-        "aurc_optimal": value["aurc_optimal"],
-        "augrc_optimal": value["augrc_optimal"],
-        "eaurc": value["eaurc"],
-        "eaugrc": value["eaugrc"],
-        "aurc_achievable": value["aurc_achievable"],
-        "interpretation": {
-            "aurc_gap_pct": value["aurc_gap_pct"],
-            "augrc_gap_pct": value["augrc_gap_pct"],
-            "achievable_gain_pct": value["achievable_gain_pct"],
-        },
+        **{name: value[name] for name in _FIGURES},
+        "interpretation": {name: value[name] for name in _GAPS},
         **{
             f"{name}_at_c": {
                 "requested": area,

@@ -1,4 +1,4 @@
-"""Confidences that let invalid signals through, as ai-psychiatrist does.
+"""Confidences that let invalid signals through, and metrics of such, as in ai-psychiatrist.
 
 | signals | evalframe | ai-psychiatrist |
 |---|---|---|
@@ -7,6 +7,10 @@
 | infinity, unless it means a confidence of 0 | null | as it computes, such as 1.0 |
 | infinity in a feature of `calibrated` | null | the end of the calibrated scale |
 | an artifact | checked by `read_calibration` | read without checks |
+| a confidence outside [0, 1] in `expected_calibration_error` or `negative_log_likelihood` | \
+missing, counted | clipped |
+| `expected_calibration_error` without items | null | 0.0 |
+| `f1_score` of positives, none of them predicted | 0 | null |
 
 If the program stops with an error, the value is null. A feature of `calibrated` must be a column;
 `open_run` makes one of every signal that is requested. The program refuses features that are true
@@ -21,9 +25,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from evalframe.compat.ai_psychiatrist.calibration import read_calibration
-from evalframe.core.typing import Frame
-from evalframe.selective import confidences
+from evalframe.core.rows import as_expr
+from evalframe.core.typing import Frame, IntoExpr
+from evalframe.selective import calibration_error, confidences, scoring, screening
 from evalframe.selective.variants import (
     ANY,
     FINITE_EXP,
@@ -36,8 +43,8 @@ from evalframe.selective.variants import (
 from evalframe.selective.variants import REQUIREMENTS as SOUND
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from evalframe.core.metric import MetricExpr
+    from evalframe.selective.binning import Binning, Closed
     from evalframe.selective.confidences import Calibration
 
 
@@ -106,6 +113,76 @@ def check_signals(
     """
     required = partial(requirements, calibration=calibration)
     confidences.check_needs(frame, confidences.needs_of(variants, required), where)
+
+
+def expected_calibration_error(
+    confidence: IntoExpr = "confidence",
+    correct: IntoExpr = "correct",
+    *,
+    weight: IntoExpr | None = None,
+    bins: int = 10,
+    binning: Binning = "equal_width",
+    closed: Closed = "left",
+) -> pl.Expr:
+    """Expected calibration error of confidences clipped to [0, 1], 0.0 without items.
+
+    Takes the arguments of `ef.expected_calibration_error`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> items = pl.DataFrame({"confidence": [1.5, 0.5], "correct": [True, False]})
+        >>> items.select(ai_psychiatrist.expected_calibration_error()).item()
+        0.25
+    """
+    clipped = as_expr(confidence).clip(0.0, 1.0)
+    error = calibration_error.expected_calibration_error(
+        clipped, correct, weight=weight, bins=bins, binning=binning, closed=closed
+    )
+    return error.fill_null(0.0)
+
+
+def negative_log_likelihood(
+    confidence: IntoExpr = "confidence",
+    correct: IntoExpr = "correct",
+    *,
+    weight: IntoExpr | None = None,
+) -> MetricExpr:
+    """Mean negative log-likelihood of confidences clipped to [0, 1].
+
+    Takes the arguments of `ef.negative_log_likelihood`.
+
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> items = pl.DataFrame({"confidence": [2.0, 0.5], "correct": [True, True]})
+        >>> round(items.select(ai_psychiatrist.negative_log_likelihood()).item(), 4)
+        0.3466
+    """
+    clipped = as_expr(confidence).clip(0.0, 1.0)
+    return scoring.negative_log_likelihood(clipped, correct, weight=weight)
+
+
+def f1_score(
+    prediction: IntoExpr = "prediction",
+    label: IntoExpr = "label",
+    *,
+    weight: IntoExpr | None = None,
+    positive: str | int | float | bool = True,
+) -> pl.Expr:
+    """Harmonic mean of precision and recall, null if no positive row is predicted positive.
+
+    Takes the arguments of `ef.f1_score`.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> rows = pl.DataFrame({"prediction": [False], "label": [True]})
+        >>> rows.select(ef.f1_score().alias("f1"), ai_psychiatrist.f1_score()).row(0)
+        (0.0, None)
+    """
+    score = screening.f1_score(prediction, label, weight=weight, positive=positive)
+    return pl.when(score > 0).then(score).alias("f1_score")
 
 
 def _read(variant: str, calibration: Calibration | None) -> Calibration | None:

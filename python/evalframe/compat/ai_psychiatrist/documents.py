@@ -26,35 +26,25 @@ _ABSENT = object()
 
 
 class _Metadata(Struct, frozen=True):
-    """Origin of a run."""
-
     run_id: Any = None
     git_commit: Any = None
 
 
 class _Provenance(Struct, frozen=True):
-    """Settings of an experiment; only the mode is read."""
-
     mode: Any = None
 
 
 class _Results(Struct, frozen=True):
-    """Results of an experiment, with raw entries; empty if the key is missing."""
-
     mode: Any = None
     results: Raw = Raw(b"")
 
 
 class _Experiment(Struct, frozen=True):
-    """One mode of a run."""
-
     provenance: _Provenance = _Provenance()
     results: _Results = _Results()
 
 
 class _Document(Struct, frozen=True):
-    """A run document."""
-
     run_metadata: _Metadata = _Metadata()
     experiments: list[_Experiment] = []
 

@@ -100,16 +100,11 @@ class RunEvaluation:
             for one run); without resampling its intervals are null.
 
     Examples:
-        >>> import polars as pl
-        >>> from evalframe.compat.ai_psychiatrist import (
-        ...     RunSettings, evaluate_runs, open_run, sample_document
-        ... )
-        >>> run = open_run(sample_document(participants=10), mode="few_shot")
-        >>> settings = RunSettings(variants=("verbalized", "token_msp"), n=0)
-        >>> evaluation = evaluate_runs(run, settings=settings)
-        >>> areas = evaluation.result.filter(pl.col("metric") == "aurc")
-        >>> areas.select("confidence", "n", pl.col("estimate").round(4)).rows()
-        [('verbalized', 72, 0.033), ('token_msp', 72, 0.0283)]
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> run = ai_psychiatrist.open_run(ai_psychiatrist.sample_document(), mode="few_shot")
+        >>> settings = ai_psychiatrist.RunSettings(variants=("verbalized",), n=0)
+        >>> ai_psychiatrist.evaluate_runs(run, settings=settings).curves.columns[:2]
+        ['input', 'confidence']
     """
 
     runs: tuple[Run, ...]
@@ -145,27 +140,16 @@ def evaluate_runs(
 
     Example:
         >>> import polars as pl
-        >>> from evalframe.compat.ai_psychiatrist import (
-        ...     RunSettings, evaluate_runs, open_run, sample_document
-        ... )
-        >>> run = open_run(sample_document(participants=10), mode="few_shot")
-        >>> settings = RunSettings(variants=("verbalized",), n=100)
-        >>> evaluation = evaluate_runs(run, settings=settings)
+        >>> from evalframe.compat import ai_psychiatrist
+        >>> document = ai_psychiatrist.sample_document(participants=10)
+        >>> run = ai_psychiatrist.open_run(document, mode="few_shot")
+        >>> settings = ai_psychiatrist.RunSettings(variants=("verbalized",), n=100)
+        >>> evaluation = ai_psychiatrist.evaluate_runs(run, settings=settings)
         >>> len(evaluation.population.analysed), evaluation.population.failed
         (9, 1)
-        >>> evaluation.result.select(
-        ...     "input", "confidence", "metric", "n", pl.col("estimate", "lower", "upper").round(4)
-        ... ).head(3)
-        shape: (3, 7)
-        ┌───────┬────────────┬──────────┬─────┬──────────┬────────┬────────┐
-        │ input ┆ confidence ┆ metric   ┆ n   ┆ estimate ┆ lower  ┆ upper  │
-        │ ---   ┆ ---        ┆ ---      ┆ --- ┆ ---      ┆ ---    ┆ ---    │
-        │ i32   ┆ str        ┆ str      ┆ i64 ┆ f64      ┆ f64    ┆ f64    │
-        ╞═══════╪════════════╪══════════╪═════╪══════════╪════════╪════════╡
-        │ 0     ┆ verbalized ┆ coverage ┆ 72  ┆ 0.6111   ┆ 0.4993 ┆ 0.7156 │
-        │ 0     ┆ verbalized ┆ aurc     ┆ 72  ┆ 0.033    ┆ 0.0148 ┆ 0.0582 │
-        │ 0     ┆ verbalized ┆ augrc    ┆ 72  ┆ 0.0122   ┆ 0.0055 ┆ 0.0206 │
-        └───────┴────────────┴──────────┴─────┴──────────┴────────┴────────┘
+        >>> values = pl.col("estimate", "lower", "upper").round(4)
+        >>> evaluation.result.select("confidence", "metric", "n", values).row(1)
+        ('verbalized', 'aurc', 72, 0.033, 0.0148, 0.0582)
     """
     settings = settings or RunSettings()
     if not 1 <= len(runs) <= 2:
@@ -249,13 +233,6 @@ def _check_trained_on(variant: str, calibration: Calibration | None, *, warn: bo
     warnings.warn(message, RunWarning, stacklevel=2)
 
 
-def _verbs(settings: RunSettings) -> tuple[Any, Any]:
-    """The functions `evaluate` and `compare` that the rules choose."""
-    if settings.rules == "reference":
-        return resampling.evaluate, resampling.compare
-    return evaluation.evaluate, comparison.compare
-
-
 def _evaluated(
     table: pl.DataFrame, settings: RunSettings, progress: Progress | None
 ) -> pl.DataFrame:
@@ -267,8 +244,8 @@ def _evaluated(
     rows, method = table.lazy(), settings.bootstrap
     if method is None:
         return _by_variant(evaluation.evaluate(rows, [*resampled, *points]).collect())
-    evaluate, _ = _verbs(settings)
-    spread = evaluate(rows, resampled, resample=replace(method, progress=progress))
+    verbs: Any = resampling if settings.rules == "reference" else evaluation
+    spread = verbs.evaluate(rows, resampled, resample=replace(method, progress=progress))
     return _by_variant(pl.concat(pl.collect_all([spread, evaluation.evaluate(rows, points)])))
 
 
@@ -278,7 +255,7 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
         ((included, failed),) = sides
         if not included | failed and settings.rules == "documented":
             raise InputError("the run attempted no participant, so there is nothing to evaluate")
-        return _of_participants(included, len(included) + len(failed), sides)
+        return Population(_ids(included), len(included) + len(failed), sides)
     attempted = [included | failed for included, failed in sides]
     if attempted[0] != attempted[1] and not settings.intersection_only:
         only = [len(attempted[k] - attempted[1 - k]) for k in (0, 1)]
@@ -293,13 +270,11 @@ def _population(runs: Sequence[Run], settings: RunSettings) -> Population:
             "no participant succeeded in both runs, so there is nothing to compare; evaluate each "
             "run by itself"
         )
-    return _of_participants(analysed, len(attempted[0] & attempted[1]), sides)
+    return Population(_ids(analysed), len(attempted[0] & attempted[1]), sides)
 
 
-def _of_participants(
-    analysed: set[int], total: int, sides: tuple[tuple[set[int], set[int]], ...]
-) -> Population:
-    return Population(pl.Series(sorted(analysed), dtype=pl.Int64), total, sides)
+def _ids(participants: set[int]) -> pl.Series:
+    return pl.Series(sorted(participants), dtype=pl.Int64)
 
 
 def _check_items(run: Run) -> None:
@@ -374,9 +349,9 @@ def _deltas(
         for metric in _of(name, [aurc("loss", name), augrc("loss", name), coverage("loss")])
     ]
     if settings.bootstrap is not None:
-        _, compare = _verbs(settings)
+        verbs: Any = resampling if settings.rules == "reference" else comparison
         method = replace(settings.bootstrap, progress=progress)
-        return _by_variant(compare(left, metrics, other=right, resample=method).collect())
+        return _by_variant(verbs.compare(left, metrics, other=right, resample=method).collect())
     once = Bootstrap(cluster=PARTICIPANT, n=1)  # for the deltas only
     deltas = resampling.compare(left, metrics, other=right, resample=once).collect()
     unknown = ("std_error", "lower", "upper", "p_value", "p_adjusted", "drop_rate")

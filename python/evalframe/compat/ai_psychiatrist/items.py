@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from types import NoneType
@@ -39,20 +38,10 @@ _eight: Callable[[Any], tuple[Any, ...]] = itemgetter(*ITEM_NAMES)
 _Table = list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tabulated:
-    """Items, and the ids of participants by outcome, each sorted and unique."""
-
-    items: pl.DataFrame
-    included: pl.Series
-    failed: pl.Series
-    repeated: pl.Series
-
-
 def tabulate(
     entries: Sequence[Entry], *, signals: Sequence[str] | None, strict: bool, name: str
-) -> Tabulated:
-    """The item table of entries, see `open_run`."""
+) -> tuple[pl.DataFrame, pl.Series, pl.Series, pl.Series]:
+    """The item table of entries, and the ids that are included, failed and repeated."""
     names = None if signals is None else named(signals)
     successes = [entry for entry in entries if entry.success]
     try:
@@ -83,7 +72,7 @@ def tabulate(
         *_signals(maps, names, strict, fault),
     ]
     counts = Counter(ids)
-    return Tabulated(
+    return (
         keys.with_columns(columns),
         _ids_once(ids),
         _ids_once(failed),

@@ -13,20 +13,16 @@ that participant's error does not change. With intervals it is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core import tables
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.state import ratio
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.contract import loss
 from evalframe.selective.score_error import mean_absolute_error
-
-if TYPE_CHECKING:
-    from evalframe.core.tables import Keys
-
 
 RUN = (
     "successful_subjects",
@@ -83,21 +79,12 @@ def run_errors(
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.ai_psychiatrist import run_errors
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "participant_id": [1, 1, 2, 2, 3, 3],
-        ...         "item_index": [0, 1, 0, 1, 0, 1],
-        ...         "prediction": [3, 2, 1, None, None, None],
-        ...         "label": [1, 2, 0, 1, 2, 2],
-        ...     }
-        ... )
-        >>> run_errors(items).select(
-        ...     "evaluated_subjects", "item_mae_weighted", "item_mae_by_item", "prediction_coverage"
-        ... ).row(0)
-        (2, 1.0, 0.75, 0.75)
+        >>> keys = {"participant_id": [1, 1, 2, 2], "item_index": [0, 1, 0, 1]}
+        >>> items = pl.DataFrame({**keys, "prediction": [3, 2, 1, None], "label": [1, 2, 0, 1]})
+        >>> errors = run_errors(items)
+        >>> errors.select("item_mae_weighted", "item_mae_by_item", "prediction_coverage").row(0)
+        (1.0, 0.75, 0.75)
     """
-    from evalframe.core import tables
-
     keys = tables.Keys.of(by, taken=RUN)
     extra = {_SUBJECT: as_expr(participant), _ITEM: as_expr(item)}
     rows = _rows(items, prediction, label, keys, extra)
@@ -154,19 +141,11 @@ def item_errors(
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.ai_psychiatrist import item_errors
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "participant_id": [1, 1, 2, 2],
-        ...         "item_index": [0, 1, 0, 1],
-        ...         "prediction": [3, 2, 1, None],
-        ...         "label": [1, 2, 0, 1],
-        ...     }
-        ... )
+        >>> keys = {"participant_id": [1, 1, 2, 2], "item_index": [0, 1, 0, 1]}
+        >>> items = pl.DataFrame({**keys, "prediction": [3, 2, 1, None], "label": [1, 2, 0, 1]})
         >>> item_errors(items, item="item_index").rows()
         [(0, 1.5, 2, 1.0, 0), (1, 0.0, 1, 0.5, 1)]
     """
-    from evalframe.core import tables
-
     keys = tables.Keys.of([*_listed(by), *_listed(item)], taken=ERRORS)
     run = keys.inner[: len(_listed(by))]
     rows = _rows(items, prediction, label, keys, {_SUBJECT: as_expr(participant)})
@@ -195,15 +174,11 @@ def subject_errors(
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> from evalframe.compat.ai_psychiatrist import subject_errors
-        >>> items = pl.DataFrame(
-        ...     {"participant_id": [1, 1, 2], "prediction": [3, 1, 1], "label": [1, 1, 3]}
-        ... )
-        >>> by_subject = ef.evaluate(subject_errors(items), ef.selective_risk("mae"))
-        >>> by_subject["estimate"].item()
+        >>> answers = {"prediction": [3, 1, 1], "label": [1, 1, 3]}
+        >>> errors = subject_errors(pl.DataFrame({"participant_id": [1, 1, 2], **answers}))
+        >>> ef.evaluate(errors, ef.selective_risk("mae"))["estimate"].item()
         1.5
     """
-    from evalframe.core import tables
-
     keys = tables.Keys.of(by, taken=ERRORS)
     rows = _rows(items, prediction, label, keys, {})
     return _finished(_each(rows, keys, **_ERRORS), keys, ERRORS)
@@ -221,12 +196,10 @@ def _rows(
     items: Frame,
     prediction: IntoExpr,
     label: IntoExpr,
-    keys: Keys,
+    keys: tables.Keys,
     extra: dict[str, pl.Expr],
 ) -> pl.LazyFrame:
     """Keys, the absolute error (null for an abstention) and whether the row is used."""
-    from evalframe.core import tables
-
     lazy = tables.lazy(items)
     metric = mean_absolute_error(prediction, label)
     tables.check_columns(lazy, [metric], *keys.exprs, *extra.values())
@@ -239,11 +212,11 @@ def _rows(
     )
 
 
-def _each(rows: pl.LazyFrame, keys: Keys, **values: pl.Expr) -> pl.LazyFrame:
+def _each(rows: pl.LazyFrame, keys: tables.Keys, **values: pl.Expr) -> pl.LazyFrame:
     return rows.group_by(keys.inner).agg(**values) if keys.inner else rows.select(**values)
 
 
-def _finished(table: pl.LazyFrame, keys: Keys, columns: Sequence[str]) -> pl.LazyFrame:
+def _finished(table: pl.LazyFrame, keys: tables.Keys, columns: Sequence[str]) -> pl.LazyFrame:
     counts = pl.selectors.integer() & pl.selectors.by_name(*columns)
     ordered = table.select(*keys.inner, *columns).with_columns(counts.cast(pl.Int64))
     return (ordered.sort(keys.inner) if keys.inner else ordered).rename(keys.restore())

@@ -63,9 +63,8 @@ class Run:
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document
-        >>> run = open_run(sample_document(participants=10), mode="few_shot")
-        >>> run.items.height, len(run.included), run.failed.to_list()
-        (72, 9, [308])
+        >>> open_run(sample_document(participants=10), mode="few_shot").failed.to_list()
+        [308]
     """
 
     items: pl.DataFrame
@@ -122,17 +121,8 @@ def open_run(
         >>> run = open_run(sample_document(participants=3), mode="few_shot", signals="token_msp")
         >>> run.mode, run.included.to_list(), run.failed.to_list()
         ('few_shot', [300, 301, 302], [])
-        >>> run.items.head(3)
-        shape: (3, 6)
-        ┌────────────────┬────────────┬────────────┬────────────┬───────┬───────────┐
-        │ participant_id ┆ item_index ┆ item       ┆ prediction ┆ label ┆ token_msp │
-        │ ---            ┆ ---        ┆ ---        ┆ ---        ┆ ---   ┆ ---       │
-        │ i64            ┆ i64        ┆ str        ┆ i64        ┆ i64   ┆ f64       │
-        ╞════════════════╪════════════╪════════════╪════════════╪═══════╪═══════════╡
-        │ 300            ┆ 0          ┆ NoInterest ┆ 0          ┆ 0     ┆ 0.8264    │
-        │ 300            ┆ 1          ┆ Depressed  ┆ 1          ┆ 0     ┆ 0.8228    │
-        │ 300            ┆ 2          ┆ Sleep      ┆ null       ┆ 0     ┆ 0.9273    │
-        └────────────────┴────────────┴────────────┴────────────┴───────┴───────────┘
+        >>> run.items.row(2)
+        (300, 2, 'Sleep', None, 0, 0.9273)
     """
     return _open(path, mode, signals, strict)
 
@@ -182,17 +172,12 @@ def _open(
             RunWarning,
             stacklevel=3,
         )
+    name = document.name
     read = tabulate(
-        entries(experiment, document.name, strict=strict),
-        signals=columns,
-        strict=strict,
-        name=document.name,
+        entries(experiment, name, strict=strict), signals=columns, strict=strict, name=name
     )
     return Run(
-        items=read.items,
-        included=read.included,
-        failed=read.failed,
-        repeated=read.repeated,
+        *read,
         run_id=document.run_id,
         git_commit=document.git_commit,
         mode=experiment.mode,

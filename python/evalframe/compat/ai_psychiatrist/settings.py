@@ -45,8 +45,6 @@ class RunSettings:
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import RunSettings
         >>> settings = RunSettings(variants=("verbalized",), coverage_grid=(0.5, 0.9), n=2000)
-        >>> settings.loss, settings.bootstrap.cluster
-        ('abs_norm', 'participant_id')
         >>> settings.signals()
         ['verbalized_confidence']
         >>> RunSettings(coverage_grid=(50,))
@@ -115,12 +113,7 @@ class RunSettings:
         """The resampling, or None."""
         if not self.n:
             return None
-        return Bootstrap(
-            cluster=PARTICIPANT,
-            n=self.n,
-            seed=self.seed,
-            interval="percentile",
-        )
+        return Bootstrap(cluster=PARTICIPANT, n=self.n, seed=self.seed, interval="percentile")
 
 
 def _listed(name: str, value: Any) -> list[Any]:

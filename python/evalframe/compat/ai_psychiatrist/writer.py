@@ -1,4 +1,4 @@
-"""Write item tables back to a run document."""
+"""Write item tables, such as the sample of the selective family, to run documents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from evalframe.compat.ai_psychiatrist.items import COLUMNS, fits, named
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
+from evalframe.core.samples import SampleFile
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
+from evalframe.selective import sample
 from evalframe.selective.total_score import ITEM_NAMES
 
 _EACH = len(ITEM_NAMES)
@@ -118,6 +120,47 @@ def encode_run(
     ]
     metadata = {"run_id": run_id, "git_commit": git_commit}
     return msgspec.json.encode({"run_metadata": metadata, "experiments": experiments})
+
+
+def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
+    """The sample as a run document with an experiment for each mode, as JSON.
+
+    Args:
+        participants: Number of participants that were attempted.
+        seed: Seed of the items.
+
+    Example:
+        >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document
+        >>> run = open_run(sample_document(participants=10), mode="few_shot")
+        >>> run.included.len(), run.failed.to_list()
+        (9, [308])
+    """
+    items = sample.sample_signals(participants=participants, seed=seed)
+    failed = sample.sample_participants(participants=participants, seed=seed).filter(
+        status="failed"
+    )
+    return encode_run(
+        {mode: items.filter(mode=mode).drop("mode") for mode in sample.MODES},
+        failed={
+            mode: failed.filter(mode=mode)["participant_id"].to_list() for mode in sample.MODES
+        },
+        run_id=f"sample-{participants}-{seed}",
+    )
+
+
+def sample_files(*, participants: int = 60, seed: int = 0) -> list[SampleFile]:
+    """The sample of the family as files, and the same answers as a run document."""
+    return [
+        *sample.sample_files(participants=participants, seed=seed),
+        SampleFile(
+            name="run.json",
+            row="a run document with an experiment for each mode, as `read_run` reads it",
+            generator="evalframe.compat.ai_psychiatrist.sample_document"
+            f"(participants={participants}, seed={seed})",
+            seed=seed,
+            content=sample_document(participants=participants, seed=seed),
+        ),
+    ]
 
 
 def _by_mode(items: Frame | Mapping[str, Frame], mode: str | None) -> dict[str, Frame]:
