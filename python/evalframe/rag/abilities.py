@@ -13,8 +13,8 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.rag.contract import is_counterfactual, is_integration
 from evalframe.rag.counting import rates, with_outcomes
-from evalframe.rag.datasets import is_counterfactual, is_integration
 from evalframe.rag.metrics import answer_accuracy
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ DROP = {
 
 
 def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") -> pl.Expr:
-    """The ability that a response tests, as an expression.
+    """The ability of Chen et al. (2024) that a response tests.
 
     Data sets with `_int` in their name test information integration, others with `_fact`
     counterfactual robustness; the rest test noise robustness, or negative rejection at a noise rate
@@ -56,9 +56,6 @@ def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") 
 
     Returns:
         String, null if the data set is null, or if the noise rate is null and required.
-
-    References:
-        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
 
     Examples:
         >>> import polars as pl, evalframe as ef

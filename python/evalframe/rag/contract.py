@@ -1,4 +1,4 @@
-"""Contracts of instances (questions) and of responses."""
+"""Contracts of instances (questions) and of responses; kinds of data sets by their names."""
 
 from __future__ import annotations
 
@@ -174,3 +174,22 @@ def _share(name: str) -> Rule:
 
 def _not_negative(name: str) -> Rule:
     return Rule(f"{name} is not negative", pl.col(name) >= 0, (name,), f"correct {name!r}")
+
+
+def is_integration(dataset: pl.Expr) -> pl.Expr:
+    """True if the answer is spread over groups of passages."""
+    return _holds(dataset, "_int")
+
+
+def is_counterfactual(dataset: pl.Expr) -> pl.Expr:
+    """True if passages were altered."""
+    return ~is_integration(dataset) & _holds(dataset, "_fact")
+
+
+def is_chinese(dataset: pl.Expr) -> pl.Expr:
+    """True if questions and answers are in Chinese."""
+    return _holds(dataset, "zh")
+
+
+def _holds(dataset: pl.Expr, part: str) -> pl.Expr:
+    return dataset.cast(pl.String).str.contains(part, literal=True)

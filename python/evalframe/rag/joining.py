@@ -34,8 +34,6 @@ def attach_answers(
 ) -> pl.LazyFrame:
     """Give each response the answers of its instance.
 
-    The keys of both tables are read once, to check that each response has one instance.
-
     Args:
         responses: One row per response.
         instances: One row per question.

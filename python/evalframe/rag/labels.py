@@ -16,17 +16,19 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.rag.answers import answers_from_text, lists_as_groups
-from evalframe.rag.datasets import is_chinese
-from evalframe.rag.fake_answers import LOWER_CASE, Spelling, fake_answer_hits
+from evalframe.rag.contract import is_chinese
 from evalframe.rag.languages import Language, Phrases
 from evalframe.rag.lenient import ANSWER_RULES, Leniency, fired, possible
 from evalframe.rag.matching import (
+    LOWER_CASE,
     UNKNOWN,
     Codes,
     Groups,
+    Spelling,
     changed,
     contains,
     expanded,
+    fake_answer_hits,
     holds,
     holds_any,
     labels_of,

@@ -16,13 +16,12 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.rag.matching import UNKNOWN, Codes, Groups, contains, once_each
+from evalframe.rag.matching import UNKNOWN, Codes, Groups, contains, not_ascii, once_each
 from evalframe.rag.normalising import (
     as_tokens,
     bytes_of,
     digit,
     normalised,
-    not_ascii,
     run_together,
 )
 

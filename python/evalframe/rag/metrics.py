@@ -82,7 +82,7 @@ def answer_accuracy(label: Role = "label", *, weight: Role = None) -> State:
         >>> round(labels.select(ef.answer_accuracy()).item(), 4)
         0.3333
     """
-    return _share(correct(label), label.is_not_null(), weight)
+    return _share(correct(label), label, weight)
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label",))
@@ -102,7 +102,7 @@ def rejection_rate(label: Role = "label", *, weight: Role = None) -> State:
         >>> pl.DataFrame({"label": [[-1], [1], [0], [-1]]}).select(ef.rejection_rate()).item()
         0.5
     """
-    return _share(rejected(label), label.is_not_null(), weight)
+    return _share(rejected(label), label, weight)
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -141,7 +141,7 @@ def all_rate(
     if not tolerance >= 0:
         raise ParameterError(f"tolerance must be 0 or more, got {tolerance!r}")
     hit = counted(label, noise_rate, tolerance)
-    return _share(hit, label.is_not_null() & noise_rate.is_not_nan(), weight)
+    return _share(hit, label, weight, valid=noise_rate.is_not_nan())
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -164,7 +164,7 @@ def error_detection_rate(
         >>> flags.select(ef.error_detection_rate()).item()
         0.25
     """
-    return _share(factlabel == 1, _flagged_or_not(label, factlabel), weight)
+    return _share(factlabel == 1, label, weight, valid=factlabel.is_not_nan())
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label",))
@@ -187,8 +187,8 @@ def error_correction_rate(
         >>> round(flags.select(ef.error_correction_rate()).item(), 4)
         0.3333
     """
-    valid = _flagged_or_not(label, factlabel)
-    return _share(good(label), valid, weight, among=factlabel == 1)
+    valid = factlabel.is_not_nan()
+    return _share(good(label), label, weight, valid=valid, among=factlabel == 1)
 
 
 @metric(family="rag", direction="none", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -210,7 +210,7 @@ def judge_rejection_rate(
         >>> judged.select(ef.judge_rejection_rate()).item()
         0.5
     """
-    return _share(judge_rejected(evaluation), _judged(label, evaluation), weight)
+    return _share(judge_rejected(evaluation), label, weight, valid=evaluation.is_not_null())
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -234,7 +234,7 @@ def judge_detection_rate(
         >>> judged.select(ef.judge_detection_rate()).item()
         0.5
     """
-    return _share(judge_detected(evaluation), _judged(label, evaluation), weight)
+    return _share(judge_detected(evaluation), label, weight, valid=evaluation.is_not_null())
 
 
 @metric(family="rag", direction="maximize", range=(0.0, 1.0), labels=("label", "evaluation"))
@@ -257,25 +257,24 @@ def judge_correction_rate(
         >>> judged.select(ef.judge_correction_rate()).item()
         0.5
     """
-    detected = judge_detected(evaluation)
-    return _share(good(label), _judged(label, evaluation), weight, among=detected)
+    valid, detected = evaluation.is_not_null(), judge_detected(evaluation)
+    return _share(good(label), label, weight, valid=valid, among=detected)
 
 
-def _flagged_or_not(label: pl.Expr, factlabel: pl.Expr) -> pl.Expr:
-    return label.is_not_null() & factlabel.is_not_nan()
-
-
-def _judged(label: pl.Expr, evaluation: pl.Expr) -> pl.Expr:
-    return label.is_not_null() & evaluation.is_not_null()
-
-
-def _share(hit: pl.Expr, valid: pl.Expr, weight: pl.Expr, *, among: pl.Expr | None = None) -> State:
-    """The weight of hits over the weight of all rows, or of those with the flag `among`."""
+def _share(
+    hit: pl.Expr,
+    label: pl.Expr,
+    weight: pl.Expr,
+    *,
+    valid: pl.Expr | bool = True,
+    among: pl.Expr | None = None,
+) -> State:
+    """The weight of hits over the weight of labelled rows, or of those with the flag `among`."""
     rows = weight if among is None else pl.when(among).then(weight).otherwise(0.0)
     return State(
         sums={"hits": pl.when(hit).then(rows).otherwise(0.0), "rows": rows},
         finish=_ratio,
-        valid=valid.fill_null(value=False),
+        valid=(label.is_not_null() & valid).fill_null(value=False),
     )
 
 

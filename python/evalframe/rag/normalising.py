@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from evalframe.rag.matching import changed, replaced
+from evalframe.rag.matching import changed, not_ascii, replaced
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
@@ -45,11 +45,6 @@ _SAME, _OTHER, _HARD = 0, 1, 2
 _NOTHING = 0xFF  # in no text
 _SURROGATES = range(0xD800, 0xE000)
 _JAMO = range(0x1100, 0x1200)  # consonants and vowels that form Hangul syllables
-
-
-def not_ascii(texts: pl.Series) -> Bools:
-    """True for texts with a character beyond ASCII."""
-    return (texts.str.len_bytes() != texts.str.len_chars()).to_numpy()
 
 
 def plain(texts: pl.Series) -> pl.Series:

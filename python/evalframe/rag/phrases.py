@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.rag.datasets import is_chinese
-from evalframe.rag.matching import changed, expanded, holds_any
-from evalframe.rag.normalising import CURLY, deleted, not_ascii, plain
+from evalframe.rag.contract import is_chinese
+from evalframe.rag.matching import changed, expanded, holds_any, not_ascii
+from evalframe.rag.normalising import CURLY, deleted, plain
 
 if TYPE_CHECKING:
     from evalframe.rag.languages import Phrases

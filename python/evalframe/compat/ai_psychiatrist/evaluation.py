@@ -45,22 +45,13 @@ from evalframe.core.errors import (
 )
 from evalframe.core.typing import Frame
 from evalframe.resample.methods import Bootstrap, Progress
+from evalframe.selective import oracle
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
 from evalframe.selective.calibrators import training as sound_calibration
 from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.confidences import Calibration, calibrator_for
 from evalframe.selective.contract import loss as loss_of
 from evalframe.selective.curves import rc_curve
-from evalframe.selective.oracle import (
-    achievable_gain_pct,
-    augrc_gap_pct,
-    augrc_optimal,
-    aurc_achievable,
-    aurc_gap_pct,
-    aurc_optimal,
-    eaugrc,
-    eaurc,
-)
 from evalframe.selective.variants import Calibrated, parse
 from evalframe.selective.working_points import achieved_coverage_at, coverage, risk_at
 
@@ -168,12 +159,13 @@ def evaluate_runs(
             "n=0, on the command line --bootstrap 0"
         )
     tables = [_table(run, population, settings, calibration) for run in opened]
+    inputs = [pl.lit(number).alias("input") for number in range(len(tables))]
     results = [_evaluated(table, settings, progress) for table in tables]
     curves = [
         rc_curve(table.lazy(), "loss", name).select(
-            pl.lit(number).alias("input"), pl.lit(name).alias("confidence"), pl.all()
+            number, pl.lit(name).alias("confidence"), pl.all()
         )
-        for number, table in enumerate(tables)
+        for number, table in zip(inputs, tables, strict=True)
         for name in settings.variants
     ]
     return RunEvaluation(
@@ -181,8 +173,7 @@ def evaluate_runs(
         population=population,
         settings=settings,
         result=pl.concat(
-            result.select(pl.lit(number).alias("input"), pl.all())
-            for number, result in enumerate(results)
+            result.select(number, pl.all()) for number, result in zip(inputs, results, strict=True)
         ),
         curves=pl.concat(pl.collect_all(curves)),
         deltas=_deltas(tables, settings, progress) if len(opened) == 2 else None,
@@ -311,14 +302,9 @@ def _resampled(variant: str, settings: RunSettings) -> list[MetricExpr]:
 def _points(variant: str, settings: RunSettings) -> list[MetricExpr]:
     """Metrics without intervals."""
     functions = (
-        aurc_optimal,
-        augrc_optimal,
-        eaurc,
-        eaugrc,
-        aurc_achievable,
-        aurc_gap_pct,
-        augrc_gap_pct,
-        achievable_gain_pct,
+        *(oracle.aurc_optimal, oracle.augrc_optimal, oracle.eaurc, oracle.eaugrc),
+        *(oracle.aurc_achievable, oracle.aurc_gap_pct, oracle.augrc_gap_pct),
+        oracle.achievable_gain_pct,
         *map(achieved_coverage_at, dict.fromkeys(settings.coverage_grid)),
     )
     return _of(variant, [function("loss", variant) for function in functions])

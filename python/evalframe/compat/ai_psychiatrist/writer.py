@@ -136,16 +136,12 @@ def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
         (9, [308])
     """
     items = sample.sample_signals(participants=participants, seed=seed)
-    failed = sample.sample_participants(participants=participants, seed=seed).filter(
-        status="failed"
-    )
-    return encode_run(
-        {mode: items.filter(mode=mode).drop("mode") for mode in sample.MODES},
-        failed={
-            mode: failed.filter(mode=mode)["participant_id"].to_list() for mode in sample.MODES
-        },
-        run_id=f"sample-{participants}-{seed}",
-    )
+    attempted = sample.sample_participants(participants=participants, seed=seed)
+    tables, failed = {}, {}
+    for mode in sample.MODES:
+        tables[mode] = items.filter(mode=mode).drop("mode")
+        failed[mode] = attempted.filter(mode=mode, status="failed")["participant_id"].to_list()
+    return encode_run(tables, failed=failed, run_id=f"sample-{participants}-{seed}")
 
 
 def sample_files(*, participants: int = 60, seed: int = 0) -> list[SampleFile]:

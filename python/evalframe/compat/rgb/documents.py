@@ -16,7 +16,7 @@ import polars as pl
 from evalframe.core import segments
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame
-from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.contract import is_counterfactual, is_integration
 from evalframe.rag.documents.orders import NEGATIVE, POSITIVE, WRONG, Order, Places, within
 from evalframe.rag.documents.selecting import selected
 

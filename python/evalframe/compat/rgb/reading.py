@@ -80,8 +80,8 @@ def read(
         Documents, factlabel and evaluation are null if the record lacks them.
 
     Raises:
-        InputError: A file does not exist, a record cannot be read (with file and line), a setting
-            is missing, or two files have the same settings.
+        InputError: A record cannot be read (with file and line), a setting is missing, or two files
+            have the same settings.
 
     Examples:
         >>> import tempfile
@@ -185,8 +185,8 @@ def read_instances(path: Paths, *, dataset: str | None = None) -> pl.DataFrame:
         files, those of a glob sorted by name, and of their lines.
 
     Raises:
-        InputError: A file does not exist, a record cannot be read (with file and line), or files of
-            `_int` and other data are in one call.
+        InputError: A record cannot be read (with file and line), or files of `_int` and other data
+            are in one call.
 
     Examples:
         >>> import tempfile

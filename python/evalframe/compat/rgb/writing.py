@@ -20,8 +20,7 @@ from evalframe.core.files import replacing_all
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.rag.answers import answer_groups
-from evalframe.rag.contract import ANSWERS, factlabel_rule, label_rule
-from evalframe.rag.datasets import is_chinese
+from evalframe.rag.contract import ANSWERS, factlabel_rule, is_chinese, label_rule
 from evalframe.rag.metrics import counted, good, judge_detected, judge_rejected, not_missed
 
 if TYPE_CHECKING:
@@ -127,9 +126,8 @@ def write(
         The files, sorted. All of them are written before the first replaces another.
 
     Raises:
-        ContractError: A column has the wrong type, there are no rows, responses lack a label,
-            answers or (in judged runs) a judge's text, or ids repeat. RGB leaves responses without
-            a label out of its files; filter them.
+        ContractError: Responses lack a label, answers or (in judged runs) a judge's text, or ids
+            repeat. RGB leaves responses without a label out of its files; filter them.
         OutputError: A file exists already, or cannot be written.
         ParameterError: A name cannot be read back, or a choice is unknown.
 

@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
-from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.contract import is_counterfactual, is_integration
 
 Rate: TypeAlias = float | IntoExpr
 
@@ -65,8 +65,7 @@ def document_counts(
         null.
 
     References:
-        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
-        Counts match RGB 65ec39e.
+        RGB 65ec39e, whose counts these are.
 
     Examples:
         >>> import polars as pl

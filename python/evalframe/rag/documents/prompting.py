@@ -14,7 +14,7 @@ from evalframe.core.files import replacing
 from evalframe.core.frames import like_input, like_source
 from evalframe.core.typing import Frame, IntoExpr, Source
 from evalframe.rag.answers import GROUPS, answers_from_text
-from evalframe.rag.datasets import is_chinese
+from evalframe.rag.contract import is_chinese
 from evalframe.rag.documents.counts import OK
 from evalframe.rag.languages import Language, built_in
 

@@ -12,7 +12,7 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame
-from evalframe.rag.datasets import is_counterfactual, is_integration
+from evalframe.rag.contract import is_counterfactual, is_integration
 from evalframe.rag.documents.counts import (
     COUNTS,
     OK,
@@ -78,9 +78,6 @@ def select_documents(
         `correct_passage_rate` (Float64), `order` (String), `seed` (UInt64), `documents`
         (List(String)), the counts of `document_counts` and `status`: `ok`, or the reason why
         documents and counts are null. Rows keep their order.
-
-    References:
-        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
 
     Examples:
         >>> import polars as pl, evalframe as ef

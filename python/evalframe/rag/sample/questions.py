@@ -19,6 +19,15 @@ _QUESTIONS, _DOCUMENTS = 0, 1  # streams of the seed
 _GLUED = 0.25  # share of fake answers that contain the right one, if there is such a value
 _TEXTS = pl.List(pl.String())
 
+ASKED = {
+    "dataset": pl.String(),
+    "id": pl.Int64(),
+    "query": pl.String(),
+    "answers": pl.List(_TEXTS),
+    "fake_answers": _TEXTS,
+}
+"""The columns of a question."""
+
 
 class Fact(NamedTuple):
     """The value of an attribute, and a wrong one."""
@@ -191,8 +200,7 @@ def sample_instances_int(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
     """One row per question of the integration data sets, which ask for two or three facts.
 
     Args:
-        questions: How many questions `en` and `zh` have; `en_int` and `zh_int` have two thirds
-            as many.
+        questions: As for `sample_instances`.
         seed: Non-negative integer.
 
     Returns:
@@ -212,14 +220,6 @@ def _instances(datasets: Iterable[str], count: int, seed: int) -> pl.DataFrame:
         for dataset in datasets
         for q in ask(dataset, count, seed)
     ]
-    schema = {
-        "dataset": pl.String(),
-        "id": pl.Int64(),
-        "query": pl.String(),
-        "answers": pl.List(_TEXTS),
-        "fake_answers": _TEXTS,
-        "positive": pl.List(_TEXTS),
-        "negative": _TEXTS,
-        "positive_wrong": _TEXTS,
-    }
+    passages = {"positive": pl.List(_TEXTS), "negative": _TEXTS, "positive_wrong": _TEXTS}
+    schema = {**ASKED, **passages}
     return pl.DataFrame(rows, schema=schema, orient="row")

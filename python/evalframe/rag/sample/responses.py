@@ -12,6 +12,7 @@ import polars as pl
 from evalframe.core.samples import SampleFile, unit_draws
 from evalframe.rag.sample.language import Choices
 from evalframe.rag.sample.questions import (
+    ASKED,
     DATASETS,
     Question,
     ask,
@@ -30,31 +31,25 @@ class Model(NamedTuple):
 
     Args:
         skill: Grasp of the documents.
-        fall: Loss of skill by noise.
         memory: Grasp of questions without a helpful document.
         schooling: Grasp of the questions of counterfactual data, which are easy.
         caution: Readiness to reject a question.
         alertness: Readiness to notice wrong documents.
+        fall: Loss of skill by noise.
     """
 
     skill: float
-    fall: float
     memory: float
     schooling: float
     caution: float
     alertness: float
+    fall: float = 1.4
 
 
 MODELS: Mapping[str, Model] = {
-    "harbor-7b": Model(
-        skill=1.3, fall=1.4, memory=-2.0, schooling=0.7, caution=-0.9, alertness=-1.6
-    ),
-    "lantern-13b": Model(
-        skill=1.8, fall=1.4, memory=-1.7, schooling=1.0, caution=-0.5, alertness=-1.0
-    ),
-    "quill-70b": Model(
-        skill=2.3, fall=1.4, memory=-1.4, schooling=1.4, caution=-0.1, alertness=-0.4
-    ),
+    "harbor-7b": Model(1.3, memory=-2.0, schooling=0.7, caution=-0.9, alertness=-1.6),
+    "lantern-13b": Model(1.8, memory=-1.7, schooling=1.0, caution=-0.5, alertness=-1.0),
+    "quill-70b": Model(2.3, memory=-1.4, schooling=1.4, caution=-0.1, alertness=-0.4),
 }
 
 _NOISE_RATES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -110,8 +105,7 @@ def sample_responses(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
     or described in other words.
 
     Args:
-        questions: How many questions `en` and `zh` each have; the others have two thirds as many.
-            More questions only add rows.
+        questions: As for `sample_instances`.
         seed: The seed of the instances.
 
     Returns:
@@ -131,10 +125,7 @@ def sample_responses(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         "noise_rate": pl.Float64(),
         "passage_num": pl.Int64(),
         "correct_passage_rate": pl.Float64(),
-        "id": pl.Int64(),
-        "query": pl.String(),
-        "answers": pl.List(pl.List(pl.String())),
-        "fake_answers": pl.List(pl.String()),
+        **ASKED,
         "response": pl.String(),
         "evaluation": pl.String(),
     }
