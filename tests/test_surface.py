@@ -18,7 +18,7 @@ import pytest
 
 import evalframe
 from evalframe.compat import humanstudy_bench
-from evalframe.core.synonyms import SYNONYMS
+from evalframe.core.errors import SYNONYMS
 
 SOURCES = (
     evalframe,

@@ -8,7 +8,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.replication.agreement.studies import domain_scores, model_scores
-from evalframe.resample.ranks import RANKS, rank_intervals, rank_sets, ranked
+from evalframe.resample.entries import RANKS, rank_intervals, rank_sets, ranked
 from replication.score_data import drawn_tables, studied
 
 METHOD = ef.Bootstrap(cluster="study_id", n=60, seed=5)

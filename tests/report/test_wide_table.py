@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.report.wide_table import wide_table
+from evalframe.report.table import wide_table
 
 RATES = pl.DataFrame(
     {

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws
-from evalframe.resample.ranks import rank_sets, ranked
+from evalframe.resample.entries import rank_sets, ranked
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.rows import segment_scores
 from evalframe.survey.scoring import mean_score

@@ -5,14 +5,40 @@ from __future__ import annotations
 import errno
 import json
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from evalframe.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Read:
+    """Records that were read from files.
+
+    Attributes:
+        table: The records.
+        files: Path of each file, and how many of the records are from it.
+        dropped: Reasons why files were left out, and the number of files for each.
+        beside: Further tables from the same files, by name.
+    """
+
+    table: pl.LazyFrame
+    files: Sequence[tuple[str, int]]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Reader(Protocol):
+    """Reads files of one format, with the options that it has a name for."""
+
+    def __call__(self, paths: Sequence[Path], **options: Any) -> Read:
+        """Read files, globs and folders."""
+
 
 _LONGEST = 300
 _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")

@@ -20,7 +20,7 @@ from evalframe.core.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.core import readers
+    from evalframe.core import documents
     from evalframe.core.contract import Report
     from evalframe.core.metric import MetricExpr
     from evalframe.jobs.inputs import Opened
@@ -228,7 +228,7 @@ class Reader:
 
     kind: str
     what: str
-    open: Lazy[readers.Reader]
+    open: Lazy[documents.Reader]
     marks: tuple[str, ...]
     help: str
     metavar: str = "FOLDER"

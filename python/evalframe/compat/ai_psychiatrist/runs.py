@@ -30,6 +30,7 @@ from polars import selectors
 from evalframe.compat.ai_psychiatrist.documents import Source, entries, open_document, select
 from evalframe.compat.ai_psychiatrist.items import COLUMNS, named, tabulate
 from evalframe.compat.ai_psychiatrist.writer import encode_run
+from evalframe.core.documents import Read
 from evalframe.core.errors import (
     Argument,
     InputError,
@@ -37,7 +38,6 @@ from evalframe.core.errors import (
     RunWarning,
     did_you_mean,
 )
-from evalframe.core.readers import Read
 from evalframe.core.typing import Frame
 from evalframe.selective.total_score import ITEM_NAMES
 

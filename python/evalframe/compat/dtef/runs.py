@@ -22,8 +22,8 @@ from evalframe.compat.dtef.documents import (
     whole_number,
 )
 from evalframe.core.choices import Versions, check_choice
+from evalframe.core.documents import Read
 from evalframe.core.errors import InputError
-from evalframe.core.readers import Read
 from evalframe.survey.surveys.segments import canonical_id, canonical_value, category
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import polars as pl
 from evalframe.compat.rgb.records import FILE, INSTANCES, INTEGRATION, PREDICTIONS, read_records
 from evalframe.compat.rgb.settings import SETTINGS, Paths, Settings, runs_in
 from evalframe.core.choices import check_choice
-from evalframe.core.documents import decoded, read_regular
+from evalframe.core.documents import Read, decoded, read_regular
 from evalframe.core.errors import InputError
 from evalframe.core.files import matching
-from evalframe.core.readers import Read
 from evalframe.rag.answers import OnInvalid
 
 Duplicates: TypeAlias = Literal["raise", "keep"]

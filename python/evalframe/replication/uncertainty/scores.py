@@ -23,8 +23,7 @@ from evalframe.replication.uncertainty.score_states import (
     with_effects,
     with_scores,
 )
-from evalframe.resample.entries import Ranking, entry_spreads
-from evalframe.resample.ranks import rank_columns
+from evalframe.resample.entries import Ranking, entry_spreads, rank_columns
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr

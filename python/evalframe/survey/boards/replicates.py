@@ -16,8 +16,14 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.state import Axis, State, own, ratio
-from evalframe.resample.entries import SPREAD, Entries, Ranking, entry_spreads, unknown
-from evalframe.resample.ranks import rank_columns
+from evalframe.resample.entries import (
+    SPREAD,
+    Entries,
+    Ranking,
+    entry_spreads,
+    rank_columns,
+    unknown,
+)
 from evalframe.survey.boards.rows import CLUSTER, MASS, SIZE
 from evalframe.survey.scoring import mean_score
 

@@ -27,9 +27,8 @@ from evalframe.compat.humanstudy_bench.files.fields import (
     unread,
 )
 from evalframe.core.choices import check_choice
-from evalframe.core.documents import is_whole
+from evalframe.core.documents import Read, is_whole
 from evalframe.core.errors import InputError, ParameterError
-from evalframe.core.readers import Read
 from evalframe.replication.agreement.studies import domain
 
 Duplicates: TypeAlias = Literal["raise", "keep"]
