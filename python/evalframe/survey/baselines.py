@@ -82,24 +82,17 @@ def baseline(
         order of the survey's distributions. Lazy if the survey is a LazyFrame.
 
     Raises:
-        ParameterError: An argument that belongs to another kind or lies outside its
-            domain, or a survey without the sample sizes that are weights.
+        ParameterError: An argument of another kind, or a survey without the sample sizes that are
+            weights.
 
     References:
         dtef-app 52d79c0, `generateBaselines`. The prior round is this package's own.
 
     Example:
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["q", "q"],
-        ...         "segment_id": ["gender:male", "gender:female"],
-        ...         "sample_size": [100, 300],
-        ...         "actual": [[0.2, 0.8], [0.4, 0.6]],
-        ...     }
-        ... )
-        >>> marginal = baseline(survey, "marginal")
-        >>> marginal.select("segment_id", "predicted", pl.col("score").round(3)).row(0)
-        ('gender:male', [0.35, 0.65], 0.857)
+        >>> answers = {"sample_size": [100, 300], "actual": [[0.2, 0.8], [0.4, 0.6]]}
+        >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
+        >>> baseline(survey, "marginal").select("predicted", pl.col("score").round(3)).row(0)
+        ([0.35, 0.65], 0.857)
     """
     check_options(kind, oracle=oracle, questions=questions, rounds=rounds)
     task = Task.of(survey, metric, SIMILARITIES, n, seed)

@@ -57,11 +57,6 @@ def with_points(text: pl.Expr) -> pl.Expr:
     return pl.when(comma).then(text.str.replace_all("([0-9]),([0-9])", "${1}.${2}"))
 
 
-def is_list(text: pl.Expr) -> pl.Expr:
-    """True if a text has only numbers and separators."""
-    return text.str.contains(_WHOLE)
-
-
 def numbers(column: str) -> pl.Expr:
     """All numbers of a list."""
     return pl.col(column).str.extract_all(NUMBER).cast(VECTOR)
@@ -69,8 +64,9 @@ def numbers(column: str) -> pl.Expr:
 
 def line_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """Lists behind a word for the answer, else lines that are lists, or have one number each."""
-    lines = _lines(rows)
-    lists = _readings(lines).filter(pl.col("line").str.contains(_OF_LINE))
+    lines = text_lines(rows).filter(has_digit()).with_columns(line=plain(pl.col("line")))
+    bare = lines.select("row", "place", pl.col("line").str.replace_all(_BRACKETS, ""))
+    lists = _readings(bare, "place").filter(pl.col("line").str.contains(_OF_LINE))
     others = pl.concat([_columns_of_numbers(lines), lists.select("row", vector=numbers("line"))])
     answered = _answered(lines)
     n = rows["n"].gather(answered["row"])
@@ -106,25 +102,20 @@ def gap() -> pl.Expr:
     return pl.col("place") > pl.col("place").shift() + 1
 
 
-def _lines(rows: pl.DataFrame) -> pl.DataFrame:
-    """Those with digits, without what decorates numbers."""
-    return text_lines(rows).filter(has_digit()).with_columns(line=plain(pl.col("line")))
-
-
 def _answered(lines: pl.DataFrame) -> pl.DataFrame:
     """Lists that a line ends with, behind a word for the answer, `I predict 60%, 40%`."""
     line = pl.col("line")
     cued = lines.filter(line.str.contains(_CUED) & ~line.str.contains(_NO_ANSWER))
+    bare = cued.select("row", "place", line.str.replace_all(_BRACKETS, ""))
     lists = [line.str.extract(pattern) for pattern in _ANSWERS]
-    ends = _readings(cued).select("row", end=pl.coalesce(lists)).drop_nulls()
+    ends = _readings(bare, "place").select("row", end=pl.coalesce(lists)).drop_nulls()
     return ends.select("row", vector=numbers("end"))
 
 
-def _readings(lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines without brackets, in either reading of their commas."""
-    cleaned = lines.select("row", "place", line=pl.col("line").str.replace_all(_BRACKETS, ""))
-    decimal = cleaned.with_columns(line=with_points(pl.col("line"))).drop_nulls()
-    return pl.concat([decimal, cleaned]).sort("place", maintain_order=True)
+def _readings(texts: pl.DataFrame, order: str) -> pl.DataFrame:
+    """The column `line` in either reading of its commas."""
+    decimal = texts.with_columns(with_points(pl.col("line")).alias("line")).drop_nulls()
+    return pl.concat([decimal, texts]).sort(order, maintain_order=True)
 
 
 def _columns_of_numbers(lines: pl.DataFrame) -> pl.DataFrame:
@@ -342,8 +333,8 @@ def _is_cited() -> pl.Expr:
 def _vectors(held: pl.DataFrame) -> pl.DataFrame:
     """The contents of brackets with numbers only."""
     content = plain(pl.col("bracket").str.slice(1, pl.col("bracket").str.len_chars() - 2))
-    read = held.select("row", content=content)
-    decimal = read.select("row", content=with_points(pl.col("content"))).drop_nulls()
     # Of two readings at most one has the right length, so that their order says nothing.
-    readings = pl.concat([decimal, read]).sort("row", maintain_order=True)
-    return readings.filter(is_list(pl.col("content"))).select("row", vector=numbers("content"))
+    readings = _readings(held.select("row", line=content), "row")
+    return readings.filter(pl.col("line").str.contains(_WHOLE)).select(
+        "row", vector=numbers("line")
+    )

@@ -80,10 +80,7 @@ def config_id(
         n_individuals: Number of individuals.
 
     Returns:
-        `config_id` (String), null if a part is null.
-
-    References:
-        Ids are those of dtef-app 52d79c0.
+        `config_id` (String) as in dtef-app 52d79c0, null if a part is null.
 
     Example:
         >>> config = pl.DataFrame({"round": "GD4", "segment_id": "gender:male", "context_count": 5})

@@ -56,18 +56,16 @@ def prompts(
     """A prompt for each segment and each question, or batch of questions, that it answered.
 
     A prompt describes the group, can show its answers to other questions, then has the question
-    with its lettered options and the format of the response, which `parse` reads.
-
-    Context questions are taken from a pool in its order, without those that the prompt asks and
-    those that the segment did not answer, until there are enough or the next one exceeds the token
-    budget. The room for context is the budget less the system prompt, the prompt without context,
-    and 256 tokens for the response, or 1,024 with reasoning.
+    with its lettered options and the format of the response, which `parse` reads. Context questions
+    are taken from a pool in its order, without those that the prompt asks and those that the
+    segment did not answer, until there are enough or the next one exceeds the token budget, less
+    the system prompt, the prompt without context, and 256 tokens for the response, or 1,024 with
+    reasoning. Ids, context and budget follow dtef-app 52d79c0; the texts are this package's own.
 
     Args:
         survey: As for `as_distributions`. A `Survey` has the texts of questions and options.
         segments: Their ids; all by default.
-        questions: Ids of the questions to ask, in this order, such as those of `curate`; all by
-            default.
+        questions: Ids of the questions to ask, in this order; all by default.
         batch_size: Questions of a prompt, 1 to 5.
         context: The pool of context questions: their ids in order, or all of the survey.
         context_count: Number of context questions; None for all that fit.
@@ -76,8 +74,7 @@ def prompts(
         eval_type: `distribution`, `shift` (shows the answers of all), `synthetic-individual` (asks
             for letters of several members) or `individual-answer` (for those of one).
         reasoning: `standard`, or `cot` for reasoning before the answer.
-        tokens: Four characters as one token, or a function from a column of texts to their numbers
-            of tokens.
+        tokens: Four characters as one token, or a function from texts to their numbers of tokens.
         token_budget: Tokens of system prompt, prompt and response.
         n_individuals: Number of members that `synthetic-individual` asks for.
         temperature: Stored with the prompts.
@@ -91,34 +88,22 @@ def prompts(
         seed: Takes the pool in a random order, the same for all prompts of a round.
 
     Returns:
-        `prompt_id` (`QUESTION-SEGMENT`, or `batch-I-SEGMENT` for several questions), `config_id`
-        (with `prompt_id` it identifies a row), `round`, `segment_id`, `respondent_id` (of
-        participants, whose ids end the `prompt_id`; else null), `segment_attribute`,
-        `sample_size`, `question_id`, `n_options` and `actual` (lists with an entry for each
-        question, in the shape of predictions once they are exploded together), `context_count`,
-        `context_ids`, `context_format`, `eval_type`, `reasoning`, `temperature`, `n_tokens` (of
-        system prompt and prompt; above the budget where even the question does not fit), `system`
-        and `prompt`. Segments in the order of the survey, questions in the given order. Lazy if the
-        survey is a LazyFrame.
+        `prompt_id` (`QUESTION-SEGMENT`, or `batch-I-SEGMENT` of several questions) and `config_id`,
+        which identify a row, `round`, `segment_id`, `respondent_id` (of participants, whose ids end
+        the `prompt_id`; else null), `segment_attribute`, `sample_size`, `question_id`, `n_options`
+        and `actual` (lists with an entry for each question), `context_count`, `context_ids`,
+        `context_format`, `eval_type`, `reasoning`, `temperature`, `n_tokens` (of system prompt and
+        prompt; above the budget if even the question does not fit), `system` and `prompt`, in the
+        order of the survey's segments and the given questions. Lazy if the survey is a LazyFrame.
 
     Raises:
         ContractError: As for `as_distributions`, `shift` without sample sizes, or answers of
             participants that are not an option.
         ParameterError: An option outside its domain, or options that exclude each other.
 
-    References:
-        Ids, context and budget follow dtef-app 52d79c0; the texts are this package's own.
-
     Example:
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["Is it late?"],
-        ...         "segment_id": ["gender:male"],
-        ...         "sample_size": [50],
-        ...         "options": [["Yes", "No"]],
-        ...         "actual": [[60.0, 40.0]],
-        ...     }
-        ... )
+        >>> row = {"question_id": "Is it late?", "segment_id": "gender:male", "sample_size": 50}
+        >>> survey = pl.DataFrame([{**row, "options": ["Yes", "No"], "actual": [60.0, 40.0]}])
         >>> print(prompts(survey)["prompt"].item())
         Group: Gender: male
         Surveyed: 50 respondents

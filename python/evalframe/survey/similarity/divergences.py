@@ -93,10 +93,8 @@ def kullback_leibler_divergence(
 ) -> pl.Expr:
     """Bits lost by taking the prediction for the actual distribution: sum of T log2(T / P).
 
-    Hazard: it is infinite as soon as one option has answers and a predicted share of 0, which
-    predictions in whole percentages often have; every mean over such rows is infinite as well.
-    With an epsilon it is finite, but depends on the epsilon: each such option adds its share times
-    log2(1 / epsilon). It is not symmetric.
+    Hazard: it is infinite as soon as one option has answers and a predicted share of 0, and so is
+    every mean over such rows. With an epsilon it adds its share times log2(1 / epsilon).
 
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
@@ -104,9 +102,8 @@ def kullback_leibler_divergence(
         epsilon: A floor for predicted shares, as for `jensen_shannon_similarity`.
 
     Returns:
-        Float64 in [0, inf], named `kullback_leibler_divergence`, null as for
-        `jensen_shannon_similarity`. With an epsilon it can be negative, by as much as the floor
-        adds to the sum of shares.
+        Float64 in [0, inf], named `kullback_leibler_divergence`, null as for `cosine_similarity`.
+        With an epsilon it can be negative, by as much as the floor adds to the sum of shares.
 
 
 

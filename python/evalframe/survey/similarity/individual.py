@@ -42,13 +42,9 @@ def answer_letter(response: IntoExpr = "response") -> pl.Expr:
     Returns:
         String `answer_letter`, in lower case; null if the response has none.
 
-    References:
-        dtef-app 52d79c0, `individual_metric`.
-
     Examples:
-        >>> texts = pl.DataFrame({"response": ["Well...\nANSWER: B", "c.", "none"]})
-        >>> texts.select(answer_letter()).to_series().to_list()
-        ['b', 'c', None]
+        >>> pl.DataFrame({"response": ["ANSWER: B", "none"]}).select(answer_letter()).rows()
+        [('b',), (None,)]
     """
     string = as_expr(response)
     letter = pl.coalesce(string.str.extract(_ANSWER), string.str.extract(_LETTER_LINE))
@@ -67,13 +63,10 @@ def answer_probabilities(response: IntoExpr = "response") -> pl.Expr:
     Returns:
         List(Float64) `answer_probabilities`; null if the response has none.
 
-    References:
-        dtef-app 52d79c0, `individual_metric`.
-
     Examples:
-        >>> texts = pl.DataFrame({"response": ["ANSWER: a\nPROBABILITIES: [0.7, 30%, x]", "a"]})
-        >>> texts.select(answer_probabilities()).to_series().to_list()
-        [[0.7, 30.0], None]
+        >>> texts = pl.DataFrame({"response": ["ANSWER: a\nPROBABILITIES: [0.7, 30%, x]"]})
+        >>> texts.select(answer_probabilities()).item().to_list()
+        [0.7, 30.0]
     """
     inside = as_expr(response).str.extract(_PROBABILITIES)
     numbers = inside.str.split(",").list.eval(number(pl.element()).drop_nulls())
@@ -107,9 +100,7 @@ def individual_score(
         Brier (1950). dtef-app 52d79c0, `individual_metric`, which calls 1 - Brier a skill score.
 
     Examples:
-        >>> people = pl.DataFrame(
-        ...     {"response": ["ANSWER: a\nPROBABILITIES: [0.8, 0.2]"], "actual": [[1, 0]]}
-        ... )
+        >>> people = pl.DataFrame({"response": ["PROBABILITIES: [0.8, 0.2]"], "actual": [[1, 0]]})
         >>> round(people.select(individual_score()).item(), 4)
         0.92
     """

@@ -113,14 +113,8 @@ def similarity_table(
         ParameterError: No keys.
 
     Examples:
-        >>> options = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["q", "q"],
-        ...         "option_index": [1, 0],
-        ...         "predicted": [50.0, 50.0],
-        ...         "actual": [0.5, 0.5],
-        ...     }
-        ... )
+        >>> shares = {"predicted": [50.0, 50.0], "actual": [0.5, 0.5]}
+        >>> options = pl.DataFrame({"question_id": ["q"] * 2, "option_index": [1, 0], **shares})
         >>> similarity_table(options, by="question_id").rows()
         [('q', 2, 1.0)]
     """

@@ -59,14 +59,11 @@ def as_survey(
     Raises:
         ContractError: As for `as_distributions`; also a question or a segment that the table of
             them lacks or repeats, or another number or order of options.
-        MissingColumnsError: As for `as_distributions`.
 
     Example:
-        >>> table = pl.DataFrame(
-        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
-        ... )
-        >>> as_survey(table).segments.select("segment_id", "segment_value", "n_questions").row(0)
-        ('gender:male', 'male', 1)
+        >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
+        >>> as_survey(pl.DataFrame(table)).segments.select("segment_value", "n_questions").row(0)
+        ('male', 1)
     """
     if isinstance(table, Survey):
         if answers:
@@ -81,13 +78,11 @@ def as_survey(
     if questions is None:
         questions = _texts_in(table)
     if questions is not None:
-        described = described.with_columns(own_options="options")
+        described = described.with_columns(own_options="options").with_row_index("first")
         described = _described(described, questions, "question_id", _OF_QUESTIONS)
         _check_options(described)
         first = pl.col("first").min().over("round")
-        described = described.with_columns(pl.col("question_text").fill_null(_ID)).with_row_index(
-            "first"
-        )
+        described = described.with_columns(pl.col("question_text").fill_null(_ID))
         described = described.sort(first, "question_order", maintain_order=True)
     groups = _segments(responses)
     if segments is not None:
@@ -97,12 +92,9 @@ def as_survey(
     groups = groups.with_columns(segment_value=value)
     groups = groups.with_columns(pl.coalesce("segment_label", "segment_value"))
     prefix = pl.col("segment_id").str.extract(r"^([^:]+):")
-    attributes = groups.select(
-        "round",
-        "segment_id",
-        attribute=pl.coalesce("segment_attribute", prefix),
-        value="segment_value",
-    ).drop_nulls("attribute")
+    attribute = pl.coalesce("segment_attribute", prefix)
+    attributes = groups.with_columns(attribute=attribute, value="segment_value")
+    attributes = attributes.drop_nulls("attribute")
     rounds = responses.select("round").unique(maintain_order=True)
     return Survey(
         rounds=_shaped(rounds.with_columns(name="round"), ROUNDS),
@@ -110,9 +102,7 @@ def as_survey(
         segments=_shaped(groups, SEGMENTS),
         segment_attributes=_shaped(attributes, ATTRIBUTES),
         responses=_shaped(_with_texts(responses, described, groups), RESPONSES),
-        warnings=pl.DataFrame(
-            [(None, None, message) for message in notes], schema=WARNINGS, orient="row"
-        ),
+        warnings=_shaped(pl.DataFrame({"message": notes}), WARNINGS),
     )
 
 

@@ -6,32 +6,20 @@ import glob
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from evalframe.core.documents import check_parquet, damage_told, read_regular
 from evalframe.core.errors import InputError, ParameterError, naming
 from evalframe.core.files import matching
-from evalframe.survey.surveys.assembling import as_survey
-
-if TYPE_CHECKING:
-    from evalframe.survey.surveys.tables import Survey
+from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
+from evalframe.survey.surveys.tables import RESPONSES, Survey
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _TABLES = (".parquet", ".csv")
-_TEXTS = (
-    "round",
-    "question_id",
-    "question_text",
-    "question_type",
-    "option_label",
-    "segment_id",
-    "segment_attribute",
-    "segment_label",
-    "segment_value",
-)
+_TEXTS = [name for name, dtype in (QUESTIONS | SEGMENTS | RESPONSES).items() if dtype == pl.String]
 """Columns that are text, whatever they look like."""
 
 _BROKEN = re.compile("[\udc80-\udcff]")
@@ -52,18 +40,14 @@ def read_survey(path: Paths) -> Survey:
             without rows. JSON documents of dtef-app are read by
             `evalframe.compat.dtef.read_survey`.
         ContractError: A table that breaks the contract.
-        ParameterError: `path` is neither a path nor several paths.
 
     Example:
         >>> import tempfile
-        >>> table = pl.DataFrame(
-        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
-        ... )
+        >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     table.write_parquet(Path(folder, "survey.parquet"))
-        ...     survey = read_survey(Path(folder, "survey.parquet"))
-        >>> survey.distributions().select("segment_id", "actual").row(0)
-        ('gender:male', [0.6, 0.4])
+        ...     pl.DataFrame(table).write_parquet(Path(folder, "survey.parquet"))
+        ...     print(read_survey(Path(folder, "survey.parquet")))
+        survey: 1 questions, 1 segments, 1 distributions, 0 warnings
     """
     files = [file for each in listed(path) for file in files_of(each, *_TABLES)]
     if not files:
@@ -103,14 +87,13 @@ def files_of(source: str | Path, *suffixes: str) -> list[Path]:
 
 
 def _table(file: Path) -> pl.DataFrame:
-    if file.suffix.lower() == ".json":
+    suffix = file.suffix.lower()
+    if suffix == ".json":
         raise InputError(
             f"{file} is a document of dtef-app; evalframe.compat.dtef.read_survey reads it"
         )
-    if file.suffix.lower() == ".csv":
-        table = read_csv(file, dict.fromkeys(_TEXTS, pl.String()))
-    else:
-        table = read_parquet(file)
+    is_csv = suffix == ".csv"
+    table = read_csv(file, dict.fromkeys(_TEXTS, pl.String())) if is_csv else read_parquet(file)
     if not len(table):
         raise InputError(f"{file}: the table has no rows; check where it comes from")
     return table
@@ -122,10 +105,12 @@ def read_csv(path: Path, types: Mapping[str, pl.DataType] | None = None) -> pl.D
     _refuse_other_encodings(path, data)
     rows = _rows(path, data)
     with damage_told(str(path), "CSV"):
-        if types is None:
-            table = pl.read_csv(data, infer_schema=False)
-        else:
-            table = pl.read_csv(data, schema_overrides=types, infer_schema_length=None)
+        table = pl.read_csv(
+            data,
+            schema_overrides=types,
+            infer_schema=types is not None,
+            infer_schema_length=None,
+        )
     if len(table) != rows:
         raise InputError(
             f"cannot read {path}: it has blank lines between its {rows:,} rows, or ends of lines"

@@ -134,12 +134,9 @@ def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
     exprs = []
     for name in names:
         dtype, value = rows.schema[name], pl.col(name)
-        if dtype.is_float():
-            value = value.fill_nan(None)
-        text = value.cast(pl.String)
-        if not isinstance(dtype, pl.Enum):
-            text = text.str.strip_chars().str.replace(_WHOLE, "$1")
-        exprs.append(text)
+        text = (value.fill_nan(None) if dtype.is_float() else value).cast(pl.String)
+        is_listed = isinstance(dtype, pl.Enum)
+        exprs.append(text if is_listed else text.str.strip_chars().str.replace(_WHOLE, "$1"))
     return exprs
 
 
@@ -184,8 +181,8 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], notes: list[str]) ->
     """A row for each segment that a respondent belongs to."""
     respondents = rows[_ROW].n_unique()
     if not attributes:
-        segment = pl.col("segment_id").cast(pl.String)
-        has_value = (segment.str.strip_chars() != "").fill_null(value=False)
+        segment = pl.col("segment_id").cast(pl.String).str.strip_chars()
+        has_value = (segment != "").fill_null(value=False)
         if count := rows.filter(~has_value)[_ROW].n_unique():
             notes.append(
                 f"{count:,} of {respondents:,} respondents have no 'segment_id' and are left out"
@@ -193,12 +190,8 @@ def _members(rows: pl.DataFrame, attributes: Sequence[str], notes: list[str]) ->
         return rows.filter(has_value)
     strings = _texts(rows, attributes)
     others = [name for name in rows.columns if name not in attributes]
-    long = rows.select(*others, *strings).unpivot(
-        [*attributes],
-        index=others,
-        variable_name="segment_attribute",
-        value_name="segment_value",
-    )
+    names = {"variable_name": "segment_attribute", "value_name": "segment_value"}
+    long = rows.select(*others, *strings).unpivot([*attributes], index=others, **names)
     value = pl.col("segment_value")
     has_value = value.is_not_null() & (value != "")
     lost = long.filter(~has_value).group_by("segment_attribute").agg(pl.col(_ROW).n_unique())
@@ -241,10 +234,10 @@ def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]
         for question, n, lost in questions.select("question_id", "n", "lost").rows()
         if lost
     ]
-    silent = sizes.filter(pl.col(_TOTAL) == 0)
+    silent = sizes.filter(pl.col(_TOTAL) == 0).select("segment_id", "question_id")
     notes += [
         f"question {question!r} has no answers of segment {segment!r} and is left out for it"
-        for segment, question in silent.select("segment_id", "question_id").rows()
+        for segment, question in silent.rows()
     ]
     counts = rows.filter(answered).group_by(*DISTRIBUTION, LABEL).agg(pl.col(WEIGHT).sum())
     full = (

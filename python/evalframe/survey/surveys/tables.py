@@ -160,18 +160,16 @@ def as_distributions(
             or the percentages of a `Survey`.
 
     Returns:
-        `round` (the same for all rows if the table has none), `question_id`, `segment_id`,
-        `segment_attribute` (null without a category), `segment_value`, `sample_size` (null if
-        unknown), `n_unanswered` (Int64, respondents of the segment without an answer; null without
-        respondents), `n_options`, `options` (null without labels) and `actual` (List(Float64), by
-        option index, or in the order of `options`). Distributions in the order of their first row.
-        Lazy if the survey is a LazyFrame.
+        `round`, `question_id`, `segment_id`, `segment_attribute` (null without a category),
+        `segment_value`, `sample_size` (null if unknown), `n_unanswered` (Int64, respondents of the
+        segment without an answer; null without respondents), `n_options`, `options` (null without
+        labels) and `actual` (List(Float64), by option index, or in the order of `options`), in the
+        order of their first rows. Lazy if the survey is a LazyFrame.
 
     Raises:
-        ContractError: Texts that are not numbers; options, respondents, segments or distributions
-            that repeat; shares that are null, NaN, negative or do not sum to 1 or 100; options
-            that are missing or have other labels in another segment; sample sizes that are not
-            whole or differ within a distribution; or no rows.
+        ContractError: Texts that are not numbers; rows that repeat; shares that are null, NaN,
+            negative or do not sum to 1 or 100; options that are missing or have other labels in
+            another segment; sample sizes that are not whole or differ; or no rows.
         MissingColumnsError: The table has none of these shapes.
 
     Example:
@@ -218,10 +216,8 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
         distribution are those of the table. Lazy if the survey is a LazyFrame.
 
     Example:
-        >>> distributions = pl.DataFrame(
-        ...     {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
-        ... )
-        >>> as_long(distributions).select("option_index", "share", "percent").rows()
+        >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
+        >>> as_long(pl.DataFrame(table)).select("option_index", "share", "percent").rows()
         [(0, 0.25, 25.0), (1, 0.75, 75.0)]
     """
     if isinstance(survey, Survey):
@@ -346,18 +342,9 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
         `round`, `question_id` and `percent` (List(Float64), by option index): questions in the
         order of the survey. Null if no segment has respondents. Lazy if the survey is a LazyFrame.
 
-    References:
-        dtef-app 52d79c0.
-
     Example:
-        >>> survey = pl.DataFrame(
-        ...     {
-        ...         "question_id": ["q", "q"],
-        ...         "segment_id": ["gender:male", "gender:female"],
-        ...         "sample_size": [100, 300],
-        ...         "actual": [[20.0, 80.0], [40.0, 60.0]],
-        ...     }
-        ... )
+        >>> answers = {"sample_size": [100, 300], "actual": [[20.0, 80.0], [40.0, 60.0]]}
+        >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
         >>> population_marginals(survey)["percent"].item().to_list()
         [35.0, 65.0]
     """
