@@ -112,6 +112,9 @@ def prompt_scores(
         The columns of `by`, `score` (Float64, null if no question has one) and `n_points` (Int64,
         questions with a score), sorted by `by`. As `avgCoverageExtent` in dtef-app 52d79c0.
 
+    Raises:
+        MissingColumnsError: A column is missing.
+
     Examples:
         >>> points = pl.DataFrame({"prompt": ["a", "a", "b"], "score": [0.5, 0.75, None]})
         >>> prompt_scores(points, by="prompt").rows()
