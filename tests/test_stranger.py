@@ -294,6 +294,7 @@ def test_what_is_no_state_is_refused():
     [
         (lambda loss="loss": 0, {}, "needs the keyword-only parameter weight=None, such as def m"),
         (lambda loss="loss", weight=None: 0, {}, "needs the keyword-only parameter weight=None"),
+        (lambda x="x", *, weight="w": 0, {}, "needs the keyword-only parameter weight=None"),
         (lambda loss, *, weight=None: 0, {}, "role 'loss' needs its default column"),
         (lambda loss=1.0, *, weight=None: 0, {}, "a parameter of the metric.* comes behind the"),
         (lambda *, weight=None: 0, {}, 'it needs a column, such as loss="loss", before the'),
@@ -303,6 +304,7 @@ def test_what_is_no_state_is_refused():
         (lambda x="x", *, weight=None: 0, {"name": "a:b"}, "a metric cannot be named 'a:b'"),
         (lambda x="x", *, weight=None: 0, {"name": "aurc"}, "is registered by .*; rename yours"),
         (lambda x="x", *, weight=None: 0, {"direction": "up"}, "direction must be one of"),
+        (lambda x="x", *, weight=None: 0, {"range": (1, 0)}, "range ascending"),
         (lambda x="x", *, weight=None: 0, {"range": 1}, "range ascending, got 'none' and 1"),
         (lambda x="x", *, weight=None: 0, {"labels": ["y"]}, "labels names 'y', which is no role"),
         (lambda x="x", *, weight=None, k=1: 0, {"label": "m_{j}"}, "shows 'j', which is no param"),

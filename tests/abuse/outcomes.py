@@ -15,7 +15,7 @@ from typing import Any
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import EvalframeError
 
-N = int(os.environ.get("EVALFRAME_ABUSE", "500"))
+N = int(os.environ.get("EVALFRAME_ABUSE", "150"))
 SEED = int(os.environ.get("EVALFRAME_ABUSE_SEED", "0"))
 
 LONGEST = 10_000

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import warnings
@@ -15,14 +14,12 @@ import pytest
 from click.testing import CliRunner
 
 from abuse.mutations import TEXT
+from abuse.outcomes import SEED, N
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.cli import cli
 from evalframe.jobs.family import family
 from evalframe.jobs.flags import load
 from evalframe.jobs.samples import write_samples
-
-N = int(os.environ.get("EVALFRAME_ABUSE", "500"))
-SEED = int(os.environ.get("EVALFRAME_ABUSE_SEED", "0"))
 
 JOBS = {
     "selective": """family = "selective"

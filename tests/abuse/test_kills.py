@@ -21,7 +21,7 @@ from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing, scratch, together
 from evalframe.jobs.run import read_provenance, write_tables
 
-KILLS = int(os.environ.get("EVALFRAME_KILLS", "12"))
+KILLS = int(os.environ.get("EVALFRAME_KILLS", "8"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 STARTER = """

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 import evalframe as ef
 from evalframe.core.metric import registered
 
@@ -50,18 +48,18 @@ def test_a_docstring_is_completed_from_the_declaration():
 
 
 def _functions():
-    for name, metric in registered().items():
+    for metric in registered().values():
         function = getattr(inspect.getmodule(metric.define), metric.define.__name__)
         # A metric that needs a parameter is private, behind a documented function of it.
         is_private = metric.define.__name__.startswith("_")
         if metric.family != "user" and hasattr(function, "metric") and not is_private:
-            yield pytest.param(function, id=name)
+            yield function
 
 
-@pytest.mark.parametrize("function", [*_functions()])
-def test_the_help_of_a_metric_explains_its_arguments_and_names_the_result(function):
-    metric, docstring = function.metric, inspect.getdoc(function)
-    for argument in [*metric.roles, "weight", *metric.params]:
-        assert f"\n    {argument}: " in docstring
-    assert "Parameter of the metric." not in docstring
-    assert f"Float64 named `{metric.label or metric.name}`" in docstring
+def test_the_help_of_a_metric_explains_its_arguments_and_names_the_result():
+    for function in _functions():
+        metric, docstring = function.metric, inspect.getdoc(function)
+        for argument in [*metric.roles, "weight", *metric.params]:
+            assert f"\n    {argument}: " in docstring, metric.name
+        assert "Parameter of the metric." not in docstring, metric.name
+        assert f"Float64 named `{metric.label or metric.name}`" in docstring

@@ -202,31 +202,3 @@ def test_make_is_the_metric_of_a_name():
 def test_what_cannot_be_called(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_a_role_needs_a_default_column():
-    with pytest.raises(ParameterError, match="role 'loss' needs its default column, such as loss="):
-
-        @ef.metric(direction="none", range=(0, 1))
-        def without_default(loss, *, weight=None):
-            return ef.State(finish=lambda t: t.n)
-
-
-def test_a_name_of_another_module_is_taken():
-    with pytest.raises(ParameterError, match=r"'aurc' is registered by evalframe\.selective"):
-
-        @ef.metric(direction="none", range=(0, 1), name="aurc")
-        def other(loss="loss", *, weight=None):
-            return ef.State(finish=lambda t: t.n)
-
-
-def test_a_finish_that_asks_for_an_unknown_sum():
-    @ef.metric(direction="none", range=(0, 1))
-    def misspelt(loss="loss", *, weight=None):
-        return ef.State(sums={"mass": weight}, finish=lambda t: t.mas)
-
-    with pytest.raises(
-        ParameterError,
-        match=r"metric misspelt: its finish fails: no sum or term 'mas'\. Did you mean 'mass'",
-    ):
-        misspelt()

@@ -17,8 +17,6 @@ from evalframe.selective.sample import sample_signals
 
 MODE = ("--mode", "few_shot")
 TEMPERATURE = ("--method", "temperature", "--features", "token_msp")
-PLACES = {"path", "created_at", "trained_at"}
-"""What differs from one run of a script to the next."""
 
 
 @pytest.fixture(scope="module")
@@ -42,56 +40,6 @@ def written(name: str = "c.json") -> dict[str, Any]:
 
     found: dict[str, Any] = json.loads(Path(name).read_text(), parse_constant=refuse)
     return found
-
-
-def arguments(case: dict[str, Any]) -> list[str]:
-    """A golden call of a script as flags of the command."""
-    given = case["args"]
-    if case["script"] == "calibrate_verbalized":
-        return ["--mode", given["mode"], "--method", "verbalized"]
-    return [word for name, value in given.items() for word in (f"--{name}", value)]
-
-
-def test_golden_scripts(call: Any, golden: Any, tmp_path: Path) -> None:
-    values = golden("selective/calibration")
-    source, target = tmp_path / "run.json", tmp_path / "c.json"
-    source.write_text(json.dumps(values["scripts_input_run"]))
-    outcomes = set()
-    for case in values["scripts"]:
-        line = ["calibrate", "--from-run", str(source), *arguments(case), "-o", str(target)]
-        line += ["--rules", "reference"]
-        if case["error_type"]:
-            call(*line, exit_code=2 if case["args"]["features"] == "," else 1)
-            assert not target.exists()
-            outcomes.add("refused")
-            continue
-        call(*line, "-q")
-        # The original's logistic optimiser stops early; its model is near the optimum.
-        early = case["args"].get("method") in ("logistic", "platt")
-        early = early and case["args"].get("target") != "loss"
-        found = differences(case["artifact"], written(str(target)), 1e-2 if early else 1e-9)
-        assert not list(found), (case["args"], list(found))
-        target.unlink()
-        outcomes.add(case["script"])
-    assert outcomes == {"refused", "calibrate_verbalized", "train_calibrator"}
-
-
-def differences(expected: Any, made: Any, tolerance: float, place: str = "") -> Any:
-    """Where two artifacts differ, apart from paths and time stamps."""
-    if isinstance(expected, dict) and isinstance(made, dict):
-        if set(expected) != set(made) - PLACES:
-            yield place, sorted(expected), sorted(made)
-            return
-        for key in expected:
-            yield from differences(expected[key], made[key], tolerance, f"{place}.{key}")
-    elif isinstance(expected, list) and isinstance(made, list) and len(expected) == len(made):
-        for a, b in zip(expected, made, strict=True):
-            yield from differences(a, b, tolerance, place)
-    elif isinstance(expected, float) and isinstance(made, int | float):
-        if abs(expected - made) > tolerance:
-            yield place, expected, made
-    elif expected != made:
-        yield place, expected, made
 
 
 def test_stated_confidence(call: Any, runs: Path) -> None:
@@ -218,19 +166,7 @@ def test_missing_signals(call: Any, runs: Path) -> None:
 
 BAD = {
     "mode": ("--mode few", 1, "no experiment of mode 'few'. Did you mean 'few_shot'"),
-    "several features": (
-        "--mode few_shot --features token_msp,token_pe",
-        1,
-        "takes exactly one feature",
-    ),
-    "not in [0, 1]": ("--mode few_shot --features token_pe", 1, r"lies outside \[0, 1\]"),
-    "temperature of a loss": ("--mode few_shot --target loss", 1, "not to the target 'loss'"),
     "feature": ("--mode few_shot --features token_mps", 1, "'token_mps'.* mean 'token_msp'"),
-    "a feature twice": (
-        "--mode few_shot --method logistic --features token_pe,token_pe",
-        1,
-        "features must have different names",
-    ),
     "folds": ("--mode few_shot --folds 1", 1, "fold"),
     "no features": ("--features=", 2, "--method temperature needs --features A,B,..."),
     "seed": ("--seed 7", 2, "--seed without --folds N"),

@@ -92,20 +92,6 @@ def test_a_job_file_elsewhere(call: Any, folder: Path, monkeypatch: pytest.Monke
     assert read_provenance(folder / "job.parquet")["inputs"][0]["name"] == "items.parquet"
 
 
-@pytest.mark.parametrize("name", ["items.csv", "items.jsonl", "items.arrow", "parts", "p*.parquet"])
-def test_every_input_gives_the_same_result(selective: Any, items: pl.DataFrame, name: str) -> None:
-    expected = selective(*BY_MODE)
-    items.write_csv("items.csv")
-    items.write_ndjson("items.jsonl")
-    items.write_ipc("items.arrow")
-    for k, (mode,) in enumerate([("few",), ("zero",)]):
-        part = items.filter(mode=mode)
-        part.write_parquet(f"p{k}.parquet")
-        Path(f"parts/mode={mode}").mkdir(parents=True)
-        part.drop("mode").write_parquet(f"parts/mode={mode}/0.parquet")
-    assert_frame_equal(selective(*BY_MODE, items=[name]), expected)
-
-
 def test_weights_repeat_rows(selective: Any, items: pl.DataFrame) -> None:
     twice = items.with_columns(weight=pl.lit(2.0))
     twice.write_parquet("weighted.parquet")
@@ -212,14 +198,8 @@ BAD = {
     "duplicate": ("twice.parquet", "mode, participant_id, item are unique: not so in 48 of 96"),
     "label missing": ("unlabelled.parquet", "label is present where prediction is"),
     "infinite": ("infinite.parquet", "confidence is finite where prediction is"),
-    "coverage": ("items.parquet --area-coverage 0", r"coverage must lie in \(0, 1\], got 0.0"),
-    "replicates": ("items.parquet --bootstrap 0", "n, .* of at least 1, got 0"),
-    "level": ("items.parquet --bootstrap 9 --level 95", r"level must lie in \(0, 1\), got 95"),
-    "loss": ("items.parquet --loss hinge", r"unknown loss.name 'hinge'\. Known: abs, abs_norm"),
     "scale": ("items.parquet --loss-scale 0", "scale must be above 0 and finite, got 0"),
-    "infinite scale": ("items.parquet --loss-scale inf", "scale must be above 0 and finite"),
     "no scale": ("items.parquet --loss-scale nan", "scale must be above 0 and finite, got nan"),
-    "scale of another loss": ("items.parquet --loss abs --loss-scale 2", "a scale belongs to the"),
     "answers in words": ("words.parquet", "column 'prediction' is String.*--loss zero_one"),
     "convention": ("items.parquet --convention x --metrics coverage", "unknown convention 'x'"),
     "undefined": ("items.parquet --convention population --metrics risk_at", "error: .*convention"),
@@ -237,10 +217,7 @@ BAD = {
         r"out.csv cannot hold column 'tags' \(List\(String\)\); write .parquet instead",
     ),
     "remedy": ("twice.parquet", r"tells these rows apart, in by or in key"),
-    "metric": ("items.parquet --metrics aurk", r"unknown metric 'aurk'\. Did you mean 'aurc'"),
     "one cluster": ("one.parquet --bootstrap 10", "error: .*cluster"),
-    "ragged": ("ragged.csv", "error: ragged.csv cannot be read .*more fields"),
-    "absent": ("absent.parquet", "error: no file or folder 'absent.parquet'"),
 }
 
 
@@ -255,7 +232,6 @@ def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> No
     items.with_columns(words).write_parquet("words.parquet")
     items.with_columns(pl.lit(1).alias("*")).write_parquet("star.parquet")
     items.with_columns(tags=pl.concat_list(pl.lit("a"))).write_parquet("nested.parquet")
-    Path("ragged.csv").write_text(f"{items.write_csv()}1,2,3,4,5,6,7,8\n")
     args, message = BAD[what]
     line = ("selective", *BY_MODE, *RATED, "-o", "out.parquet")
     done = call(*line, *args.split(), exit_code=1)
@@ -264,29 +240,11 @@ def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> No
     assert not Path("out.parquet").exists()
 
 
-def test_the_output_is_checked_first(call: Any, folder: Path) -> None:
-    done = call("selective", "absent.parquet", "-o", "absent/out.parquet", exit_code=1)
-    assert "error: cannot write out.parquet: no folder 'absent'; create it first" in done.stderr
-
-
-def test_an_input_is_not_overwritten(call: Any, folder: Path) -> None:
-    done = call("selective", "*.parquet", "-o", "items.parquet", *BY_MODE, exit_code=1)
-    assert "error: items.parquet is one of the inputs; write the result elsewhere" in done.stderr
-
-
 def test_usage_errors(call: Any, folder: Path) -> None:
-    assert "name the result: -o OUT" in call("selective", "items.parquet", "-q", exit_code=2).stderr
     assert "name ITEMS, or --from-run" in call("selective", "-o", "a.csv", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
     assert "Invalid value for '--coverage-grid'" in done.stderr
-
-
-@pytest.mark.parametrize("flag", ["--cluster", "--interval", "--level", "--seed", "--draws"])
-def test_resampling_is_asked_for(call: Any, folder: Path, flag: str) -> None:
-    value = {"--interval": "bca", "--draws": "poisson"}.get(flag, "0")
-    done = call("selective", "items.parquet", "-o", "out.csv", flag, value, exit_code=2)
-    assert f"{flag} without --bootstrap N" in done.stderr
 
 
 def test_conventions(selective: Any, call: Any, items: pl.DataFrame) -> None:
@@ -404,7 +362,7 @@ def test_help_and_version_answer_at_once() -> None:
     for line in ("--help", "--version", "selective --help", "calibrate --help"):
         program = [sys.executable, "-c", "from evalframe.jobs.cli import main; main()"]
         command = [*program, *line.split()]
-        assert min(_seconds(command) for _ in range(3)) < 0.5
+        assert any(_seconds(command) < 0.5 for _ in range(3))
 
 
 def _seconds(command: list[str]) -> float:

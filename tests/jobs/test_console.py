@@ -127,7 +127,6 @@ def test_progress_is_for_terminals(call: Any, folder: Path) -> None:
     call("sample", "data", "--participants", "12")
     line = [sys.executable, "-c", IMPATIENT, "selective", "--from-run", *["data/run.json"] * 2]
     line += ["--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "10"]
-    assert subprocess.run(line, check=True, capture_output=True).stderr == b""
     assert b"10 of 10" in on_terminal(line)
     assert on_terminal([*line, "-q", "-o", "out.csv"]) == b""
 

@@ -76,12 +76,15 @@ def test_records_are_checked_without_a_result(family: str, call: Any, samples: P
     ("words", "told"),
     [
         (["-o", " "], "the output has no name"),
-        (["-o", "absent/out.csv"], "no folder 'absent'"),
+        (["-o", "absent/out.csv"], "no folder 'absent'; create it first"),
         (["-o", "out.txt"], "unknown format '.txt'"),
         (["-o", "{input}"], "is one of the inputs"),
         (["-o", "out.csv", "--by", "nowhere"], "nowhere"),
         (["-o", "out.csv", "--bootstrap", "0"], "at least 1"),
-        (["-o", "out.csv", "--bootstrap", "5", "--level", "1"], "level"),
+        (
+            ["-o", "out.csv", "--bootstrap", "5", "--level", "95"],
+            "level must lie in (0, 1), got 95",
+        ),
     ],
 )
 def test_what_no_family_can_do(

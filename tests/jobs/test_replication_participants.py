@@ -69,12 +69,12 @@ def test_tables_of_text(replication: Any) -> None:
 
 
 def test_participants_are_drawn(replication: Any) -> None:
-    flags = [*FLAGS, "--bootstrap", "20", "--seed", "5", "--cluster", "participant"]
+    flags = [*FLAGS, "--bootstrap", "4", "--seed", "5", "--cluster", "participant"]
     text = replication("human.parquet", "-o", "tables", *flags)
     assert "PAS [lower, upper]" in text
     assert "Resampled: participants of agents" in text
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
-    resample = ef.Bootstrap(cluster="participant_id", n=20, seed=5)
+    resample = ef.Bootstrap(cluster="participant_id", n=4, seed=5)
     for name, level in {"models": "model", "domains": "domain", "studies": "study"}.items():
         keys = {"model": [], "domain": ["domain"], "study": ["study_id"]}[level]
         expected = ef.replication.participant_intervals(

@@ -132,7 +132,7 @@ def test_participants_are_scored_alike(replication: Any) -> None:
         pl.read_parquet(name).with_columns(odds).write_parquet(name)
     flags = ["people.parquet", "--participants", "responses.parquet", "--design", "design.parquet"]
     replication(*flags, "-o", "plain", "-q")
-    drawn = ["--bootstrap", "5", "--cluster", "participant"]
+    drawn = ["--bootstrap", "2", "--cluster", "participant"]
     replication(*flags, "-o", "drawn", *drawn, "-q")
     plain, found = tables_in("plain"), tables_in("drawn")
     replication("tests.parquet", "-o", "tables", "-q")

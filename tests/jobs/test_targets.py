@@ -1,4 +1,4 @@
-"""Outputs that are a file for one table, or a folder for all of them, in each family."""
+"""Outputs that are a file for one table, or a folder for all of them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evalframe.jobs.rag.run import TABLES as RAG_TABLES
-from evalframe.jobs.replication.outputs import TABLES as REPLICATION_TABLES
+from evalframe.jobs.rag.run import TABLES
 from evalframe.jobs.run import target_of
-from evalframe.jobs.survey.outputs import TABLES as SURVEY_TABLES
 from evalframe.rag.sample.responses import sample_responses
 from evalframe.replication.sample import sample_tests
-from evalframe.survey.sample import sample_responses as sample_answers
-from evalframe.survey.sample import sample_survey
-
-COMMANDS: dict[str, tuple[dict[str, pl.DataFrame], list[str], tuple[str, ...]]] = {
-    "rag": ({"items": sample_responses(questions=3)}, [], RAG_TABLES),
-    "survey": (
-        {"items": sample_answers(), "survey": sample_survey()},
-        ["--truth", "survey.parquet"],
-        SURVEY_TABLES,
-    ),
-    "replication": ({"items": sample_tests()}, [], REPLICATION_TABLES),
-}
 
 
 @pytest.fixture
@@ -34,12 +20,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("family", "case"), COMMANDS.items(), ids=[*COMMANDS])
-def test_folders_with_names_of_files(folder: Path, call: Any, family: str, case: Any) -> None:
-    frames, flags, tables = case
-    for name, frame in frames.items():
-        frame.write_parquet(f"{name}.parquet")
-    command = [family, "items.parquet", *flags, "-q"]
+def test_folders_with_names_of_files(folder, call):
+    sample_responses(questions=3).write_parquet("items.parquet")
+    command = ["rag", "items.parquet", "-q"]
     (folder / "keep.csv").write_text("mine")
     told = call(*command, "-o", "keep.csv/", exit_code=1).output
     assert "keep.csv is a file, not a folder; name a folder" in " ".join(told.split())
@@ -48,7 +31,7 @@ def test_folders_with_names_of_files(folder: Path, call: Any, family: str, case:
     for name in ("out.v1/", "out.v2", "new.csv/"):
         call(*command, "-o", name, "--on-invalid", "quarantine")
         found = {path.stem for path in (folder / name).iterdir()}
-        assert found <= {*tables}
+        assert found <= {*TABLES}
         assert len(found) > 1
         assert (folder / f"{name.strip('/')}.rejected.parquet").is_file()
     call(*command, "-o", "keep.csv")

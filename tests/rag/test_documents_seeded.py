@@ -94,7 +94,7 @@ def test_nested_over_noise_rates_and_in_one_order(rows, c):
             assert {name for name in more if name[0] == "w"} <= {*less}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(ROWS, min_size=2, max_size=8), st.randoms(use_true_random=False))
 def test_an_item_does_not_depend_on_the_others(rows, random):
     frame = table(*rows)

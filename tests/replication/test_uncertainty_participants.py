@@ -32,7 +32,7 @@ from evalframe.replication.uncertainty.participants import (
 
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
 SCORES = ["pas", "pas_normalised", "ecs"]
-METHOD = ef.Bootstrap(cluster="participant_id", n=20, seed=2, interval="percentile")
+METHOD = ef.Bootstrap(cluster="participant_id", n=8, seed=2, interval="percentile")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,6 @@ def by_hand(statistics, people, level, by):
 @pytest.mark.parametrize("level", ["model", "domain", "study"])
 def test_each_replicate_as_by_hand(responses, design, people, level):
     found = participant_intervals(responses, design, people, resample=METHOD, level=level)
-    found = found
     points, group = by_hand(participant_statistics(responses, design), people, level, ["model"])
     assert_frame_equal(found.select(*group, *SCORES), points, rel_tol=1e-9, abs_tol=1e-9)
     statistics = pl.concat(resampled_statistics(responses, design, METHOD))
@@ -100,7 +99,7 @@ def test_percentile_intervals_stand_around_the_estimate(responses, design, peopl
             responses,
             design,
             people,
-            resample=ef.Bootstrap(cluster="participant_id", n=40, seed=2, interval=interval),
+            resample=ef.Bootstrap(cluster="participant_id", n=12, seed=2, interval=interval),
         )
         for interval in ("percentile", "basic")
     )
@@ -214,10 +213,10 @@ def test_refusals_of_tables(responses, design, people):
 
 
 def test_random_alignment_is_of_the_pooled_participants(responses, design, people):
-    found = random_alignment(responses, design, people, n=25, seed=3)
+    found = random_alignment(responses, design, people, n=8, seed=3)
     assert found["metric"].to_list() == SCORES
     pooled = responses.with_columns(who=pl.concat_str("model", "participant_id", separator="\x1f"))
-    method = ef.Bootstrap(cluster="who", n=25, seed=3)
+    method = ef.Bootstrap(cluster="who", n=8, seed=3)
     statistics = pl.concat(resampled_statistics(pooled, design, method, by=[]))
     drawn, _ = by_hand(statistics, people, "model", ["replicate"])
     for row in found.iter_rows(named=True):
@@ -226,7 +225,7 @@ def test_random_alignment_is_of_the_pooled_participants(responses, design, peopl
         assert row["sd"] == pytest.approx(values.std(), abs=1e-9)
         for name, share in (("percentile_2_5", 2.5), ("median", 50), ("percentile_95", 95)):
             assert row[name] == pytest.approx(np.percentile(values, share), abs=1e-9)
-        assert row["n_replicates"] == 25
+        assert row["n_replicates"] == 8
 
 
 def test_random_alignment_by_groups_and_studies(responses, design, people):

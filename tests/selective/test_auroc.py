@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.selective.screening import auroc
-from evalframe.testing.laws import check_laws
 
 
 def area(score, label, **options):
@@ -91,27 +90,3 @@ def test_the_area_under_generalized_risk_follows_from_it():
     ).row(0)
     expected = (1 - shape) * accuracy * (1 - accuracy) + (1 - accuracy) ** 2 / 2
     assert augrc == pytest.approx(expected, abs=1e-12)
-
-
-ROWS = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "a", "b"]),
-        st.integers(0, 4),
-        st.sampled_from([None, math.nan, 0.0, -0.0, 0.5, 4.0, math.inf]),
-        st.sampled_from([None, True, False, False]),
-        st.sampled_from([None, "yes", "no"]),
-        st.sampled_from([0.0, 0.5, 1.0, 2.0]),
-    ),
-    min_size=1,
-    max_size=25,
-)
-
-
-@settings(max_examples=3, deadline=None)
-@given(ROWS, st.sampled_from([None, "prediction"]), st.sampled_from([None, "w"]))
-def test_laws(rows, prediction, weight):
-    names = ["model", "person", "score", "label", "prediction", "w"]
-    types = [pl.String, pl.Int64, pl.Float64, pl.Boolean, pl.String, pl.Float64]
-    frame = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-    expr = auroc(weight=weight) if prediction is None else auroc("score", "label", prediction)
-    check_laws(expr, frame, by="model", cluster="person")

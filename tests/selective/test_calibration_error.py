@@ -23,7 +23,6 @@ from evalframe.selective.calibration_error import (
     squared_calibration_error,
 )
 from evalframe.selective.scoring import mean_confidence
-from evalframe.testing.laws import check_laws
 from stated import HARD, items
 
 ERRORS = [expected_calibration_error, maximum_calibration_error, squared_calibration_error]
@@ -194,19 +193,6 @@ def test_unknown_names_are_refused_with_a_hint(metric):
         metric(closed="both")
 
 
-def choices(weight=None):
-    for metric in ERRORS:
-        for how in (
-            {},
-            {"bins": 4, "closed": "right"},
-            {"bins": 3, "binning": "equal_mass"},
-        ):
-            name = " ".join([metric.__name__, *map(str, how.values())])
-            yield metric(weight=weight, **how).alias(name)
-    yield adaptive_calibration_error(weight=weight, bins=5)
-    yield squared_calibration_error(weight=weight, debiased=False).alias("squared, plain")
-
-
 OFF_BY_ONE = {
     ("lsat_ar", "claude-sonnet-4-20250514"): (0.32765, 0.33914, -1),
     ("sciq", "claude-3-7-sonnet-20250219"): (0.05077, 0.04977, 1),
@@ -245,11 +231,6 @@ def test_published_calibration_of_eleven_models_on_five_tasks(shared):
         assert row["ece"] == pytest.approx(ours, abs=5e-6)
         assert row["ece_published"] == pytest.approx(theirs, abs=5e-6)
         assert (row["ece"] - row["ece_published"]) * row["n"] == pytest.approx(items, abs=1e-9)
-
-
-@pytest.mark.parametrize("weight", [None, "weight"])
-def test_laws(weight):
-    check_laws(list(choices(weight)), HARD, by="model", cluster="person")
 
 
 def test_a_replicate_regroups_the_levels_that_it_drew():

@@ -18,7 +18,6 @@ from evalframe.selective.score_error import (
     root_mean_squared_error,
 )
 from evalframe.selective.total_score import severity_tier_accuracy, total_score_metrics
-from evalframe.testing.laws import check_laws
 
 EVERY = [
     mean_absolute_error(),
@@ -180,33 +179,3 @@ def test_correlation_far_from_zero_keeps_the_digits_that_the_docstring_says(expo
 def test_correlation_of_tiny_and_huge_scores(scale):
     made = values(pearson_correlation(), prediction=[scale, 2 * scale, 4 * scale], label=[1, 2, 4])
     assert made["pearson_correlation"] == pytest.approx(1.0, abs=1e-12)
-
-
-ROWS = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "a", "b"]),
-        st.integers(0, 4),
-        st.sampled_from([None, math.nan, 0.0, -0.0, 0.5, 4.0, 5.0, 10.0, 24.0]),
-        st.sampled_from([None, 0.0, 3.5, 4.0, 9.0, 24.0]),
-        st.sampled_from([None, 0, 1, 2]),
-        st.sampled_from([0.0, 0.5, 1.0, 2.0]),
-    ),
-    min_size=1,
-    max_size=25,
-)
-COLUMNS = {
-    "model": pl.String,
-    "person": pl.Int64,
-    "prediction": pl.Float64,
-    "label": pl.Float64,
-    "item_index": pl.Int64,
-    "w": pl.Float64,
-}
-
-
-@settings(max_examples=2, deadline=None)
-@given(ROWS, st.booleans())
-def test_laws(rows, weighted):
-    frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
-    exprs = [expr.bound.reweighted("w") if weighted else expr for expr in EVERY]
-    check_laws(exprs, frame, by="model", cluster="person")

@@ -23,8 +23,7 @@ from evalframe.selective.scoring import (
     negative_log_likelihood,
     overconfidence,
 )
-from evalframe.testing.laws import check_laws
-from stated import HARD, items
+from stated import items
 
 PLAIN = [
     negative_log_likelihood,
@@ -194,18 +193,3 @@ def test_bad_parameters_are_refused():
             metric(bins=0)
         with pytest.raises(ParameterError, match="binning must be one of"):
             metric(bins=5, binning="mass")
-
-
-def choices(weight=None):
-    yield from (metric(weight=weight) for metric in EVERY)
-    yield ai_psychiatrist.negative_log_likelihood(weight=weight).alias("clipped")
-    for metric in (brier_reliability, brier_resolution):
-        yield metric(weight=weight, bins=4).alias(f"{metric.__name__} of width")
-        yield metric(weight=weight, bins=4, binning="equal_mass").alias(
-            f"{metric.__name__} of mass"
-        )
-
-
-@pytest.mark.parametrize("weight", [None, "weight"])
-def test_laws(weight):
-    check_laws(list(choices(weight)), HARD, by="model", cluster="person")

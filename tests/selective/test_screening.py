@@ -19,7 +19,6 @@ from evalframe.selective.screening import (
     true_negatives,
     true_positives,
 )
-from evalframe.testing.laws import check_laws
 
 SIDED = (precision, recall, f1_score)
 COUNTS = (true_positives, false_positives, true_negatives, false_negatives)
@@ -139,29 +138,6 @@ def test_weights():
 
 
 CLASSES = st.sampled_from([None, "yes", "yes", "no", "no", "maybe"])
-
-
-@settings(max_examples=2, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["a", "a", "b"]),
-            st.integers(0, 4),
-            CLASSES,
-            CLASSES,
-            st.sampled_from([0.0, 0.5, 1.0, 2.0]),
-        ),
-        min_size=1,
-        max_size=25,
-    ),
-    st.sampled_from([None, "w"]),
-)
-def test_laws(rows, weight):
-    names = ["model", "person", "prediction", "label", "w"]
-    types = [pl.String, pl.Int64, pl.String, pl.String, pl.Float64]
-    frame = pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-    exprs = [f(positive="yes", weight=weight) for f in (*SIDED, *COUNTS)]
-    check_laws([accuracy(weight=weight), *exprs], frame, by="model", cluster="person")
 
 
 @settings(max_examples=40, deadline=None)

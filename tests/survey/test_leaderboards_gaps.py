@@ -9,17 +9,11 @@ import pytest
 
 from evalframe import survey
 from evalframe.compat import dtef
-from evalframe.compat.dtef import read_runs
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.boards.context import context_responsiveness, stereotype_score
 from evalframe.survey.boards.disparity import disparity, model_disparity, question_disparity
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.side_tables import category_leaders, leaderboards
-
-
-def records(golden):
-    """The golden item scores."""
-    return read_runs([*golden("survey/aggregation")["results"].values()])
 
 
 def scored(*rows, **columns):
@@ -283,21 +277,6 @@ def test_an_odd_level_drops_models_in_the_original_alone():
     rows = pl.concat([CONTEXT, odd.select(CONTEXT.columns)])
     assert dtef.stereotype_score(rows).is_empty()
     assert set(stereotype_score(rows)["model"]) == {"a", "b"}
-
-
-@pytest.mark.parametrize("room", [survey, dtef])
-def test_all_at_once_are_those_one_by_one(golden, room):
-    rows = records(golden)
-    tables = room.leaderboards(rows)
-    for name in (
-        "disparity",
-        "model_disparity",
-        "question_disparity",
-        "context_responsiveness",
-        "stereotype_score",
-    ):
-        one = getattr(room, name)(rows).select(pl.exclude(pl.Float64))
-        assert tables[name].select(pl.exclude(pl.Float64)).equals(one)
 
 
 def test_refusals():

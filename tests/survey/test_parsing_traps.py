@@ -255,8 +255,8 @@ On June 8, 95 people came.|Ages 40-60 were asked, see [3].|The range is [45, 55]
 @given(st.lists(st.lists(PROSE, max_size=4).map("\n".join), min_size=1, max_size=10))
 def test_prose_with_numbers_is_no_answer(texts):
     filled = [text or "Nothing." for text in texts]
-    assert {status for _, status in read(*((t, 2, None, YES_NO) for t in filled))} == {"unparsed"}
-    assert {status for _, status in read(*((t, 2, None, None) for t in filled))} == {"unparsed"}
+    rows = [(text, 2, None, options) for text in filled for options in (YES_NO, None)]
+    assert {status for _, status in read(*rows)} == {"unparsed"}
 
 
 @pytest.mark.parametrize("parse", [parse, dtef.parse])
