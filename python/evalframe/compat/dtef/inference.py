@@ -19,6 +19,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe import survey
@@ -78,8 +79,6 @@ def adjusted_p_value(p_value: IntoExpr = "p_value") -> pl.Expr:
 
 def _holm_unordered(p_values: Floats) -> Floats:
     """Multiply the k-th smallest of m p-values by m - k + 1; NaN sorts last."""
-    import numpy as np
-
     order = np.argsort(p_values, kind="stable")
     tests = np.count_nonzero(~np.isnan(p_values))
     adjusted = np.empty_like(p_values)
@@ -291,8 +290,6 @@ def sign_flip_test(
 
 def _counts(pairs: Pairs, n: int, seed: int) -> Floats:
     """Number of random signs whose mean difference is as far from 0 as the observed one."""
-    import numpy as np
-
     differences, shared = pairs.differences, np.maximum(pairs.shared, 1)
     keys, tests = differences.shape
     limit = np.abs(np.add.reduce(differences, axis=0)) / shared

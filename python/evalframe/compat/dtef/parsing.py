@@ -14,7 +14,9 @@ out before. Its search takes the key for a pattern; here it stands for itself.
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -32,24 +34,13 @@ from evalframe.survey.parsing.ladder import VECTOR, Rule, completed, first_found
 from evalframe.survey.parsing.lists import common_forms, shares_of_letters
 from evalframe.survey.parsing.parse import PARSED, with_parsed, with_status
 
-# Strict JSON.
-_STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-_JSON_SPACE = r"[ \t\n\r]"
-
-_SCALAR = rf"{_NUMBER}|true|false|null"
-_TOKENS = rf"^(?:{_STRING}|{_SCALAR}|[\[\]{{}}:,]|{_JSON_SPACE})*$"
-
-_VALUE = '[0"]'
-_INNERMOST = rf'\{{(?:":{_VALUE}(?:,":{_VALUE})*)?\}}|\[(?:{_VALUE}(?:,{_VALUE})*)?\]'
-"""An object or array without another one in it, of a skeleton."""
-
-_TOKEN = rf"{_STRING}|{_SCALAR}|[\[\]{{}}:,]"
-
 # Plain answers.
 _SEPARATED = rf"{DIGITS}{SPACE}*%?{SPACE}*[,;]{SPACE}*"
 _LAST_OF_LINE = rf"[,;]{SPACE}*({DIGITS}){SPACE}*%?{SPACE}*$"
 _LABELLED = rf"[a-zA-Z]\.{SPACE}*[^:]+:{SPACE}*{DIGITS}{SPACE}*%?"
+
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_JSON_SPACE = r"[ \t\n\r]"
 
 # The answer to one question of a batched prompt, in JSON.
 _OBJECT = r"(?s)\{.*\}"
@@ -64,9 +55,19 @@ _OF_ARRAYS = rf"^\{{{_MEMBER}(?:,{_MEMBER})*\}}$"
 _ARRAY = rf"^{_JSON_SPACE}*:{_JSON_SPACE}*\[([^\]]*)\]"
 _AFTER_KEY = rf"^{SPACE}*:{SPACE}*\[([^\]]+)\]"
 
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
+_NOT_JSON = object()
+
 # Letters of simulated individuals.
 _FENCE = rf"```(?i-u:json)?{SPACE}*"
-_ALL_STRINGS = r'^\["(?:,")*\]$'
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+_SPACES = "".join(map(chr, [*range(9, 14), 32, 160, 0x1680, *range(0x2000, 0x200B)]))
+_SPACES += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 _QUOTED_LETTERS = "'[a-zA-Z]'|\"[a-zA-Z]\""
 
 
@@ -164,16 +165,35 @@ def keyed_numbers(rows: pl.DataFrame) -> pl.Series:
         .filter(pl.col("object").is_not_null())
     )
     plain_key = ~pl.col("key").str.contains(r'["\\\x00-\x1f]')
-    common = objects.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
-    other = objects.filter(~common)
-    valid = _is_value(_skeletons(other["object"]))
-    strict, loose = other.filter(valid), other.filter(~valid)
+    is_common = objects.select(plain_key & pl.col("object").str.contains(_OF_ARRAYS)).to_series()
+    other = objects.filter(~is_common)
+    vectors = [_member(*row) for row in other.select("object", "key").iter_rows()]
+    is_json = pl.Series([vector is not _NOT_JSON for vector in vectors], dtype=pl.Boolean)
+    members = pl.Series([vector for vector in vectors if vector is not _NOT_JSON], dtype=VECTOR)
     parts = [
-        _of_arrays(objects.filter(common)),
-        strict.select("row", vector=_number_members(strict["object"], strict["key"])),
-        _after_key(loose),
+        _of_arrays(objects.filter(is_common)),
+        other.filter(is_json).select("row", vector=members),
+        _after_key(other.filter(~is_json)),
     ]
     return per_row(pl.concat(parts).drop_nulls("vector"), len(rows))["vector"]
+
+
+def _member(text: str, key: str) -> Any:
+    """The member of an object in JSON if it is an array of numbers alone, else None."""
+    content = _json(text)
+    if content is _NOT_JSON:
+        return _NOT_JSON
+    values = content.get(key)
+    is_numeric = isinstance(values, list) and all(isinstance(value, float) for value in values)
+    return values if is_numeric else None
+
+
+def _json(text: str) -> Any:
+    """The value of a text in strict JSON, numbers as floats, or `_NOT_JSON`."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return _NOT_JSON
 
 
 def _of_arrays(rows: pl.DataFrame) -> pl.DataFrame:
@@ -232,12 +252,13 @@ def individual_answers(rows: pl.DataFrame) -> pl.Series:
         .drop_nulls("inside")
         .with_columns(array=pl.format("[{}]", "inside"))
     )
-    skeleton = _skeletons(arrays["array"])
-    valid = _is_value(skeleton)
-    strings = arrays.filter(valid & skeleton.str.contains(_ALL_STRINGS)).select(
-        "row", "n", letters=_letters_of_strings()
+    contents = [_json(text) for text in arrays["array"]]
+    is_json = pl.Series([content is not _NOT_JSON for content in contents], dtype=pl.Boolean)
+    listed = [_letters_of(content) for content in contents if content is not _NOT_JSON]
+    strings = arrays.filter(is_json).select(
+        "row", "n", letters=pl.Series(listed, dtype=pl.String).str.extract_all("[a-z]")
     )
-    quoted = arrays.filter(~valid).select(
+    quoted = arrays.filter(~is_json).select(
         "row", "n", letters=pl.col("array").str.extract_all(_QUOTED_LETTERS)
     )
     loose = quoted.filter(pl.col("letters").list.len() >= 2).with_columns(
@@ -247,87 +268,9 @@ def individual_answers(rows: pl.DataFrame) -> pl.Series:
     return per_row(shares_of_letters(lettered), len(rows))["vector"]
 
 
-def _letters_of_strings() -> pl.Expr:
-    """Each string in lower case and trimmed; null unless all of them are letters."""
-    trimmed = rf"^{SPACE}*([a-z]){SPACE}*$"
-    letter = _unescaped(pl.element()).str.to_lowercase().str.extract(trimmed)
-    letters = pl.col("array").str.extract_all(_STRING).list.eval(letter)
-    return pl.when(~letters.list.contains(None, nulls_equal=True)).then(letters)
-
-
-def _skeletons(strings: pl.Series) -> pl.Series:
-    """The tokens, with `"` for each string and `0` for other scalars; null if one is invalid."""
-    text = pl.col("text")
-    tokens = text.str.replace_all(_STRING, '"').str.replace_all(_SCALAR, "0")
-    skeleton = pl.when(text.str.contains(_TOKENS)).then(tokens.str.replace_all(_JSON_SPACE, ""))
-    return strings.to_frame("text").select(skeleton).to_series()
-
-
-def _is_value(skeleton: pl.Series) -> pl.Series:
-    """True if a skeleton is one value."""
-    # The innermost objects and arrays become scalars until nothing is left to reduce: one round per
-    # level of the deepest text.
-    reduced = skeleton
-    while True:
-        shorter = reduced.str.replace_all(_INNERMOST, "0")
-        if shorter.equals(reduced):
-            return reduced.is_in(["0", '"']).fill_null(value=False)
-        reduced = shorter
-
-
-def _unescaped(strings: pl.Expr) -> pl.Expr:
-    """The texts of string tokens; null for half a surrogate pair."""
-    plain = strings.str.slice(1, strings.str.len_chars() - 2)
-    return (
-        pl.when(strings.str.contains("\\", literal=True))
-        .then(strings.str.json_path_match("$"))
-        .otherwise(plain)
-    )
-
-
-def _number_members(objects: pl.Series, keys: pl.Series) -> pl.Series:
-    """The last member of a key in each object if it is an array of numbers alone, else null."""
-    numbered = pl.DataFrame({"text": objects, "key": keys}).with_row_index("row")
-    tokens = (
-        numbered.with_columns(token=pl.col("text").str.extract_all(_TOKEN))
-        .drop("text")
-        .explode("token")
-        .with_columns(depth=_depth(), place=pl.int_range(pl.len()))
-    )
-    # Brackets balance within each text, so that depths and places run through all of them.
-    is_key = (
-        pl.col("token").str.starts_with('"')
-        & (pl.col("depth") == 1)
-        & (pl.col("token").shift(-1) == ":")
-    )
-    keys_and_values = tokens.with_columns(value=pl.col("token").shift(-2)).filter(is_key)
-    hit = keys_and_values.filter(_unescaped(pl.col("token")) == pl.col("key"))
-    last = hit.unique("row", keep="last", maintain_order=True).filter(value="[")
-    inside = _until_closed(last.select("row", "place"), tokens.select("token", "place"))
-    numbers = inside.group_by("row", maintain_order=True).agg(
-        vector=pl.col("token").filter(pl.col("token") != ",").cast(pl.Float64, strict=False)
-    )
-    empty = last.join(numbers, on="row", how="left", maintain_order="left").select(
-        "row", pl.col("vector").fill_null(pl.lit([], dtype=pl.List(pl.Float64())))
-    )
-    complete = empty.filter(~pl.col("vector").list.contains(None, nulls_equal=True))
-    joined = numbered.select("row").join(complete, on="row", how="left", maintain_order="left")
-    return joined["vector"]
-
-
-def _depth() -> pl.Expr:
-    token = pl.col("token")
-    opened = token.is_in(["[", "{"]).cast(pl.Int64)
-    return (opened - token.is_in(["]", "}"]).cast(pl.Int64)).cum_sum()
-
-
-def _until_closed(keys: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
-    """The tokens between the bracket that follows each key and the next closing one."""
-    closers = tokens.filter(token="]").select(end="place")
-    spans = keys.join_asof(
-        closers.set_sorted("end"), left_on="place", right_on="end", strategy="forward"
-    )
-    positions = spans.select("row", place=pl.int_ranges(pl.col("place") + 3, "end")).explode(
-        "place", empty_as_null=False
-    )
-    return positions.join(tokens, on="place", how="left", maintain_order="left")
+def _letters_of(array: list[Any]) -> str | None:
+    """The letters of an array of letters alone, in lower case."""
+    if not all(isinstance(element, str) for element in array):
+        return None
+    letters = [element.lower().strip(_SPACES) for element in array]
+    return "".join(letters) if letters and _LETTERS.issuperset(letters) else None

@@ -38,6 +38,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import BaselineKind
@@ -129,16 +130,12 @@ SIMILARITIES: dict[str, Callable[..., pl.Expr]] = {
 
 def _shares(values: Floats) -> Floats:
     """Any numbers over their sum, and uniform if the sum is 0."""
-    import numpy as np
-
     total = values.sum(axis=0)
     return np.where(total == 0, 1 / max(len(values), 1), values / total)
 
 
 def _cut(values: Floats, length: int) -> Floats:
     """The first `length` options, NaN if there are fewer."""
-    import numpy as np
-
     if len(values) >= length:
         return values[:length]
     return np.full((length, values.shape[1]), np.nan)
@@ -150,30 +147,22 @@ def _distance(predicted: Floats, actual: Floats, floor: float) -> Floats:
 
 
 def _cosine(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
     product, size = product_and_size(predicted, _cut(actual, len(predicted)))
     return np.where(size == 0, 0.0, product / size)
 
 
 def _nearness(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
     p, t = _shares(predicted), _cut(_shares(actual), len(predicted))
     return np.maximum(1 - work(p, t), 0.0)
 
 
 def _near(predicted: Floats, actual: Floats, option: int | None, tolerance: float | None) -> Floats:
-    import numpy as np
-
     if len(predicted) != len(actual):
         return np.zeros(predicted.shape[1])
     return near(predicted, actual, option, tolerance)
 
 
 def _brier(stated: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
     truth = _shares(actual)
     if not len(stated) or len(stated) != len(truth):
         score = np.full(actual.shape[1], 0.1 if len(stated) else 0.0)
@@ -307,8 +296,6 @@ def permutation_baseline(
 
 def floor_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
     """Sorted values at `floor(p n)`, for p = (1 - level) / 2 and 1 - p; NaN if a value is NaN."""
-    import numpy as np
-
     tail = (1.0 - level) / 2.0
     ordered = np.sort(replicates, axis=0)
     ordered[:, np.isnan(ordered[-1])] = np.nan

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import check_choice
@@ -93,8 +94,6 @@ def check_draws(n: int, seed: int, level: float | None = None) -> None:
 
 def central_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
     """Interpolated (type 7) limits of the central part of each column; NaN if a value is NaN."""
-    import numpy as np
-
     tail = (1.0 - level) / 2.0
     lower, upper = np.quantile(replicates, [tail, 1.0 - tail], axis=0)
     return lower, upper

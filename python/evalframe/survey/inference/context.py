@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core import segments
@@ -123,8 +124,6 @@ def permuted_slopes(
     Context counts are permuted among the points with equal columns `within`. Slopes that differ by
     `rounding` times the largest score are equal.
     """
-    import numpy as np
-
     if points.is_empty():
         return np.empty(0), np.empty(0, dtype=np.int64)
     x, y = points["x"].to_numpy(), points["y"].to_numpy()
@@ -151,8 +150,6 @@ def permuted_slopes(
 
 def _mean_slopes(x: Floats, centred: Floats, cells: Ints, edges: Ints) -> Floats:
     """Mean slope of the keys of each group; x is replicates by points."""
-    import numpy as np
-
     first, sizes = cells[:-1], np.diff(cells)
     mean = np.add.reduceat(x, first, axis=1) / sizes
     spread = np.add.reduceat(x * x, first, axis=1) - sizes * mean * mean

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import Context
@@ -12,6 +13,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy, starts_of_groups
 from evalframe.core.typing import Frame, IntoExpr
+from evalframe.resample.draws import times_drawn
 from evalframe.survey.contexts import included, mark, with_contexts
 from evalframe.survey.inference.common import central_quantiles, check_columns, check_draws
 
@@ -110,8 +112,6 @@ def _limits(
     A draw is a vector of counts, so that the means of all groups of a size are one product of
     draws by rows with rows by groups.
     """
-    import numpy as np
-
     sizes = np.diff(starts)
     lower, upper = np.full(len(sizes), np.nan), np.full(len(sizes), np.nan)
     for size in np.unique(sizes[sizes > 1]):
@@ -123,9 +123,7 @@ def _limits(
         for first in range(0, n, step):
             rows = slice(first, min(first + step, n))
             chosen = rng.integers(0, size, size=(rows.stop - first, int(size)))
-            cell = chosen + size * np.arange(len(chosen))[:, None]
-            weights = np.bincount(cell.ravel(), minlength=chosen.size).reshape(chosen.shape)
-            means[rows] = weights @ lines.T / size
+            means[rows] = times_drawn(chosen, int(size)) @ lines.T / size
         lower[groups], upper[groups] = quantiles(means, level)
     return lower, upper
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
@@ -49,8 +50,6 @@ class Drawn(NamedTuple):
         seed: int,
     ) -> Drawn:
         """Draw answers for all rows of the included context, and score them by the metric."""
-        import numpy as np
-
         if average not in ("segments", "items"):
             raise ParameterError(f'average must be "segments" or "items", got {average!r}')
         rows, truths = _scored_rows(marked, between, average)
@@ -149,8 +148,6 @@ def _drawn_answers(
     Multinomial draws need one number of options at a time. They depend on the seed and on the
     distributions only, so that all models are compared with the same answers.
     """
-    import numpy as np
-
     truth_of = rows[":truth"].cast(pl.Int64).fill_null(-1).to_numpy()
     lengths = truths["actual"].list.len().cast(pl.Int64).to_numpy()
     sizes = truths["sample_size"].cast(pl.Int64).to_numpy()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import Context
@@ -196,8 +197,6 @@ def respondent_differences(
 
 def pairs_of(drawn: Drawn) -> tuple[Ints, Ints]:
     """Numbers of the left and right models of all pairs."""
-    import numpy as np
-
     if len(drawn.models) < 2:
         models = drawn.models.to_list()
         raise ParameterError(f"respondent_differences needs two models, found {models}")
@@ -280,8 +279,6 @@ def respondent_gaps(
         >>> gaps.select("gap", "within_noise").row(0)
         (0.04259999999999997, True)
     """
-    import numpy as np
-
     check_draws(n, seed, level)
     value = metric_expression(metric, "predicted", "actual")
     rows = mark(lazy(scored), context, ["model"])

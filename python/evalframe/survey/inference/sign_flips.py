@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from evalframe.core.choices import Context
@@ -123,8 +124,6 @@ class Pairs(NamedTuple):
 
         Differences that are no more than `rounding` times the left score are 0.
         """
-        import numpy as np
-
         models, scores = _score_matrix(rows, between, on, score)
         left, right = np.triu_indices(len(models), 1)
         is_known = ~np.isnan(scores)
@@ -161,8 +160,6 @@ def _score_matrix(
     rows: pl.LazyFrame, between: IntoExpr, on: IntoExpr | Sequence[IntoExpr], score: IntoExpr
 ) -> tuple[pl.Series, Floats]:
     """Models, sorted, and their mean scores, models by keys, NaN where a model lacks a key."""
-    import numpy as np
-
     keys = shared_keys(on)
     check_columns("sign_flip_test", rows, [as_expr(between), *keys, as_expr(score)])
     known = rows.select(
@@ -191,8 +188,6 @@ def _score_matrix(
 
 def _p_values(differences: Floats, n: int, seed: int) -> Floats:
     """P-values of pairs from differences, keys by pairs; sums that differ by rounding are ties."""
-    import numpy as np
-
     keys = len(differences)
     observed = np.abs(np.add.reduce(differences, axis=0))
     limit = observed - _ROUNDING * np.abs(differences).sum(axis=0)
@@ -205,8 +200,6 @@ def _p_values(differences: Floats, n: int, seed: int) -> Floats:
 
 def _all_signs(keys: int) -> Iterator[Floats]:
     """Every choice of signs, choices by keys."""
-    import numpy as np
-
     choices = np.arange(2**keys)[:, None] >> np.arange(keys)
     yield 1.0 - 2.0 * (choices & 1).astype(np.float64)
 
@@ -216,8 +209,6 @@ def random_signs(n: int, keys: int, seed: int, copies: int = 1) -> Iterator[Floa
 
     Each sign is a bit of random 64-bit words. The draws do not depend on the size of chunks.
     """
-    import numpy as np
-
     rng = np.random.default_rng(seed)
     words = -(-keys // 64)
     step = max(1, _SIGNS // (max(keys, 1) * copies))
