@@ -8,8 +8,10 @@ tables on every machine.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from importlib import resources
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -22,113 +24,37 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 
-_TWO, _THREE = ("lit", "dim"), ("high", "middle", "low")
-_SHOWN, _ASKED = ("shown", "hidden"), ("asked", "not asked")
-
-
-class Test(NamedTuple):
+class SampleTest(NamedTuple):
     """A test of an invented finding."""
 
+    study_id: str
+    domain: str
     sub_study_id: str
     finding_id: str
     test_id: str
     test_type: str
     effect: float
     """Among people, in standard deviations; r for correlations; 0 for findings of no effect."""
-    conditions: tuple[str, ...] = ()
-    samples: str | None = None
-    categories: tuple[float, ...] = ()
+    conditions: list[str]
+    samples: str | None
+    categories: list[float]
+
+    @property
+    def kind(self) -> str:
+        """The kind of the test, by its type."""
+        return KIND_NAMES[canonical(self.test_type)]
 
 
-class Study(NamedTuple):
-    """An invented study."""
+def _parsed(row: dict[str, Any]) -> SampleTest:
+    row["effect"], row["samples"] = float(row["effect"]), row["samples"] or None
+    for name in ("conditions", "categories"):
+        row[name] = [each for each in row[name].split("|") if each]
+    return SampleTest(**row | {"categories": [float(each) for each in row["categories"]]})
 
-    study_id: str
-    domain: str
-    tests: tuple[Test, ...]
 
-
-STUDIES = (
-    Study(
-        "lantern-queue",
-        "Judgement",
-        (
-            Test("waiting", "F1", "patience", "t-test", 0.7, _TWO),
-            Test("waiting", "F1", "mood", "t-test", 0.4, _TWO),
-            Test("guessing", "F1", "length", "f-test", 0.8, _TWO),
-            Test("guessing", "F2", "length-by-mood", "correlation", 0.35),
-        ),
-    ),
-    Study(
-        "two-maps",
-        "Judgement",
-        (
-            Test("main", "F1", "first-map", "binomial", 0.5),
-            Test("main", "F2", "map-by-hint", "chi-square", 0.7, _SHOWN),
-            Test("main", "F3", "certainty", "mannwhitneyu", 0.6, _SHOWN),
-            Test("main", "F4", "recall", "t-test", 0.0, _SHOWN),
-        ),
-    ),
-    Study(
-        "jar-of-buttons",
-        "Judgement",
-        (
-            Test("main", "F1", "anchor", "anova", 0.9, _THREE),
-            Test("main", "F1", "anchor-ranks", "mannwhitneyu", 0.9, ("high", "low")),
-            Test("main", "F2", "before-after", "t-test", 0.5, (), "paired"),
-        ),
-    ),
-    Study(
-        "orchard-split",
-        "Bargaining",
-        (
-            Test("offers", "F1", "above-nothing", "t-test", 1.2, (), "one"),
-            Test("offers", "F2", "offer-by-label", "t-test", 0.45, ("friend", "stranger")),
-            Test("refusals", "F1", "refused", "chi-square", 0.6, ("low", "fair")),
-            Test("refusals", "F2", "offer-and-trust", "spearman", 0.4),
-        ),
-    ),
-    Study(
-        "ferry-tickets",
-        "Bargaining",
-        (
-            Test("main", "F1", "price", "anova", 0.6, _THREE),
-            Test("main", "F2", "choice", "chi-square", 0.8, _THREE, None, (2.0, 1.0, 0.0)),
-            Test("main", "F3", "regret", "t-test", 0.35, (), "paired"),
-            Test("main", "F4", "haggling", "correlation", 0.0),
-        ),
-    ),
-    Study(
-        "well-and-rope",
-        "Bargaining",
-        (
-            Test("round-1", "F1", "gives", "binomial", 0.35),
-            Test("round-1", "F2", "gives-if-asked", "chi-square", 0.5, _ASKED),
-            Test("round-2", "F1", "gives-more", "sign_test", 0.4),
-            Test("round-2", "F2", "amount", "t-test", 0.55, _ASKED),
-        ),
-    ),
-    Study(
-        "new-neighbours",
-        "Belonging",
-        (
-            Test("main", "F1", "warmth", "t-test", 0.65, ("same street", "other street")),
-            Test("main", "F1", "help", "t-test", 0.5, ("same street", "other street")),
-            Test("main", "F2", "distance", "pearson", -0.3),
-            Test("main", "F3", "names", "chi-square", 0.0, ("same street", "other street")),
-        ),
-    ),
-    Study(
-        "choir-practice",
-        "Belonging",
-        (
-            Test("main", "F1", "closeness", "f-test", 0.7, ("together", "alone")),
-            Test("main", "F2", "volume", "mannwhitneyu", 0.4, ("together", "alone")),
-            Test("main", "F3", "closeness-and-volume", "spearman", 0.45),
-        ),
-    ),
-)
-"""All studies, with every type of test and three findings of no effect."""
+_DATA = resources.files(__package__).joinpath("sample.csv").read_text("utf-8")
+TESTS = [_parsed(row) for row in csv.DictReader(_DATA.splitlines())]
+"""All tests, of every type, with three findings of no effect."""
 
 
 class Model(NamedTuple):
@@ -170,9 +96,7 @@ def sample_designs() -> pl.DataFrame:
         ('patience', ['lit', 'dim'])
     """
     schema = {
-        **dict.fromkeys(("study_id", "sub_study_id", "finding_id", "test_id"), pl.String()),
-        "test_type": pl.String(),
-        "samples": pl.String(),
+        **dict.fromkeys((*KEYS, "test_type", "samples"), pl.String()),
         "conditions": pl.List(pl.String()),
         "categories": pl.List(pl.Float64()),
         "p0": pl.Float64(),
@@ -180,19 +104,13 @@ def sample_designs() -> pl.DataFrame:
     }
     rows = [
         (
-            study.study_id,
-            test.sub_study_id,
-            test.finding_id,
-            test.test_id,
-            test.test_type,
-            test.samples,
-            list(test.conditions) or None,
-            list(test.categories) or None,
-            0.5 if KIND_NAMES[canonical(test.test_type)] == "binomial" else None,
+            *(getattr(test, name) for name in (*KEYS, "test_type", "samples")),
+            test.conditions or None,
+            test.categories or None,
+            0.5 if test.kind == "binomial" else None,
             4.0 if test.samples == "one" else None,
         )
-        for study in STUDIES
-        for test in study.tests
+        for test in TESTS
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -237,21 +155,20 @@ def sample_people(*, seed: int = 0) -> pl.DataFrame:
 def _responses(model: Model, people: int, seed: list[int], letter: str) -> pl.DataFrame:
     import numpy as np
 
-    tests = [test for study in STUDIES for test in study.tests]
-    count = len(tests)
+    count = len(TESTS)
     draws = unit_draws(people, [*seed, _RESPONSES], (_QUANTITIES * count,))
     first, second, chance = draws.reshape(_QUANTITIES, count, people)
     errors = unit_draws(count, [*seed, _EFFECTS], (1,))[0]
-    effects = model.gain * np.array([test.effect for test in tests]) + model.error * errors
-    conditions = np.array([len(test.conditions) for test in tests])
+    effects = model.gain * np.array([test.effect for test in TESTS]) + model.error * errors
+    conditions = np.array([len(test.conditions) for test in TESTS])
     place = np.arange(people) % np.maximum(conditions, 1)[:, None]
     value, value_2 = _measures(first, second, place, effects, model.spread)
     missing = np.abs(chance) > _RARE
-    keys = sample_designs().select("study_id", "sub_study_id", "finding_id", "test_id")
+    keys = sample_designs().select(KEYS)
     names = [f"{letter}{i + 1:02d}" for i in range(people)]
     put = [
         test.conditions[p] if test.conditions else None
-        for test, row in zip(tests, place.tolist(), strict=True)
+        for test, row in zip(TESTS, place.tolist(), strict=True)
         for p in row
     ]
     columns = {
@@ -273,11 +190,10 @@ def _measures(
     """What is measured, tests by participants; NaN for a second measure that is not taken."""
     import numpy as np
 
-    tests = [test for study in STUDIES for test in study.tests]
-    kinds_of_test = np.array([KIND_NAMES[canonical(test.test_type)] for test in tests])[:, None]
-    paired = np.array([test.samples == "paired" for test in tests])[:, None]
-    sizes = np.array([len(test.conditions) for test in tests])[:, None]
-    kinds = np.array([len(test.categories) for test in tests])[:, None]
+    kinds_of_test = np.array([test.kind for test in TESTS])[:, None]
+    paired = np.array([test.samples == "paired" for test in TESTS])[:, None]
+    sizes = np.array([len(test.conditions) for test in TESTS])[:, None]
+    kinds = np.array([len(test.categories) for test in TESTS])[:, None]
     score = np.where(sizes > 1, 0.5 - place / np.maximum(sizes - 1, 1), 1.0)
     effect = effects[:, None]
     moved = spread * first + effect * score
@@ -328,12 +244,9 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
     design = sample_designs()
     human = participant_statistics(sample_people(seed=seed).lazy(), design, by=None, side="human")
     agent = participant_statistics(sample_participants(seed=seed).lazy(), design)
-    facts = [
-        (study.domain, 10.0 if test.effect else 0.1) for study in STUDIES for test in study.tests
-    ]
     known = design.select(KEYS).with_columns(
-        pl.Series("domain", [domain for domain, _ in facts]),
-        pl.Series("prior_odds_human", [odds for _, odds in facts]),
+        pl.Series("domain", [test.domain for test in TESTS]),
+        pl.Series("prior_odds_human", [10.0 if test.effect else 0.1 for test in TESTS]),
     )
     on = list(KEYS)
     joined = (
@@ -373,26 +286,20 @@ def sample_files(*, seed: int = 0) -> list[SampleFile]:
         ['replication_tests.parquet', 'replication_responses.parquet']
     """
     call = f"evalframe.replication.sample.{{}}(seed={seed})"
+    of_tests = "one test of an invented finding: people, and those whom a simulated model plays"
+    of_responses = "the response of one participant, played by a simulated model, to one test"
+    of_designs = "one test: how responses become its statistic"
+    rows = (
+        ("tests", of_tests, call.format("sample_tests"), sample_tests(seed=seed)),
+        (
+            *("responses", of_responses, call.format("sample_participants")),
+            sample_participants(seed=seed),
+        ),
+        ("designs", of_designs, f"{__name__}.sample_designs()", sample_designs()),
+    )
     return [
         SampleFile(
-            name="replication_tests.parquet",
-            row="one test of an invented finding: people, and those whom a simulated model plays",
-            generator=call.format("sample_tests"),
-            seed=seed,
-            content=sample_tests(seed=seed),
-        ),
-        SampleFile(
-            name="replication_responses.parquet",
-            row="the response of one participant, played by a simulated model, to one test",
-            generator=call.format("sample_participants"),
-            seed=seed,
-            content=sample_participants(seed=seed),
-        ),
-        SampleFile(
-            name="replication_designs.parquet",
-            row="one test: how responses become its statistic",
-            generator="evalframe.replication.sample.sample_designs()",
-            seed=seed,
-            content=sample_designs(),
-        ),
+            name=f"replication_{name}.parquet", row=row, generator=call, seed=seed, content=content
+        )
+        for name, row, call, content in rows
     ]
