@@ -61,14 +61,8 @@ def instances_contract(
         columns.append(Column(fake_answers, ("string", "texts"), nullable=True))
         shaped = aliases(fake_answers, on_invalid="null").is_not_null()
         remedy = f"write {fake_answers!r} as text or a list of texts"
-        rules.append(
-            Rule(
-                f"{fake_answers} hold no null",
-                shaped | pl.col(fake_answers).is_null(),
-                (fake_answers,),
-                remedy,
-            )
-        )
+        holds = shaped | pl.col(fake_answers).is_null()
+        rules.append(Rule(f"{fake_answers} hold no null", holds, (fake_answers,), remedy))
     return Contract("instances", tuple(columns), rules=tuple(rules), key=(dataset, id))
 
 

@@ -46,8 +46,7 @@ def attach_answers(
 
     Raises:
         ContractError: Responses lack an instance, or instances repeat or lack a key.
-        ParameterError: The responses have such a column already, there is nothing to attach, or
-            keys cannot be compared.
+        ParameterError: There is nothing to attach, or keys cannot be compared.
 
     Examples:
         >>> import polars as pl

@@ -99,17 +99,15 @@ def label(
 
     Args:
         responses: One row per response.
-        dataset: Name of the data set (String, Categorical or Enum).
+        dataset: Name of the data set.
         answers: Accepted answers. List(List(String)): groups of aliases, each group required.
             List(String): as `flat_answers` says. String: as `answers_from_text`; pass
             `answer_groups("answers")` to read all text literally.
         response: The text.
-        flat_answers: Meaning of a flat list of strings: `parts`, all of them required, as in RGB,
-            or `aliases`, any of which suffices.
+        flat_answers: As for `answer_groups`.
         language: A language in addition to English and Chinese.
         mode: `strict` or `lenient`. The parameters after `fake_answers` are for lenient labels.
-        fake_answers: Answers of counterfactual documents (String, or List(String) for several).
-            Nulls and blank texts in a list are skipped.
+        fake_answers: Answers of counterfactual documents (String or List(String)).
         answer_rules: Rules to use, of `substring`, `normalized` and `token_overlap`.
         threshold: Share of an alias's words that `token_overlap` requires, above 0, at most 1.
         slack: Words allowed between them, 0 to 5.
@@ -136,24 +134,17 @@ def label(
         Columns of these names are replaced. Rows keep their order.
 
     Raises:
-        ParameterError: A column has another type, or a parameter lies outside its domain or belongs
-            to the other mode.
+        ParameterError: A column has another type, or a parameter belongs to the other mode.
 
     References:
-        Chen et al. (2024), Benchmarking large language models in retrieval-augmented generation.
         Strict labels match RGB 65ec39e; the lenient ones are this package's own.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> responses = pl.DataFrame(
-        ...     {
-        ...         "dataset": ["en_int", "en"],
-        ...         "answers": [[["Paris"], ["6 May 2020"]], [["Rome"]]],
-        ...         "response": ["paris, on May 6, 2020", "insufficient information"],
-        ...     }
-        ... )
-        >>> ef.rag.label(responses).select("label", "factlabel").rows()
-        [([1, 0], 0), ([-1], 0)]
+        >>> answers, texts = [[["Paris"], ["6 May 2020"]]], ["paris, on May 6, 2020"]
+        >>> responses = pl.DataFrame({"dataset": "en", "answers": answers, "response": texts})
+        >>> ef.rag.label(responses).select("label", "factlabel").row(0)
+        ([1, 0], 0)
         >>> lenient = ef.rag.label(responses, mode="lenient")
         >>> lenient.select("label", "answer_rule", "rejection_rule").row(0)
         ([1, 1], ['substring', 'token_overlap'], None)

@@ -33,21 +33,13 @@ _ONLY_A_MASK = rf"^ *{_ANY_LETTER}{{2}} *$"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The groups of consecutive rows, flat.
+    """The groups of consecutive rows, flat."""
 
-    Args:
-        row_starts: Start of each row in the groups, and the number of groups.
-        group_starts: Start of each group in the aliases, and the number of aliases.
-        row: The row of each alias.
-        aliases: All aliases.
-        unknown: True for groups that are null or contain a null.
-    """
-
-    row_starts: Ints
-    group_starts: Ints
-    row: Ints
+    row_starts: Ints  # start of each row in the groups, and the number of groups
+    group_starts: Ints  # start of each group in the aliases, and the number of aliases
+    row: Ints  # of each alias
     aliases: pl.Series
-    unknown: Bools
+    unknown: Bools  # groups that are null or contain a null
 
     @classmethod
     def of(cls, answers: pl.Series) -> Groups:

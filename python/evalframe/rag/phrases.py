@@ -29,23 +29,14 @@ _BEFORE, _BETWEEN = 12, 9
 
 @dataclass(frozen=True)
 class _Search:
-    """Phrases as they are searched for.
+    """Phrases as they are searched for; the last three fields are regular expressions."""
 
-    Args:
-        tiers: The phrases of each tier as written, by the form that responses are compared to.
-        canonical: Those of the first tiers, as written.
-        negations: In the compared form.
-        any_phrase: A regular expression of all.
-        any_word: One of the longest word of each: without spaces the search is much faster.
-        any_other: One of those beyond ASCII.
-    """
-
-    tiers: Mapping[str, Mapping[str, str]]
-    canonical: Mapping[str, tuple[str, ...]]
-    negations: tuple[str, ...]
+    tiers: Mapping[str, Mapping[str, str]]  # as written, by the form that responses are compared to
+    canonical: Mapping[str, tuple[str, ...]]  # those of the first tiers, as written
+    negations: tuple[str, ...]  # in the compared form
     any_phrase: str
-    any_word: str
-    any_other: str
+    any_word: str  # the longest word of each: without spaces the search is much faster
+    any_other: str  # those beyond ASCII
 
     @classmethod
     @lru_cache(maxsize=8)

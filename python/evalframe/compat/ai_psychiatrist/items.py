@@ -31,7 +31,7 @@ COUNT = "llm_evidence_count"
 """The only signal with a default: a missing count is 0."""
 
 _STATED = "verbalized_confidence"
-_MAPS = ("ground_truth_items", "predicted_items", "item_signals")
+_MAPS = Entry.__struct_fields__[2:]
 _NUMBERS = {int, float, NoneType}
 _EACH = len(ITEM_NAMES)
 _eight: Callable[[Any], tuple[Any, ...]] = itemgetter(*ITEM_NAMES)

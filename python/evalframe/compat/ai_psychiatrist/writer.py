@@ -10,6 +10,7 @@ import msgspec
 import polars as pl
 from polars import selectors
 
+from evalframe.compat.ai_psychiatrist.documents import Entry
 from evalframe.compat.ai_psychiatrist.items import COLUMNS, fits, named
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
@@ -22,7 +23,6 @@ from evalframe.selective.total_score import ITEM_NAMES
 
 _EACH = len(ITEM_NAMES)
 _ROW = "__evalframe_position__"
-_TOO_LARGE = "does not fit into 64 bits"
 
 
 def write_run(
@@ -56,9 +56,6 @@ def write_run(
         run_id: Id of the run.
         git_commit: Commit of the program that made it.
 
-    Returns:
-        The path.
-
     Raises:
         ContractError: The table is not an item table, or not in order; nothing is written.
         ParameterError: Both or neither of a mode and tables by mode, no table, a signal with the
@@ -66,8 +63,8 @@ def write_run(
 
     Example:
         >>> import tempfile
-        >>> from evalframe.compat.ai_psychiatrist import open_run, read_run, sample_document
-        >>> items = open_run(sample_document(participants=3), mode="few_shot").items
+        >>> from evalframe.compat.ai_psychiatrist import read_run, sample_document, write_run
+        >>> items = read_run(sample_document(participants=3), mode="few_shot")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = write_run(items, f"{folder}/run.json", mode="few_shot")
         ...     read_run(path, mode="few_shot").equals(items)
@@ -112,7 +109,7 @@ def encode_run(
                 "mode": name,
                 "results": [
                     *_successes(table, names, name),
-                    *({"participant_id": i, "success": False} for i in failures.get(name, ())),
+                    *(Entry(i, success=False) for i in failures.get(name, ())),
                 ],
             },
         }
@@ -199,11 +196,13 @@ def _ids(failed: Iterable[int] | None) -> list[int]:
         if not isinstance(participant, int) or isinstance(participant, bool):
             raise ParameterError(f"failed holds {participant!r}; ids of participants are integers")
         if not fits(participant):
-            raise ParameterError(f"failed holds an id that {_TOO_LARGE}: {participant}")
+            raise ParameterError(
+                f"failed holds an id that does not fit into 64 bits: {participant}"
+            )
     return ids
 
 
-def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterator[dict[str, Any]]:
+def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterator[Entry]:
     # As floats, since decimals would be text in JSON.
     items = lazy(table).with_columns(selectors.decimal().cast(pl.Float64)).collect()
     names = [n for n in items.columns if n not in COLUMNS] if signals is None else signals
@@ -215,14 +214,7 @@ def _successes(table: Frame, signals: Sequence[str] | None, mode: str) -> Iterat
         maps = ({k: v for k, v in zip(names, row, strict=True) if v == v} for row in rows)
     ids = items["participant_id"].gather_every(_EACH).to_list()
     entries = (_eights(values) for values in (items["label"], items["prediction"], maps))
-    for participant, labels, predictions, signals_of_items in zip(ids, *entries, strict=True):
-        yield {
-            "participant_id": participant,
-            "success": True,
-            "ground_truth_items": labels,
-            "predicted_items": predictions,
-            "item_signals": signals_of_items,
-        }
+    return (Entry(i, True, *each) for i, *each in zip(ids, *entries, strict=True))
 
 
 def _eights(values: Iterable[Any]) -> Iterator[dict[str, Any]]:

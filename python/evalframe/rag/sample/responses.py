@@ -27,23 +27,14 @@ if TYPE_CHECKING:
 
 
 class Model(NamedTuple):
-    """Traits of a simulated model.
+    """Traits of a simulated model."""
 
-    Args:
-        skill: Grasp of the documents.
-        memory: Grasp of questions without a helpful document.
-        schooling: Grasp of the questions of counterfactual data, which are easy.
-        caution: Readiness to reject a question.
-        alertness: Readiness to notice wrong documents.
-        fall: Loss of skill by noise.
-    """
-
-    skill: float
-    memory: float
-    schooling: float
-    caution: float
-    alertness: float
-    fall: float = 1.4
+    skill: float  # grasp of the documents
+    memory: float  # of questions without a helpful document
+    schooling: float  # of the questions of counterfactual data, which are easy
+    caution: float  # readiness to reject a question
+    alertness: float  # to notice wrong documents
+    fall: float = 1.4  # loss of skill by noise
 
 
 MODELS: Mapping[str, Model] = {
