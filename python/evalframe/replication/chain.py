@@ -92,16 +92,8 @@ _ECS_LEVELS: dict[Level, EcsLevel] = {"model": "overall", "domain": "domain", "s
 class Pipeline:
     """All steps from test statistics to scores, with their settings.
 
-    Attributes:
-        chain: The functions of the steps.
-        human: The human side, one row per test.
-        on: Columns that join it with statistics.
-        group: Keys of the scores.
-        names: Keys of the models.
-        level: Level of the scores.
-        pooling: How tests become studies, as arguments of the functions of scores.
-        weighting: Weights of tests in the ECS.
-        agent_prior_odds: Prior odds of agents.
+    `human` has one row per test, which the columns `on` join with statistics; `names` are the keys
+    of the models, `group` those of the scores; `pooling` has arguments of the functions of scores.
     """
 
     chain: Chain
@@ -151,12 +143,7 @@ class Pipeline:
         return cls(chain, human, on, group, names, level, pooling, weighting, agent_prior_odds)
 
     def scores(self, statistics: Frame, extra_keys: Sequence[str]) -> pl.DataFrame:
-        """The scores of groups of test statistics of agents, sorted.
-
-        Args:
-            statistics: The agent side, as returned by `participant_statistics`.
-            extra_keys: Keys in addition to those of the models.
-        """
+        """The scores of groups of test statistics of agents, by the models and other keys."""
         chain, by = self.chain, [*extra_keys, *self.names]
         tests = self._with_humans(chain.bayes_factors(lazy(statistics), "agent"), by)
         tests = chain.with_directions(chain.agents_where_humans_tell(tests), ["agent"])

@@ -118,14 +118,10 @@ def ecs(
 
 @dataclass(frozen=True)
 class EcsRows:
-    """Tests with effects and weights.
+    """Tests with effects and weights: keys under internal names, `domain` if present, X, Y, MASS.
 
-    Attributes:
-        frame: Keys under internal names, the names of the finding, `domain` if the table has it,
-            `:x` (human), `:y` (agent) and `:w`.
-        keys: The group keys.
-        finding: Columns that identify a finding within them, the study first.
-        group: Columns that identify a row of the result.
+    `finding` has the columns of a finding within the keys, the study first, and `group` those of a
+    row of the result.
     """
 
     frame: pl.LazyFrame

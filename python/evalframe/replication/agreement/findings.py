@@ -48,20 +48,17 @@ def finding_scores(
 ) -> pl.LazyFrame:
     """PAS of findings, pooled from the tests of each finding.
 
-    The PAS of a test is the column `pas`, or else computed from the posteriors: three-way ones
-    (`pi_plus_human`, ...) if both sides have them, otherwise two-way ones (`pi_human`, `pi_agent`).
-    A test is missing, that is skipped and counted, if its PAS is null, NaN or outside [0, 1] by
-    more than 1e-9 of rounding, its posteriors are not possible, its `n_eff` is infinite, its
-    `test_weight` or `finding_weight` is negative or infinite, or it has no study. Missing tests
-    without a study form separate rows without a PAS. A PAS of 0 is a PAS.
+    The PAS of a test is the column `pas`, or else that of `with_pas`. A test is missing, that is
+    skipped and counted, if its PAS is null, NaN or outside [0, 1] by more than 1e-9, its posteriors
+    are not possible, its `n_eff` is infinite, its `test_weight` or `finding_weight` is negative or
+    infinite, or it has no study: then it is in a separate row without a PAS. A PAS of 0 is a PAS.
 
     Fisher's z is half the log odds of PAS, clamped to [5e-7, 1 - 5e-7]. A finding with a single
     test has the PAS of that test, except if its `weight` exceeds 1: then it stands for several. If
     the weights of all tests of a finding are 0, the mean of z is not weighted.
 
     With posteriors of the human side each finding also has a normalised PAS: the mean, weighted by
-    `n_eff` and by way of Fisher's z, of `pas_ratio` clamped to 1 - 1e-6. Tests whose human ceiling
-    is within 1e-8 of chance are skipped; a finding without other tests has null.
+    `n_eff` and by way of Fisher's z, of `pas_ratio` clamped to 1 - 1e-6, of tests that have one.
 
     Args:
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`, PAS
@@ -141,13 +138,7 @@ def _ratio_to_humans(tests: Rows) -> pl.Expr | None:
 
 
 def pooled_tests(tests: Rows, rows: pl.LazyFrame, z_of: Callable[[pl.Expr], pl.Expr]) -> Rows:
-    """Pool tests to findings.
-
-    Args:
-        tests: The tests as read.
-        rows: The tests with `PAS`, `TWO_WAY`, `Z`, `N_EFF`, and `RATIO_Z` if any has it.
-        z_of: Fisher's z of the PAS of a finding.
-    """
+    """Pool tests to findings; `rows` are the tests with PAS, TWO_WAY, Z, N_EFF, and RATIO_Z."""
     has_ratio = RATIO_Z in rows.collect_schema()
     extra = tests.domains
     if "finding_weight" in tests.columns:

@@ -106,11 +106,9 @@ def posterior(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"bayes_factor": [0.1, 1.0, float("inf"), None]})
+        >>> tests = pl.DataFrame({"bayes_factor": [0.1, float("inf")]})
         >>> tests.select(ef.posterior("bayes_factor", 10.0)).to_series().round(4).to_list()
-        [0.5, 0.9091, 1.0, None]
-        >>> tests.select(ef.posterior(pl.lit(1e4), pl.lit(1.0), scale="log")).item()
-        1.0
+        [0.5, 1.0]
     """
     return posteriors_of(bayes_factor, None, prior_odds, scale)[0].alias("posterior")
 
@@ -142,10 +140,9 @@ def posterior_three_way(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"bayes_factor": [1.0, 1.0], "direction": [1, 0]})
-        >>> split = ef.replication.posterior_three_way("bayes_factor", "direction", 1.0)
-        >>> tests.select(split).unnest("posterior").rows()
-        [(0.49995, 5e-05, 0.5), (0.25, 0.25, 0.5)]
+        >>> split = ef.replication.posterior_three_way(pl.lit(1.0), pl.lit(1), 1.0)
+        >>> pl.select(split).unnest("posterior").row(0)
+        (0.49995, 5e-05, 0.5)
     """
     _, *ways = posteriors_of(bayes_factor, direction, prior_odds, scale)
     return pl.struct(way.alias(name) for name, way in zip(WAYS, ways, strict=True)).alias(

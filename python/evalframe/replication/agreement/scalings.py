@@ -69,9 +69,9 @@ def pas_ratio(pas: IntoExpr = "pas", pi_human: Posterior = "pi_human") -> pl.Exp
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"pas": [0.82, 0.5, 0.9], "pi_human": [0.9, 0.9, 0.5]})
+        >>> tests = pl.DataFrame({"pas": [0.82, 0.9], "pi_human": [0.9, 0.5]})
         >>> tests.select(ef.replication.pas_ratio()).to_series().round(12).to_list()
-        [1.0, 0.0, None]
+        [1.0, None]
     """
     share, room = as_expr(pas).cast(pl.Float64), 2.0 * human_ceiling(pi_human) - 1.0
     return ratio_above_chance(share, room, room >= NO_CEILING).alias("pas_ratio")
@@ -145,13 +145,8 @@ def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> 
     room = (pi - 0.5).abs()
     plain = 2.0 * share - 1.0
     scaled = ((share - 0.5) / room).clip(-1.0, 1.0)
-    return (
-        pl.when(room < _NO_ROOM)
-        .then(plain)
-        .when(room.is_not_null())
-        .then(scaled)
-        .alias("pas_above_chance")
-    )
+    value = pl.when(room < _NO_ROOM).then(plain).when(room.is_not_null()).then(scaled)
+    return value.alias("pas_above_chance")
 
 
 def field_comparable_pas(
@@ -175,10 +170,9 @@ def field_comparable_pas(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"pas": [0.5, 0.5], "pi_human": [0.9, 0.9]})
-        >>> tests = tests.with_columns(pi_agent=pl.Series([0.7, None]))
-        >>> tests.select(ef.replication.field_comparable_pas()).to_series().to_list()
-        [0.7, 0.5]
+        >>> tests = pl.DataFrame({"pas": [0.5], "pi_human": [0.9], "pi_agent": [0.7]})
+        >>> tests.select(ef.replication.field_comparable_pas()).item()
+        0.7
     """
     ways = [way.fill_nan(None) for way in all_ways(pi_agent)]
     largest = ways[0] if len(ways) == 2 else pl.max_horizontal(ways[:2])

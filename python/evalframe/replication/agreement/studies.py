@@ -271,13 +271,9 @@ def unchanged(mean: pl.Expr) -> pl.Expr:
 
 @dataclass(frozen=True)
 class Pooling:
-    """A weighted mean of rows, and its transformation to a score.
+    """A mean of values by mass, null in rows that are not included, and its finish to a score.
 
-    Attributes:
-        value: The value that is averaged, null in rows that are not included.
-        mass: The weight of each row.
-        finish: From the mean to the score.
-        empty: The score without a row.
+    `empty` is the score without a row.
     """
 
     value: pl.Expr

@@ -54,7 +54,7 @@ def of_t(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
     return [
         Condition("n1 is 2 or more without n2", one | ~alone, ("n1", "n2")),
         Condition(_GROUPS, two | alone, ("n1", "n2")),
-        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
+        _degrees(df),
     ]
 
 
@@ -63,7 +63,7 @@ def of_welch(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
     return [
         Condition(_OWN_DEGREES, df.is_not_null(), ("df",)),
         Condition("n1 and n2 are 1 or more", _some_groups(n1, n2), ("n1", "n2")),
-        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
+        _degrees(df),
     ]
 
 
@@ -72,7 +72,7 @@ def of_score(z: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
     some = _count(n1, 1) & (n2.is_null() | _count(n2, 1))
     return [
         Condition("n1 and n2 are 1 or more", some, ("n1", "n2")),
-        Condition("df is above 0", (df > 0).fill_null(value=True), ("df",)),
+        _degrees(df),
     ]
 
 
@@ -149,6 +149,10 @@ def of_p(p: pl.Expr) -> Conditions:
 def of_directional_p(p: pl.Expr, agrees: pl.Expr) -> Conditions:
     """Of p-values with a direction, which can be any."""
     return of_p(p)
+
+
+def _degrees(df: pl.Expr) -> Condition:
+    return Condition("df is above 0", (df > 0).fill_null(value=True), ("df",))
 
 
 def _groups(n1: pl.Expr, n2: pl.Expr) -> pl.Expr:
@@ -295,10 +299,10 @@ def yates_chi_square(
     """Chi-square of the table [[a, b], [c, d]] with Yates' correction.
 
     Args:
-        a: Count of the first row and first column, 0 or more.
-        b: First row, second column.
-        c: Second row, first column.
-        d: Second row, second column.
+        a: Cells as in `log_odds_ratio`, 0 or more.
+        b: As `a`.
+        c: As `a`.
+        d: As `a`.
 
     Returns:
         Float64, named `yates_chi_square`; 0 if a row or column is empty, null if a count is
@@ -309,9 +313,8 @@ def yates_chi_square(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tables = pl.DataFrame({"a": [10, 0], "b": [20, 0], "c": [20, 3], "d": [10, 4]})
-        >>> tables.select(ef.replication.yates_chi_square()).to_series().to_list()
-        [5.4, 0.0]
+        >>> pl.select(ef.replication.yates_chi_square(*map(pl.lit, (10, 20, 20, 10)))).item()
+        5.4
     """
     a, b, c, d = (number(count) for count in (a, b, c, d))
     margins = (a + b) * (c + d) * (a + c) * (b + d)

@@ -56,13 +56,7 @@ STRETCHED_BETA = Prior(1.0, 1e-3, 1e2)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A kind of Bayes factor.
-
-    Attributes:
-        log: From roles to the logarithm; with a width if there is a prior.
-        conditions: From roles to conditions on them.
-        prior: Its prior, if that can be wider or narrower.
-    """
+    """A kind of Bayes factor: from roles, and a width if it has a prior, to the logarithm."""
 
     log: Callable[..., pl.Expr]
     conditions: Callable[..., Conditions]

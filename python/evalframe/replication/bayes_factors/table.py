@@ -219,15 +219,10 @@ def _columns(ending: str, schema: pl.Schema) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One side of a table.
+    """One side of a table: its columns by role, and expressions of arguments by working columns.
 
-    Attributes:
-        ending: The ending of its columns.
-        columns: Its columns, by role.
-        arguments: Expressions of arguments, by their working columns.
-        names: The working columns of each kind.
-        kind: The working column of the kind of each test.
-        guessed: The working column that is true if the size of an F test is guessed.
+    `names` has the working columns of each kind; `kind` is the working column of the kind of each
+    test, and `guessed` the one that is true if the size of an F test is guessed.
     """
 
     ending: str

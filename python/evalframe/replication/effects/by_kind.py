@@ -152,16 +152,7 @@ def direction_of_kind(
     counts: tuple[pl.Expr, pl.Expr, pl.Expr],
     cells: Sequence[pl.Expr] = (),
 ) -> pl.Expr:
-    """The sign of an effect, null for tests of magnitudes, such as F and chi-square.
-
-    >>> row = {"kind": ["t", "rank", "f"], "stat": [-2.0, 9.0, 4.0]}
-    >>> n, none = pl.lit(4.0), pl.lit(None, pl.Float64)
-    >>> found = direction_of_kind(
-    ...     pl.col("kind"), pl.col("stat"), groups=(n, n), counts=(none, none, none)
-    ... )
-    >>> pl.DataFrame(row).select(found).to_series().to_list()
-    [-1.0, 1.0, None]
-    """
+    """The sign of an effect, null for tests of magnitudes, such as F and chi-square."""
     pairs = groups[0] * groups[1]
     hits, trials, chance = counts
     share = pl.coalesce(hits, stat) / pl.when(trials > 0).then(trials)

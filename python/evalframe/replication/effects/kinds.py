@@ -97,14 +97,7 @@ def among(name: pl.Expr, kinds: Mapping[str, str]) -> pl.Expr:
 
 
 def kinds_of(types: pl.Series, names: Mapping[str, str] = KIND_NAMES) -> dict[str, str]:
-    """The kinds of the types that are not null; UnknownNameError for an unknown type.
-
-    >>> kinds_of(pl.Series(["anova", None]))
-    {'anova': 'f'}
-    >>> kinds_of(pl.Series(["kruskal"]))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    evalframe.core.errors.UnknownNameError: unknown test type 'kruskal'. Write 'p-value', ...
-    """
+    """The kinds of the types that are not null; UnknownNameError for an unknown type."""
     named = pl.DataFrame({"type": types.drop_nulls()}).with_columns(kind=kind_of("type", names))
     for unknown in named.filter(pl.col("kind").is_null())["type"].head(1):
         raise unknown_type(unknown)
@@ -124,13 +117,7 @@ def unknown_type(name: str) -> UnknownNameError:
 
 
 def what_to_write(name: str) -> str:
-    """A hint for an unknown type, after a space; empty if no known name is similar.
-
-    >>> what_to_write("Wilcoxon signed rank test")
-    " Write 'z', with the z of the signed ranks and n1 pairs, or 'p-value'."
-    >>> what_to_write("t-tset")
-    " Did you mean 't-test'?"
-    """
+    """A hint for an unknown type, after a space; empty if no known name is similar."""
     import difflib
 
     known = _TYPES.get(canonical(name))
@@ -204,13 +191,7 @@ def _is_one_of(test_type: IntoExpr, names: Iterable[str]) -> pl.Expr:
 
 
 def needs_type(schema: pl.Schema) -> pl.Expr:
-    """True for rows that need a known type: a Bayes factor or an effect is to be computed.
-
-    >>> row = {"stat_human": 2.0, "stat_agent": 1.0, "pas": 0.5, "effect_d_human": 0.3}
-    >>> tests = pl.DataFrame({**row, "effect_d_agent": [0.2, None]})
-    >>> tests.select(needs_type(tests.schema)).to_series().to_list()
-    [False, True]
-    """
+    """True for rows that need a known type: a Bayes factor or an effect is to be computed."""
     evidence = _lacks(schema, EVIDENCE, STATISTICS) & ~_is_there(schema, ["pas"])
     return evidence | needs_type_for_effects(schema)
 

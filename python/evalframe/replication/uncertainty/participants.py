@@ -45,17 +45,16 @@ def participant_intervals(
     The human side is fixed. The result is the uncertainty of asking the same agents again; for the
     uncertainty of other studies see `model_scores`.
 
-    Statistics of a resample contain the sampling error twice: they are more extreme on average, and
-    replicates differ from the estimate by `bias`, because scores are not linear in them. Percentile
-    intervals are moved by the bias and cut to the range of the score. They are intervals of the
-    average score with this number of participants, not with a very large number. Basic and normal
-    intervals are not moved. In simulations of 16 tests in 8 studies intervals of 0.95 contained the
-    average score of 40 participants in 0.92 of all cases for PAS and 0.83 for ECS, of 100 in 0.88
-    and 0.91, and of 400 in 0.99 and 0.97.
+    Statistics of a resample contain the sampling error twice, so replicates differ from the
+    estimate by `bias`. Percentile intervals are moved by it and cut to the range of the score;
+    basic and normal ones are not. They are intervals of the average score with this number of
+    participants, not with a very large number. In simulations of 16 tests in 8 studies intervals of
+    0.95 contained the average score of 40 participants in 0.92 of all cases for PAS and 0.83 for
+    ECS, of 100 in 0.88 and 0.91, and of 400 in 0.99 and 0.97.
 
     Args:
-        responses: Participants of agents, as in `participant_statistics`.
-        design: The tests on them, as in `participant_statistics`.
+        responses: Those of agents, as in `participant_statistics`.
+        design: As in `participant_statistics`.
         tests: The human side, one row per test: the keys of the design; posteriors, else Bayes
             factors, else statistics; and if present `effect_d_human`, `domain`, `test_weight`,
             `finding_weight`, `prior_odds_agent`. A table with the columns of `by` has a human side

@@ -128,14 +128,7 @@ MODEL = "model"
 
 
 class Drawn(NamedTuple):
-    """Rows that are drawn, and their scores.
-
-    Attributes:
-        rows: Studies or findings.
-        cluster: The cluster of a row.
-        pooled: How the scores are pooled.
-        metrics: The scores of rows with `with_scores`.
-    """
+    """Studies or findings that are drawn, their clusters, and their scores for `with_scores`."""
 
     rows: pl.DataFrame
     cluster: pl.Expr
