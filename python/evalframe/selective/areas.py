@@ -52,9 +52,8 @@ def _area(
 def aurc() -> Rules:
     """Area under the risk-coverage curve: mean loss of the accepted items, over all coverages.
 
-    Items of equal confidence enter together, and no value depends on row order: conventions that
-    walk item by item take the expectation over random order within ties. With losses in [0, 1] the
-    area lies in [0, 1].
+    Items of equal confidence enter together: conventions that walk item by item take the
+    expectation over random order within ties. With losses in [0, 1] the area lies in [0, 1].
 
     Args:
         weight: How often each row counts (a frequency; per-item conventions take it literally).

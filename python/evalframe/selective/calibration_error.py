@@ -153,8 +153,7 @@ def maximum_calibration_error(
     Bins of few items can decide it; bins of equal mass are more stable.
 
     References:
-        Naeini, Cooper & Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
-        binning.
+        Naeini, Cooper & Hauskrecht (2015), as for `expected_calibration_error`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -63,16 +63,14 @@ def compare_at_coverage(
 ) -> pl.LazyFrame:
     """Differences between systems over the same range of coverage, whatever each one's Cmax.
 
-    Only the clusters that all systems of a group share are used; `n_clusters` is their number. A
-    replicate can reach less coverage than the bound although the system reaches it. Its curve then
-    continues at its last risk, so every replicate covers the same range: with C' < C the AURC gains
-    (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2), where r and g are the last selective and
-    generalized risk. `compare` of `ef.aurc_at(C)` stops at C' instead, which mixes ranges.
+    Only the clusters that all systems of a group share are used; `n_clusters` is their number. If a
+    replicate reaches only C' < C, its curve continues at its last risk, so that every replicate
+    covers the same range: the AURC gains (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2),
+    with r and g the last selective and generalized risk. `compare` of `ef.aurc_at(C)` mixes ranges.
 
     Args:
         frame: Records of all systems, one row each.
-        between: Column or expression whose values are the systems. For several confidences of one
-            system, unpivot their columns first.
+        between: The systems. For several confidences of one system, unpivot their columns first.
         pair_on: The clusters, such as participants; by default the cluster of `resample`.
         metrics: `aurc`, `augrc`, and `risk`, the selective risk at the bound.
         coverage: `common`: in each group of `by` the smallest Cmax of its systems. Or a number in

@@ -67,8 +67,7 @@ def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Ex
         needs is invalid.
 
     Raises:
-        EvalframeError: The variant is unknown or malformed, or its calibration is missing, cannot
-            be read, or is of a method that the variant cannot use.
+        EvalframeError: The variant is unknown, or its calibration is missing or of another method.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -52,7 +52,7 @@ def fit_logistic(
     penalty: float = 1.0,
     method: LinearMethod = "logistic",
 ) -> Linear | Grouped[Linear]:
-    """Logistic regression on standardised features: the exact optimum.
+    """Logistic regression on standardised features: the exact optimum, a `Linear` map.
 
     Minimises the summed log-loss plus penalty / 2 times the squared length of the coefficients;
     the intercept is not penalised. A constant feature has the coefficient 0. The optimiser of
@@ -66,9 +66,6 @@ def fit_logistic(
         weight: Weight of each row.
         penalty: Above 0, so separable classes have an optimum.
         method: `platt` is the same with one feature (labels are not smoothed).
-
-    Returns:
-        A `Linear` with the link `sigmoid`, or with `by` a `Grouped` of them.
 
     Raises:
         EvalframeError: See `fit_temperature`; or there is one class only, or `platt` has several
@@ -148,12 +145,6 @@ def fit_linear(
         weight: Weight of each row.
         alpha: Strength of the penalty, above 0.
         method: The name in an artifact, which has none for ridge.
-
-    Returns:
-        A `Linear` with the link `identity`, or with `by` a `Grouped` of them.
-
-    Raises:
-        EvalframeError: See `fit_temperature`; or `platt` has several features.
 
     Examples:
         >>> import polars as pl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -202,20 +202,19 @@ class _Entry:
         return _float(value)
 
     def numbers(self, key: str) -> tuple[float, ...]:
-        values = self.get(key)
-        if not isinstance(values, list | tuple):
-            raise self._wrong(key, "a list of numbers")
-        if not all(isinstance(value, int | float) for value in values):
-            raise self._wrong(key, "a list of numbers")
-        return tuple(map(_float, values))
+        return tuple(map(_float, self._list(key, int | float, "a list of numbers")))
 
     def names(self, key: str) -> tuple[str, ...]:
+        names = self._list(key, str, "a list of names")
+        if not names:
+            raise self._wrong(key, "a list of names")
+        return tuple(names)
+
+    def _list(self, key: str, kind: Any, expected: str) -> Sequence[Any]:
         values = self.get(key)
-        if not isinstance(values, list | tuple) or not values:
-            raise self._wrong(key, "a list of names")
-        if not all(isinstance(value, str) for value in values):
-            raise self._wrong(key, "a list of names")
-        return tuple(values)
+        if isinstance(values, list | tuple) and all(isinstance(value, kind) for value in values):
+            return values
+        raise self._wrong(key, expected)
 
     def _wrong(self, key: str, expected: str) -> InputError:
         if key not in self.content:
@@ -246,7 +245,8 @@ def calibrator_of(name: str, content: Mapping[str, Any]) -> Fitted:
     if target is not None and not isinstance(target, str):
         raise InputError(f"{entry.name}: 'target' must be a name, got {target!r}")
     if method == "temperature_scaling":
-        model = entry if entry.get("temperature") is not None else _nested(entry)
+        nested = entry.get("temperature") is None and "model" in entry.content
+        model = entry.entry("model") if nested else entry
         features: tuple[str, ...] = ("confidence",)
         if "features" in entry.content:
             features = entry.names("features")
@@ -273,11 +273,6 @@ def calibrator_of(name: str, content: Mapping[str, Any]) -> Fitted:
         method=method,
         target=target,
     )
-
-
-def _nested(entry: _Entry) -> _Entry:
-    """The object that has the temperature if the top level has none."""
-    return entry.entry("model") if "model" in entry.content else entry
 
 
 def _doubts(calibrator: Fitted) -> list[str]:

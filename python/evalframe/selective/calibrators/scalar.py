@@ -61,9 +61,6 @@ def fit_temperature(
         by: Group keys: one temperature per group.
         weight: Weight of each row.
 
-    Returns:
-        A `Temperature`, or with `by` a `Grouped` of them.
-
     Raises:
         ContractError: A row has null, NaN or infinity, a confidence outside [0, 1], such as
             percent, or a `correct` that is neither 0 nor 1.
@@ -178,9 +175,6 @@ def fit_isotonic(
         target: The column to predict, on the scale 0 to 1 to which the map is clipped.
         by: Group keys: one calibrator per group.
         weight: Weight of each row.
-
-    Returns:
-        An `Isotonic`, or with `by` a `Grouped` of them.
 
     Raises:
         EvalframeError: See `fit_temperature`; or there are several features.
