@@ -6,7 +6,6 @@ All tables of scores have the same rule and the same argument `context`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -66,16 +65,6 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
     return included(mark(rows, context, ["model", *keys.exprs], score)).select(names)
 
 
-def _check_context(context: Any) -> None:
-    """Raise ParameterError unless the context is valid."""
-    is_number = isinstance(context, int) and not isinstance(context, bool) and context >= 0
-    if not is_number and context not in ("highest", "lowest", "all"):
-        raise ParameterError(
-            'context must be "highest", "lowest", "all" or a number of answers shown, 0 or more, '
-            f"got {context!r}"
-        )
-
-
 def mark(
     rows: pl.LazyFrame,
     context: Context,
@@ -86,7 +75,12 @@ def mark(
 
     An amount is selected within the group, the round and the segment.
     """
-    _check_context(context)
+    is_number = isinstance(context, int) and not isinstance(context, bool) and context >= 0
+    if not is_number and context not in ("highest", "lowest", "all"):
+        raise ParameterError(
+            'context must be "highest", "lowest", "all" or a number of answers shown, 0 or more, '
+            f"got {context!r}"
+        )
     names = rows.collect_schema()
     dtype = names.get(COUNT)
     if dtype is not None and not dtype.is_numeric() and dtype != pl.Null:
@@ -137,10 +131,9 @@ def with_contexts(
     names = [f":key{i}" for i in range(len(key))]
     keys = [expr.alias(name) for expr, name in zip(key, names, strict=True)]
     aggregates = rows.group_by(keys).agg(**sums()) if keys else rows.select(**sums())
-    by_side: dict[str, list[str]] = {name: [] for name in (LOW, HIGH, OTHER)}
+    by_side = {name: [f"{name}{i}" for i in range(len(sides))] for name in (LOW, HIGH, OTHER)}
     for i, side in enumerate(sides):
-        renamed = {name: f"{name}{i}" for name in by_side}
-        right = aggregates.rename(renamed)
+        right = aggregates.rename({name: each[i] for name, each in by_side.items()})
         if keys:
             table = table.join(
                 right, left_on=side, right_on=names, how="left", nulls_equal=True,
@@ -148,8 +141,6 @@ def with_contexts(
             )  # fmt: skip
         else:
             table = table.join(right, how="cross")
-        for name in by_side:
-            by_side[name].append(renamed[name])
     both = {
         LOW: pl.min_horizontal(by_side[LOW]),
         HIGH: pl.max_horizontal(by_side[HIGH]),

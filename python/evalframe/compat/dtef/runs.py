@@ -24,6 +24,7 @@ from evalframe.compat.dtef.documents import (
 from evalframe.core.choices import Versions, check_choice
 from evalframe.core.documents import Read
 from evalframe.core.errors import InputError
+from evalframe.survey.surveys.assembling import ATTRIBUTES
 from evalframe.survey.surveys.segments import canonical_id, canonical_value, category
 
 if TYPE_CHECKING:
@@ -59,12 +60,6 @@ _CELLS = {
     "n_points": pl.Int64(),
     "error": pl.String(),
     "response": pl.String(),
-}
-_ATTRIBUTES = {
-    "round": pl.String(),
-    "segment_id": pl.String(),
-    "attribute": pl.String(),
-    "value": pl.String(),
 }
 _TAG = "experiment:"
 _OF_RUN = (
@@ -181,7 +176,7 @@ def open_runs(
         runs = _latest(runs)
     runs = runs.with_columns(canonical_id("segment_id"), canonical_value("segment_label"))
     counted = runs.filter(pl.col("use") == "counted")
-    table = pl.DataFrame(attributes, schema=_ATTRIBUTES, orient="row")
+    table = pl.DataFrame(attributes, schema=ATTRIBUTES, orient="row")
     return RunResults(
         runs=runs,
         items=_items(

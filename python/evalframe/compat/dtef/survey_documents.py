@@ -50,13 +50,11 @@ def read_survey(path: Sources) -> Survey:
     if faults:
         raise InputError("\n".join(("correct the survey", *faults)))
     _refuse_repeated(all_documents)
-    rounds, questions, segments = (
-        _rounds(all_documents),
-        _questions(all_documents),
-        _segments(all_documents),
-    )
+    keys = ("surveyId", "surveyName", "description", "source")
+    rounds = [tuple(_text(each.content.get(key)) for key in keys) for each in all_documents]
+    questions, segments = _questions(all_documents), _segments(all_documents)
     return Survey(
-        rounds=rounds,
+        rounds=pl.DataFrame(rounds, schema=ROUNDS, orient="row"),
         questions=questions,
         segments=segments,
         segment_attributes=_attributes(all_documents),
@@ -72,12 +70,6 @@ def _refuse_repeated(all_documents: Sequence[Document]) -> None:
         if other := first.get(round_):
             raise InputError(f"{other} and {document.name} are both round {round_!r}; read one")
         first[round_] = document.name
-
-
-def _rounds(all_documents: Sequence[Document]) -> pl.DataFrame:
-    keys = ("surveyId", "surveyName", "description", "source")
-    rows = [tuple(_text(document.content.get(key)) for key in keys) for document in all_documents]
-    return pl.DataFrame(rows, schema=ROUNDS, orient="row")
 
 
 def _questions(all_documents: Sequence[Document]) -> pl.DataFrame:
@@ -138,9 +130,7 @@ def _responses(
         for response in segment["responses"]
     ]
     schema = {
-        "round": pl.String(),
-        "segment_id": pl.String(),
-        "question_id": pl.String(),
+        **dict.fromkeys(("round", "segment_id", "question_id"), pl.String()),
         "own_size": pl.Int64(),
         "percent": pl.List(pl.Float64()),
     }
@@ -239,23 +229,18 @@ def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
                 " rename it, or name a .json file"
             )
     documents = [Document(file.name, _document(survey, name)) for name, file in files.items()]
-    _refuse_invalid(documents)
-    with ExitStack() as stack:
-        for file, document in zip(files.values(), documents, strict=True):
-            partial = stack.enter_context(replacing(file))
-            text = json.dumps(document.content, ensure_ascii=False, indent=1)
-            partial.write_text(text, encoding="utf-8")
-    return list(files.values())
-
-
-def _refuse_invalid(documents: list[Document]) -> None:
-    """Raise ContractError if a document could not be read again."""
     report = report_on(documents)
     wrong = pl.concat([report.errors, report.conflicts])
     if len(wrong):
         raise ContractError(
             f"the format cannot hold this survey, for {len(wrong):,} reasons:\n{lines(wrong)}"
         )
+    with ExitStack() as stack:
+        for file, document in zip(files.values(), documents, strict=True):
+            partial = stack.enter_context(replacing(file))
+            text = json.dumps(document.content, ensure_ascii=False, indent=1)
+            partial.write_text(text, encoding="utf-8")
+    return list(files.values())
 
 
 def _document(survey: Survey, round_: str) -> dict[str, Any]:

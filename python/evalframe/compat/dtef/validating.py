@@ -113,9 +113,9 @@ def validate(path: Sources) -> SurveyReport:
 def report_on(documents_: Sequence[Document]) -> SurveyReport:
     """The findings in documents."""
     findings = [
-        (document.name, kind, *(_printable(text) for text in strings))
+        (document.name, *(text.encode(errors="backslashreplace").decode() for text in finding))
         for document in documents_
-        for kind, *strings in _findings(document)
+        for finding in _findings(document)
     ]
     table = pl.DataFrame(findings, schema=_FINDINGS, orient="row")
     counts = [_counts(document.content) for document in documents_]
@@ -128,10 +128,6 @@ def report_on(documents_: Sequence[Document]) -> SurveyReport:
         segments=segments,
         responses=responses,
     )
-
-
-def _printable(text: str) -> str:
-    return text.encode(errors="backslashreplace").decode()
 
 
 def lines(findings: pl.DataFrame) -> str:

@@ -155,7 +155,11 @@ def resampled_board(
 
     detail = details(rows, segments, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
-    unit = unit_of(rows, level, weighting)
+    unit: list[str] | None = rows.segment
+    if level == "segment":
+        unit = None  # items are averaged last
+    elif level != "question" and weighting == "question":
+        unit = rows.question
     return with_spread(resample, table.collect(), detail, group, unit).lazy()
 
 
@@ -175,15 +179,6 @@ def level_keys(rows: Rows, level: Level) -> list[str]:
         "category": ["category"],
         "question": rows.question,
     }[level]
-
-
-def unit_of(rows: Rows, level: Level, weighting: Weighting) -> list[str] | None:
-    """Columns of the unit that is averaged last; None for items."""
-    if level == "segment":
-        return None
-    if level != "question" and weighting == "question":
-        return rows.question
-    return rows.segment
 
 
 def board(

@@ -43,28 +43,20 @@ def adjusted_p_value(p_value: IntoExpr = "p_value", *, correction: Correction = 
         [0.03, 0.06, 0.06, 0.02]
     """
     check_choice("correction", correction, Correction)
+    from evalframe.resample.intervals import adjusted_p_values
 
-    def adjust(p_values: Floats) -> Floats:
-        from evalframe.resample.intervals import adjusted_p_values
-
-        return adjusted_p_values(p_values, correction)
-
-    return adjusted_by(adjust, p_value)
+    return adjusted_by(partial(adjusted_p_values, correction=correction), p_value)
 
 
 def adjusted_by(adjust: Callable[[Floats], Floats], p_value: IntoExpr) -> pl.Expr:
     """Adjust the valid p-values of a column by a function of an array with NaN for the others."""
-    return (
-        as_expr(p_value)
-        .map_batches(partial(_adjusted, adjust), return_dtype=pl.Float64)
-        .alias("p_adjusted")
-    )
 
+    def adjusted(column: pl.Series) -> pl.Series:
+        p_values = column.cast(pl.Float64)
+        valid = p_values.set(~p_values.is_between(0, 1), None).to_numpy()
+        return pl.Series(values=adjust(valid), nan_to_null=True)
 
-def _adjusted(adjust: Callable[[Floats], Floats], column: pl.Series) -> pl.Series:
-    p_values = column.cast(pl.Float64)
-    valid = p_values.set(~p_values.is_between(0, 1), None).to_numpy()
-    return pl.Series(values=adjust(valid), nan_to_null=True)
+    return as_expr(p_value).map_batches(adjusted, return_dtype=pl.Float64).alias("p_adjusted")
 
 
 def check_columns(caller: str, rows: pl.LazyFrame, exprs: Iterable[pl.Expr]) -> None:
