@@ -17,7 +17,7 @@ from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_ex
 from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_survey
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools, Floats, Ints
+    from evalframe.core.segments import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,21 +62,14 @@ class Pairwise:
         lines = segments.starts_of(np.repeat(self.sizes, self.sizes))
         counted = ~np.isnan(self.cells)
         if not with_itself:
-            counted &= ~self.diagonal()
+            starts = np.repeat(segments.starts_of(self.sizes)[:-1], self.sizes)
+            counted[lines[:-1] + np.arange(len(self.order)) - starts] = False
         total = segments.totals(np.where(counted, self.cells, 0.0), lines)
         count = segments.totals(counted.astype(np.float64), lines)
         means = np.empty(len(self.order))
         with np.errstate(invalid="ignore"):
             means[self.order] = total / count
         return means
-
-    def diagonal(self) -> Bools:
-        """True for cells of a segment against itself."""
-        width = np.repeat(self.sizes, self.sizes)
-        offset = np.arange(len(width)) - np.repeat(segments.starts_of(self.sizes)[:-1], self.sizes)
-        flags = np.zeros(len(self.cells), dtype=np.bool_)
-        flags[segments.starts_of(width)[:-1] + offset] = True
-        return flags
 
 
 By: TypeAlias = Literal["round", "all"]

@@ -26,8 +26,8 @@ import polars as pl
 from evalframe.core.choices import ContextFormat, EvalType, Reasoning
 from evalframe.core.typing import Frame
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS, Settings
-from evalframe.survey.prompting.participants import FORMATS, N_PARTICIPANTS
 from evalframe.survey.prompting.prompts import Plan, Questions, finished, with_participants
+from evalframe.survey.prompting.selection import FORMATS, N_PARTICIPANTS
 from evalframe.survey.prompting.texts import (
     BUDGET,
     RESERVES,

@@ -93,65 +93,48 @@ def _pairs(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """One pair per row: the labels, and the number of the column that is taken."""
     # A number that counts the row is its label only if there is no other.
     numbers = cells.filter(~pl.col("is_label"))
-    columns = (
-        numbers.group_by("table", "column", maintain_order=True)
-        .agg(pl.col("heading", "heading_option").first(), pl.col("is_percent").all())
-        .with_columns(
-            about=pl.col("heading").str.contains(_SHARES)
-            & ~pl.col("heading").str.contains(_OTHERS),
-            rest=~pl.col("heading").str.contains(_OTHERS) & pl.col("heading_option").is_null(),
-            only=pl.lit(value=True),
-        )
-        .sort("table", "column")
+    columns = numbers.group_by("table", "column").agg(
+        pl.col("heading", "heading_option").first(), pl.col("is_percent").all()
     )
-    single = [
-        pl.col(sign).fill_null(value=False)
-        & (pl.col(sign).fill_null(value=False).sum().over("table") == 1)
-        for sign in ("only", "about", "rest", "is_percent")
+    heading = pl.col("heading")
+    own = ~heading.str.contains(_OTHERS)
+    about, rest = heading.str.contains(_SHARES) & own, own & pl.col("heading_option").is_null()
+    signs = (pl.col("column").is_not_null(), about, rest, pl.col("is_percent"))
+    held = [sign.fill_null(value=False) for sign in signs]
+    ranks = [
+        pl.when(sign & (sign.sum().over("table") == 1)).then(pl.lit(number))
+        for number, sign in enumerate(held)
     ]
-    rank = pl.coalesce(
-        *(pl.when(sign).then(pl.lit(number)) for number, sign in enumerate(single)), pl.lit(9)
-    )
-    chosen = (
-        columns.with_columns(rank=rank)
-        .filter(pl.col("rank") < 9)
-        .filter(pl.col("rank") == pl.col("rank").min().over("table"))
-        .select("table", "column")
+    chosen = columns.with_columns(rank=pl.coalesce(ranks)).filter(
+        pl.col("rank") == pl.col("rank").min().over("table")
     )
     value = numbers.join(chosen, on=["table", "column"], how="semi", maintain_order="left")
     text = pl.col("label").str.strip_chars()
     words = pl.when(pl.col("value").is_null()).then(text)
+    named = pl.when(words.is_not_null().any()).then(words.drop_nulls().str.join(" "))
     labels = (
-        cells.filter("is_label")
-        .group_by("place", maintain_order=True)
-        .agg(
-            label=pl.when(words.is_not_null().any())
-            .then(words.drop_nulls().str.join(" "))
-            .otherwise(text.str.join(" "))
-        )
+        cells.filter("is_label").group_by("place").agg(label=named.otherwise(text.str.join(" ")))
     )
     pairs = value.select("row", "place", "value").join(
         labels, on="place", how="left", maintain_order="left"
     )
-    labelled_pairs = pairs.with_columns(pl.col("label").fill_null("")).filter(
-        ~pl.col("label").str.contains(_TOTAL_ROW)
-    )
-    return with_options(labelled_pairs.select("row", "place", "label", "value"), rows)
+    pairs = pairs.select("row", "place", pl.col("label").fill_null(""), "value")
+    return with_options(pairs.filter(~pl.col("label").str.contains(_TOTAL_ROW)), rows)
 
 
 def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with all numbers in them, if their labels are no options; by the headings."""
-    labelled = pl.col("is_label") & pl.col("option").is_not_null()
-    wide = cells.filter(~labelled.any().over("table"))
-    others = (pl.col("is_label") & pl.col("label").str.contains(_OTHERS)).any().over("place")
-    cells_of_numbers = wide.with_columns(others=others).filter(
-        ~pl.col("is_label") & (~pl.col("others") | pl.col("others").all().over("table"))
+    is_label, others = pl.col("is_label"), pl.col("others")
+    wide = cells.filter(~(is_label & pl.col("option").is_not_null()).any().over("table"))
+    about_others = (is_label & pl.col("label").str.contains(_OTHERS)).any().over("place")
+    numbers = (
+        wide.with_columns(others=about_others)
+        .filter(~is_label & (~others | others.all().over("table")))
+        .with_columns(label=pl.col("heading").fill_null(""))
     )
-    numbers = cells_of_numbers.with_columns(label=pl.col("heading").fill_null(""))
-    has_names = pl.col("heading_option").is_not_null().any().over("place")
-    counted = numbers.with_columns(named=has_names).filter(
-        (~pl.col("named") & ~pl.col("label").str.contains(_ASIDE))
-        | pl.col("heading_option").is_not_null()
+    has_name = pl.col("heading_option").is_not_null()
+    counted = numbers.with_columns(named=has_name.any().over("place")).filter(
+        (~pl.col("named") & ~pl.col("label").str.contains(_ASIDE)) | has_name
     )
     size = pl.len().over("place")
     marked = with_marks(counted).with_columns(
@@ -159,23 +142,11 @@ def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         & (pl.col("mark").min().over("place") == 0)
         & (pl.col("mark").max().over("place") == size - 1)
     )
-    order = (
-        pl.when("named")
-        .then("heading_option")
-        .when(pl.col("marks").fill_null(value=False))
-        .then("mark")
-        .otherwise("column")
-    )
-    vectors = (
-        marked.with_columns(order=order)
-        .sort("place", "order", maintain_order=True)
-        .group_by("place", maintain_order=True)
-        .agg(
-            pl.col("row").first(),
-            vector="value",
-            named=pl.col("named").first(),
-            twice=pl.col("order").is_duplicated().any(),
-        )
+    by_heading = pl.when("named").then("heading_option")
+    order = by_heading.when(pl.col("marks").fill_null(value=False)).then("mark").otherwise("column")
+    ordered = marked.with_columns(order=order).sort("place", "order", maintain_order=True)
+    vectors = ordered.group_by("place", maintain_order=True).agg(
+        pl.col("row").first(), vector="value", twice=pl.col("order").is_duplicated().any()
     )
     several = (pl.col("vector").list.len() > 1) & ~pl.col("twice")
     return vectors.filter(several).select("row", pl.col("vector").cast(VECTOR))

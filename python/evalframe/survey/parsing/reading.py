@@ -109,7 +109,6 @@ _PAIRS: tuple[tuple[Finder, str], ...] = (
 _AFTER_MARKER = rf"(?s)^.*{_MARKER}[\s*_\"'`]*[:=](.*)$"
 
 # What follows the key of a question.
-_BESIDE = rf"[\s{QUOTES}*_`)\]]*"
 _ON_LINE = rf"[^\S\n]*[{QUOTES}*_`)\]]*[^\S\n]*"
 _SIGN = rf"(?:[:=]|[{DASHES}]+>?|→)"
 _BRACKET = r"\[[^\[\]]*\]"

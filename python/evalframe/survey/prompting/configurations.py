@@ -14,7 +14,7 @@ from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.prompting.participants import FORMATS
+from evalframe.survey.prompting.selection import FORMATS
 from evalframe.survey.prompting.wording import PERSONS, SYSTEMS, WORDINGS, Wording
 
 if TYPE_CHECKING:

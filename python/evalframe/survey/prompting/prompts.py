@@ -12,8 +12,7 @@ from evalframe.core.choices import ContextFormat, EvalType, Reasoning
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.typing import Frame
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS, PROMPTS, Settings, config_id
-from evalframe.survey.prompting.participants import N_PARTICIPANTS, OF_SEGMENT, Participants
-from evalframe.survey.prompting.selection import shuffled
+from evalframe.survey.prompting.selection import N_PARTICIPANTS, OF_SEGMENT, Participants, shuffled
 from evalframe.survey.prompting.texts import (
     BUDGET,
     Tokens,

@@ -176,5 +176,4 @@ def where_valid(score: Floats, truth: Floats) -> Floats:
     """The scores, NaN where the truth is not a distribution."""
     import numpy as np
 
-    invalid = np.isnan(truth).any(axis=0) if len(truth) else np.ones(len(score), dtype=np.bool_)
-    return np.where(invalid, np.nan, score)
+    return np.where(truth.sum(axis=0) > 0, score, np.nan)
