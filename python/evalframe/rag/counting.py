@@ -20,7 +20,7 @@ from evalframe.rag import metrics
 from evalframe.rag.metrics import good, holds, judge_detected, judge_rejected, rejected
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import Bound, MetricExpr
+    from evalframe.core.metric import MetricExpr
     from evalframe.resample.methods import Method
 
 
@@ -174,18 +174,13 @@ def _wide(
         name: metric if weight is None else metric.bound.reweighted(weight)
         for name, metric in metrics.items()
     }
-    exprs = [
-        *_counts(counters, weight),
-        *(metric.alias(name) for name, metric in weighted.items()),
-        *(_rows_of(metric.bound).sum().alias(_ROWS + name) for name, metric in weighted.items()),
-    ]
+    exprs = _counts(counters, weight)
+    for name, metric in weighted.items():
+        bound = metric.bound
+        rows_of_rate = bound.metric.state(bound.columns, bound.params).sums["rows"]
+        exprs += [metric.alias(name), rows_of_rate.sum().alias(_ROWS + name)]
     keyed = rows.with_columns(keys.select())
     return keyed.group_by(keys.inner).agg(exprs) if keys.inner else keyed.select(exprs)
-
-
-def _rows_of(bound: Bound) -> pl.Expr:
-    """The weight of each row in the denominator of a rate."""
-    return bound.metric.state(bound.columns, bound.params).sums["rows"]
 
 
 def _counts(counters: Mapping[str, pl.Expr], weight: IntoExpr | None) -> list[pl.Expr]:
@@ -203,12 +198,8 @@ def _wilson_bounds(metrics: Iterable[str], level: float) -> list[pl.Expr]:
     bounds = []
     for rate in metrics:
         rows = pl.col(_ROWS + rate)
-        lower, upper = wilson(pl.col(rate), rows, level)
-        defined = pl.when(rows > 0)
-        bounds += [
-            defined.then(lower).alias(f"{rate}_lower"),
-            defined.then(upper).alias(f"{rate}_upper"),
-        ]
+        ends = zip(_ENDS[1:], wilson(pl.col(rate), rows, level), strict=True)
+        bounds += [pl.when(rows > 0).then(value).alias(rate + end) for end, value in ends]
     return bounds
 
 

@@ -152,8 +152,7 @@ def train(
     """Train a calibrator on the predicted items of a run, and return its artifact.
 
     Takes the arguments of `evalframe.selective.train` and returns the same. A `Run` also supplies
-    `provenance`.
-    The program's default replaces a missing signal, and a missing column.
+    `provenance`. The program's default replaces a missing signal, and a missing column.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train

@@ -36,13 +36,14 @@ _NUMBERS = {int, float, NoneType}
 _EACH = len(ITEM_NAMES)
 _eight: Callable[[Any], tuple[Any, ...]] = itemgetter(*ITEM_NAMES)
 _Table = list[dict[str, Any]]
+_Fault = Callable[[int, str], InputError]
+"""Makes an error about a row of the item table."""
 
 
 def tabulate(
     entries: Sequence[Entry], *, signals: Sequence[str] | None, strict: bool, name: str
 ) -> tuple[pl.DataFrame, pl.Series, pl.Series, pl.Series]:
     """The item table of entries, and the ids that are included, failed and repeated."""
-    names = None if signals is None else named(signals)
     successes = [entry for entry in entries if entry.success]
     try:
         ids = _ids(successes)
@@ -50,7 +51,8 @@ def tabulate(
         labels = _flat(entry.ground_truth_items for entry in successes)
         predictions = _flat(entry.predicted_items for entry in successes)
         maps = _flat(entry.item_signals for entry in successes)
-        _check_objects(maps)
+        if not all(issubclass(kind, dict) for kind in set(map(type, maps))):
+            raise TypeError
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name}: {next(_faults(entries))}") from error
     if not strict:
@@ -69,7 +71,7 @@ def tabulate(
     columns = [
         _answers("prediction", "predicted_items", predictions, fault),
         _answers("label", "ground_truth_items", labels, fault),
-        *_signals(maps, names, strict, fault),
+        *_signals(maps, signals, strict, fault),
     ]
     counts = Counter(ids)
     return (
@@ -114,29 +116,20 @@ def _ids_once(ids: Iterable[int]) -> pl.Series:
     return pl.Series("participant_id", sorted(set(ids)), dtype=pl.Int64)
 
 
-def _check_objects(maps: Iterable[Any]) -> None:
-    if not all(issubclass(kind, dict) for kind in set(map(type, maps))):
-        raise TypeError
-
-
 def _lenient(predictions: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
     """Booleans as 1 and 0, and null for unused labels that are not numbers."""
-    numbers = (int, float)
     labels = [
-        None if prediction is None and not isinstance(label, numbers) else label
+        None if prediction is None and not isinstance(label, int | float) else label
         for prediction, label in zip(predictions, labels, strict=True)
     ]
-    booleans = {True: 1, False: 0}
     predictions, labels = (
-        [booleans[value] if isinstance(value, bool) else value for value in values]
+        [int(value) if isinstance(value, bool) else value for value in values]
         for values in (predictions, labels)
     )
     return predictions, labels
 
 
-def _answers(
-    column: str, key: str, values: list[Any], fault: Callable[[int, str], InputError]
-) -> pl.Series:
+def _answers(column: str, key: str, values: list[Any], fault: _Fault) -> pl.Series:
     kinds = set(map(type, values))
     if not kinds <= _NUMBERS:
         row = next(row for row, value in enumerate(values) if type(value) not in _NUMBERS)
@@ -146,10 +139,7 @@ def _answers(
 
 
 def _signals(
-    maps: _Table,
-    names: Sequence[str] | None,
-    strict: bool,
-    fault: Callable[[int, str], InputError],
+    maps: _Table, names: Sequence[str] | None, strict: bool, fault: _Fault
 ) -> Iterator[pl.Series]:
     if names is not None:
         yield from (_signal(maps, name, strict, fault) for name in names)
@@ -162,9 +152,7 @@ def _signals(
             yield _other_signal(maps, name, fault)
 
 
-def _signal(
-    maps: _Table, name: str, strict: bool, fault: Callable[[int, str], InputError]
-) -> pl.Series:
+def _signal(maps: _Table, name: str, strict: bool, fault: _Fault) -> pl.Series:
     """A requested or known signal: a value that is neither a number nor null is an error."""
     absent = 0.0 if name == COUNT else float("nan")
     values = [signals.get(name, absent) for signals in maps]
@@ -195,7 +183,7 @@ def _as_number(name: str, value: Any) -> float | None:
     raise TypeError
 
 
-def _other_signal(maps: _Table, name: str, fault: Callable[[int, str], InputError]) -> pl.Series:
+def _other_signal(maps: _Table, name: str, fault: _Fault) -> pl.Series:
     """A signal that was not requested: a value that is not a number is NaN, as if missing."""
     if name in COLUMNS:
         row = next(row for row, signals in enumerate(maps) if name in signals)
@@ -209,12 +197,7 @@ def _other_signal(maps: _Table, name: str, fault: Callable[[int, str], InputErro
     return _series(name, numbers, pl.Float64(), fault)
 
 
-def _series(
-    column: str,
-    values: list[Any],
-    dtype: pl.DataType,
-    fault: Callable[[int, str], InputError],
-) -> pl.Series:
+def _series(column: str, values: list[Any], dtype: pl.DataType, fault: _Fault) -> pl.Series:
     try:
         return pl.Series(column, values, dtype=dtype)
     except (TypeError, OverflowError):

@@ -51,10 +51,8 @@ class Run:
     Attributes:
         items: The item table, see `open_run`.
         included: Ids of participants with a successful entry, sorted.
-        failed: Ids of participants with a failed entry, sorted. A participant with a failed and a
-            successful entry is in both.
-        repeated: Ids of participants with more than one successful entry, all of which are in
-            `items`.
+        failed: Ids of participants with a failed entry, sorted; they can be in both.
+        repeated: Ids of participants with several successful entries, all of which are in `items`.
         run_id: Id of the run in the document, or None.
         git_commit: Commit of the program in the document, or None.
         mode: Mode of the results; None if only the provenance names one.
@@ -218,31 +216,27 @@ def run_of_items(
         >>> run.mode, run.included.to_list(), len(run.items)
         ('few_shot', [300, 301, 302], 24)
     """
-    table = _ordered(_of_mode(items, mode).collect())
+    rows = items.lazy()
+    if mode is not None:
+        columns = rows.collect_schema().names()
+        if "mode" not in columns:
+            raise MissingColumnsError.of(f"mode {mode!r}", ["mode"], columns)
+        rows = rows.filter(pl.col("mode") == mode)
+    table = _ordered(rows.collect())
+    if mode is not None and table.is_empty():
+        raise InputError(f"no item is of mode {mode!r}")
     table = table.with_columns(selectors.boolean().cast(pl.Float64))
     numeric = [column.name for column in table if column.dtype.is_numeric()]
     selected = table.columns if signals is None else signals
     names = [name for name in selected if name in numeric and name not in COLUMNS]
-    single = _single_mode(table, mode)
+    single = _single_mode(table)
     document = encode_run(table, mode=single or "items", signals=names, failed=failed)
     run = open_run(document, signals=names, strict=strict)
     return replace(run, mode=single, path=path)
 
 
-def _of_mode(items: Frame, mode: str | None) -> pl.LazyFrame:
-    rows = items.lazy()
-    if mode is None:
-        return rows
-    columns = rows.collect_schema().names()
-    if "mode" not in columns:
-        raise MissingColumnsError.of(f"mode {mode!r}", ["mode"], columns)
-    return rows.filter(pl.col("mode") == mode)
-
-
-def _single_mode(table: pl.DataFrame, mode: str | None) -> str | None:
+def _single_mode(table: pl.DataFrame) -> str | None:
     """The mode of the rows, if there is such a column; InputError if there are several."""
-    if mode is not None and table.is_empty():
-        raise InputError(f"no item is of mode {mode!r}")
     modes = table["mode"].unique().sort().to_list() if "mode" in table.columns else []
     if len(modes) > 1:
         names = ", ".join(map(repr, modes))

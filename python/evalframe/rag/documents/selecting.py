@@ -38,7 +38,6 @@ SELECTION = {
 }
 """The columns that `select_documents` adds after the noise rate."""
 
-_SELECTED = "__evalframe_selection__"
 _ARRANGED = ("n_pos", "n_wrong", "n_correct", "n_neg", "n_docs", "n_negative")
 
 
@@ -120,7 +119,7 @@ def selected(
     )
     # A frame is unnested, since an expression would be evaluated once for each field.
     result = lazy.with_columns(noise_rate=rates).explode("noise_rate")
-    return result.with_columns(selection.alias(_SELECTED)).unnest(_SELECTED)
+    return result.with_columns(selection.alias(":selection")).unnest(":selection")
 
 
 def _rates(noise_rate: float | Sequence[float]) -> list[float]:
