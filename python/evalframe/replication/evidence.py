@@ -7,6 +7,7 @@ present stay, and missing ones are computed from the level before.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -91,12 +92,13 @@ def evidence_by(
     tests, with_types = _without_needless_types(chain, tests)
     # In one plan with the next steps the integrals of Bayes factors would be computed twice.
     factors = _with_bayes_factors(chain, tests).collect().lazy()
-    options = {
-        "human_prior_odds": human_prior_odds,
-        "agent_prior_odds": agent_prior_odds,
-        "missing_agent": missing_agent,
-    }
-    posteriors = _with_posteriors(factors, lambda table: chain.with_posteriors(table, **options))
+    step = partial(
+        chain.with_posteriors,
+        human_prior_odds=human_prior_odds,
+        agent_prior_odds=agent_prior_odds,
+        missing_agent=missing_agent,
+    )
+    posteriors = _with_posteriors(factors, step)
     return with_types(agreement_by(chain, posteriors.collect().lazy()))
 
 

@@ -129,12 +129,9 @@ def sample_participants(*, seed: int = 0) -> pl.DataFrame:
         `model, study_id, sub_study_id, finding_id, test_id, participant_id, condition, value,
         value_2`, in the order of models, tests and participants.
 
-    Raises:
-        ParameterError: A negative seed.
-
     Example:
-        >>> sample_participants().group_by("model").len().sort("model").rows()
-        [('harbor-7b', 1800), ('lantern-13b', 1800), ('quill-70b', 1800)]
+        >>> len(sample_participants())
+        5400
     """
     check_size(1, seed, of="studies")
     parts = [
@@ -229,17 +226,12 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
 
     Returns:
         `model`, the keys, `domain`, `test_type`, `test_weight` and `finding_weight` (1),
-        `prior_odds_human` (10; 0.1 for findings of no effect) and
-        `prior_odds_agent` (1), then the statistics of both sides. Sorted by model, in the order of
-        the studies.
-
-    Raises:
-        ParameterError: A negative seed.
+        `prior_odds_human` (10; 0.1 for findings of no effect), `prior_odds_agent` (1), then the
+        statistics of both sides. Sorted by model, in the order of the studies.
 
     Example:
-        >>> tests = sample_tests()
-        >>> tests.select("model", "study_id", "test_id", "stat_human", "stat_agent").row(0)
-        ('harbor-7b', 'lantern-queue', 'patience', 1.7404, -0.9791)
+        >>> sample_tests().select("model", "test_id", "stat_human", "stat_agent").row(0)
+        ('harbor-7b', 'patience', 1.7404, -0.9791)
     """
     design = sample_designs()
     human = participant_statistics(sample_people(seed=seed).lazy(), design, by=None, side="human")
@@ -278,12 +270,9 @@ def sample_files(*, seed: int = 0) -> list[SampleFile]:
     Args:
         seed: Non-negative integer.
 
-    Raises:
-        ParameterError: A negative seed.
-
     Example:
-        >>> [file.name for file in sample_files()][:2]
-        ['replication_tests.parquet', 'replication_responses.parquet']
+        >>> sample_files()[0].name
+        'replication_tests.parquet'
     """
     call = f"evalframe.replication.sample.{{}}(seed={seed})"
     of_tests = "one test of an invented finding: people, and those whom a simulated model plays"

@@ -182,7 +182,8 @@ def places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
 def category_places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
     """Test, value and its index, for tests on categories."""
     tests = design.filter(pl.col(KIND).is_in(COUNTED))
-    usual = pl.DataFrame({"value": _usual(theirs), CATEGORY: pl.Series([0, 1], dtype=pl.Int64())})
+    values = pl.Series([True, False] if theirs == pl.Boolean() else [1, 0])
+    usual = pl.DataFrame({"value": values, CATEGORY: pl.Series([0, 1], dtype=pl.Int64())})
     unnamed = tests.filter(pl.col("categories").is_null()).select(TEST).join(usual, how="cross")
     named = _numbered(tests, "categories", "value", CATEGORY)
     shared = shared_type(named.schema["value"], theirs)
@@ -190,11 +191,6 @@ def category_places(design: pl.DataFrame, theirs: pl.DataType) -> pl.DataFrame:
         part.with_columns(compared(pl.col("value"), part.schema["value"], shared))
         for part in (named, unnamed)
     )
-
-
-def _usual(theirs: pl.DataType) -> pl.Series:
-    """The default categories of a test."""
-    return pl.Series([True, False] if theirs == pl.Boolean() else [1, 0])
 
 
 def _numbered(design: pl.DataFrame, lists: str, name: str, place: str) -> pl.DataFrame:

@@ -23,20 +23,9 @@ from evalframe.replication.participants.design import (
     TWO_SAMPLES,
 )
 
+_NUMBERS = ("stat", "n1", "n2", "df1", "df2", "n_total", "k", "n", "p0", "a", "b", "c", "d")
 STATISTICS = {
-    "stat": pl.Float64(),
-    "n1": pl.Float64(),
-    "n2": pl.Float64(),
-    "df1": pl.Float64(),
-    "df2": pl.Float64(),
-    "n_total": pl.Float64(),
-    "k": pl.Float64(),
-    "n": pl.Float64(),
-    "p0": pl.Float64(),
-    "a": pl.Float64(),
-    "b": pl.Float64(),
-    "c": pl.Float64(),
-    "d": pl.Float64(),
+    **dict.fromkeys(_NUMBERS, pl.Float64()),
     "independent": pl.Boolean(),
     "direction": pl.Float64(),
 }

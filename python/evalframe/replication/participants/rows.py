@@ -121,17 +121,22 @@ def rows_of(
     attributes = known.lazy().select(*alike, TEST, KIND, "null_value", "n_conditions")
     if weight is not None:
         _check_weights(table, as_expr(weight), tests)
-    for name in _text_measures(schema):
-        _check_numbers(table, name, alike, attributes)
+    for name in ("value", "value_2"):
+        if name in schema and is_text(schema[name]):
+            _check_numbers(table, name, alike, attributes)
     by_condition = places(known, schema.get("condition", pl.Null()))
     by_value = category_places(known, schema["value"]).rename({"value": _VALUE})
+    in_design = by_condition.schema["condition"]
+    condition = pl.lit(None, dtype=in_design)
+    if "condition" in schema:
+        condition = compared(pl.col("condition"), schema["condition"], in_design)
     read = table.select(
         *alike,
         *keys.select(),
         _number("value", schema).alias(X),
         _number("value_2", schema).alias(Y),
         as_category(pl.col("value"), schema["value"], by_value.schema[_VALUE]).alias(_VALUE),
-        _condition(schema, by_condition.schema["condition"]).alias("condition"),
+        condition.alias("condition"),
         (pl.lit(1.0) if weight is None else as_expr(weight).cast(pl.Float64)).alias(WEIGHT),
         (pl.lit(None) if cluster is None else as_expr(cluster)).alias(CLUSTER),
     )
@@ -154,12 +159,6 @@ def as_category(value: pl.Expr, dtype: pl.DataType, shared: pl.DataType) -> pl.E
     """The value in the type of categories; NaN and infinity are no answers."""
     answer = pl.when(value.is_finite()).then(value) if dtype.is_float() else value
     return compared(answer, dtype, shared)
-
-
-def _condition(schema: pl.Schema, shared: pl.DataType) -> pl.Expr:
-    if "condition" not in schema:
-        return pl.lit(None, dtype=shared)
-    return compared(pl.col("condition"), schema["condition"], shared)
 
 
 def _valid(placed: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
@@ -224,11 +223,6 @@ def _check_numbers(
     )
     holds = number | text.is_null()
     _check(placed, Rule(f"{name} is a number in tests on numbers", holds, (*names, name), remedy))
-
-
-def _text_measures(schema: pl.Schema) -> list[str]:
-    """The measures that are texts."""
-    return [name for name in ("value", "value_2") if name in schema and is_text(schema[name])]
 
 
 def _check(table: pl.LazyFrame, rule: Rule) -> None:

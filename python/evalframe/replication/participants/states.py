@@ -7,7 +7,7 @@ rows are never grouped again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,38 +36,13 @@ _NOISE = 2.0**-40
 """Times a sum of squares about another centre, what rounding leaves of a central one of 0."""
 
 
-class States(Protocol):
-    """Sums over the participants of the tests of one kind.
+class States:
+    """Sums over the participants of the tests of one kind; here their number in each cell.
 
     Attributes:
-        cells: `:group`, `:place`, `:category`.
+        cells: `:group`, `:place`, `:category`, sorted.
+        width: Numbers held per replicate.
     """
-
-    @property
-    def cells(self) -> pl.DataFrame:
-        """The cells, sorted."""
-
-    @property
-    def width(self) -> int:
-        """Numbers held per replicate."""
-
-    def columns(self, drawn: Floats) -> dict[str, Floats]:
-        """Columns of the cells, each cells by replicates."""
-
-
-def states_of(kind: str, rows: pl.DataFrame, slots: int) -> States:
-    """The states of the tests of one kind."""
-    if kind in (CHI_SQUARED, BINOMIAL_TEST):
-        return _Counts(rows, slots)
-    if kind == RANK_SUM:
-        return _RankSums(rows, slots)
-    if kind == SPEARMAN:
-        return _RankProducts(rows, slots)
-    return _Products(rows, slots) if kind == PEARSON else _Moments(rows, slots)
-
-
-class _Counts:
-    """Number of participants in each cell."""
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
         self.cells = rows.select(_IN_CELL).unique().sort(_IN_CELL)
@@ -95,7 +70,7 @@ class _Counts:
         return {"n": self._members @ drawn}
 
 
-class _Moments(_Counts):
+class _Moments(States):
     """Count, mean and central sum of squares."""
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
@@ -114,7 +89,7 @@ class _Moments(_Counts):
         return {"n": n, "x": np.where(n > 0, self._centre[:, None] + shift, 0.0), "sxx": sxx}
 
 
-class _Products(_Counts):
+class _Products(States):
     """Count, central sums of squares and of products."""
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
@@ -130,7 +105,7 @@ class _Products(_Counts):
         return {"n": n, **central, "sxy": xy - x * shift_y}
 
 
-class _RankSums(_Counts):
+class _RankSums(States):
     """Count, and U: in how many pairs the member of the first cell has the larger measure."""
 
     # Equal measures of a test form a run. Per run and replicate there are `above` members of the
@@ -167,7 +142,7 @@ class _RankSums(_Counts):
         return {"n": self._members @ drawn, "u": self._total @ wins}
 
 
-class _RankProducts(_Counts):
+class _RankProducts(States):
     """Count, central sums of squares and of products of ranks."""
 
     # A run of equal measures has the mean rank (earlier + (tied + 1) / 2), from draws alone.
@@ -230,3 +205,17 @@ def _before(sums: Floats, groups: Ints) -> Floats:
     first = np.searchsorted(groups, groups)
     result: Floats = earlier - earlier[first]
     return result
+
+
+_BY_KIND: dict[str, type[States]] = {
+    CHI_SQUARED: States,
+    BINOMIAL_TEST: States,
+    RANK_SUM: _RankSums,
+    SPEARMAN: _RankProducts,
+    PEARSON: _Products,
+}
+
+
+def states_of(kind: str, rows: pl.DataFrame, slots: int) -> States:
+    """The states of the tests of one kind."""
+    return _BY_KIND.get(kind, _Moments)(rows, slots)

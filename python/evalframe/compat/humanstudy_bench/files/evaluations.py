@@ -195,24 +195,19 @@ def _heads(runs: Sequence[_Run], entries: Sequence[Sequence[Mapping[str, Any]]])
     def where(place: int) -> str:
         return f"{runs[place].document.name}: "
 
-    return (
-        columns_of(contents, RUNS, where)
-        .with_columns(
-            pl.Series("model", [run.model for run in runs], dtype=pl.String),
-            pl.Series("study_id", [run.study_id for run in runs], dtype=pl.String),
-            pl.Series(_DOMAIN, [_domain(run.document) for run in runs], dtype=pl.String),
-            pl.Series("n_tests", [len(tests) for tests in entries], dtype=pl.Int64),
-            pl.Series(
-                "unread",
-                [_unread(*pair) for pair in zip(contents, entries, strict=True)],
-                dtype=pl.List(pl.String),
-            ),
-            pl.Series("file", [run.document.name for run in runs], dtype=pl.String),
-        )
-        .with_row_index(_RUN)
-        .with_columns(pl.col(_RUN).cast(pl.Int64))
-        .select(_RUN, _DOMAIN, "model", "study_id", *schema_of(RUNS), "n_tests", "unread", "file")
-    )
+    known = {
+        _RUN: range(len(runs)),
+        _DOMAIN: [_domain(run.document) for run in runs],
+        "model": [run.model for run in runs],
+        "study_id": [run.study_id for run in runs],
+        "n_tests": [len(tests) for tests in entries],
+        "unread": [_unread(*pair) for pair in zip(contents, entries, strict=True)],
+        "file": [run.document.name for run in runs],
+    }
+    types = dict.fromkeys(known, pl.String()) | dict.fromkeys((_RUN, "n_tests"), pl.Int64())
+    heads = pl.DataFrame(known, schema=types | {"unread": pl.List(pl.String())})
+    order = [_RUN, _DOMAIN, "model", "study_id", *schema_of(RUNS), "n_tests", "unread", "file"]
+    return columns_of(contents, RUNS, where).hstack(heads).select(order)
 
 
 def _domain(document: Document) -> str | None:

@@ -30,17 +30,19 @@ from evalframe.compat.humanstudy_bench.files.results import UNTITLED, Results
 from evalframe.core.errors import InputError
 from evalframe.replication.agreement.studies import domain, domain_scores
 
-FORMAT = "simple_results"
+FILE_NAME, FORMAT = "simple_results.json", "simple_results"
 
-_STUDY_COLUMNS = ["study_id", "title", "pas_raw", "ecs", "total_tokens", "total_cost"]
-_FINDING_COLUMNS = [
-    "study_id",
-    "finding_idx",
-    "sub_study_id",
-    "finding_id",
-    "finding_score",
-    "n_tests",
-]
+_SCORE_FIELDS = fields(
+    ("share", "pas_raw=pas"), ("number", "ecs"), ("count", "total_tokens"), ("number", "total_cost")
+)
+_STUDY_FIELDS = (*fields(("text", "study_id title")), *_SCORE_FIELDS)
+_FINDING_FIELDS = fields(
+    ("text", "study_id"),
+    ("count", "finding_idx"),
+    ("text", "sub_study_id finding_id"),
+    ("share", "finding_score=pas"),
+    ("count", "n_tests"),
+)
 _FINDING_DECIMALS = 6
 
 
@@ -72,10 +74,7 @@ def simple_results(results: Results, *, created_at: str | None = None) -> dict[s
     for row in finite(results.models).iter_rows(named=True):
         key = (row["model"],)
         configs[row["model"]] = {
-            "pas_raw": row["pas"],
-            "ecs": row["ecs"],
-            "total_tokens": row["total_tokens"],
-            "total_cost": row["total_cost"],
+            **{each.keys[-1]: row[each.column] for each in _SCORE_FIELDS},
             "studies": studies[key].to_dicts() if key in studies else [],
             "findings": findings[key].to_dicts() if key in findings else [],
         }
@@ -122,8 +121,8 @@ def simple_texts(results: Results, folder: Path, created_at: str | None) -> dict
     """The text of each file."""
     config = pl.col("model").alias("config")
     title = pl.col("title").str.replace_all(",", ";", literal=True)
-    studies = _studies(results).with_columns(title).select(config, *_STUDY_COLUMNS)
-    findings = _findings(results).select(config, *_FINDING_COLUMNS)
+    studies = _studies(results).with_columns(title).select(config, pl.exclude("model"))
+    findings = _findings(results).select(config, pl.exclude("model"))
     # An empty text is quoted, unlike null.
     findings = findings.with_columns(pl.col("sub_study_id", "finding_id").replace({"": None}))
     return {
@@ -136,29 +135,18 @@ def simple_texts(results: Results, folder: Path, created_at: str | None) -> dict
 
 
 def _studies(results: Results) -> pl.DataFrame:
-    title = pl.col("title").fill_null(UNTITLED)
-    return results.studies.with_columns(title, pas_raw="pas").select("model", *_STUDY_COLUMNS)
+    titled = results.studies.with_columns(pl.col("title").fill_null(UNTITLED))
+    return _keyed(titled, _STUDY_FIELDS)
 
 
 def _findings(results: Results) -> pl.DataFrame:
     keys = pl.col("sub_study_id", "finding_id").fill_null("")
-    findings = results.findings.with_columns(keys, finding_score="pas")
-    return findings.select("model", *_FINDING_COLUMNS)
+    return _keyed(results.findings.with_columns(keys), _FINDING_FIELDS)
 
 
-FILE_NAME = "simple_results.json"
-
-_SCORE_FIELDS = fields(
-    ("share", "pas_raw=pas"), ("number", "ecs"), ("count", "total_tokens"), ("number", "total_cost")
-)
-_STUDY_FIELDS = (*fields(("text", "study_id title")), *_SCORE_FIELDS)
-_FINDING_FIELDS = fields(
-    ("text", "study_id"),
-    ("count", "finding_idx"),
-    ("text", "sub_study_id finding_id"),
-    ("share", "finding_score=pas"),
-    ("count", "n_tests"),
-)
+def _keyed(table: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """The columns of fields under their keys, after the model."""
+    return table.select("model", *(pl.col(each.column).alias(each.keys[-1]) for each in fields))
 
 
 def read_results(path: str | Path | Mapping[str, Any]) -> Results:
