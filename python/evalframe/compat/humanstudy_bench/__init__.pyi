@@ -67,9 +67,7 @@ from evalframe.compat.humanstudy_bench.files.summary import (
     write_benchmark_summary as write_benchmark_summary,
     write_results as write_results,
 )
-from evalframe.compat.humanstudy_bench.legacy_fields import (
-    replication_fields as replication_fields,
-)
+from evalframe.compat.humanstudy_bench.legacy_fields import replication_fields as replication_fields
 from evalframe.compat.humanstudy_bench.p_values import (
     direction as direction,
     direction_match as direction_match,

@@ -56,10 +56,7 @@ _CLIP = 1e-10
 
 @like_input
 def with_bayes_factors(
-    tests: Frame,
-    side: str | Sequence[str] | None = SIDES,
-    *,
-    test_type: IntoExpr = "test_type",
+    tests: Frame, side: str | Sequence[str] | None = SIDES, *, test_type: IntoExpr = "test_type"
 ) -> pl.LazyFrame:
     """`replication.with_bayes_factors` with the Bayes factors of this module; checks no row."""
     table = Table.of(tests, side, test_type, KIND_NAMES)

@@ -205,6 +205,5 @@ def bootstrap_moments(
     else:
         moments = pl.concat([moments, table.select(of_all)], how="horizontal")
     return moments.with_columns(
-        pl.col("mean").fill_null(pl.col(_OF_ALL)).fill_null(0.0),
-        pl.col("std_error").fill_null(0.0),
+        pl.col("mean").fill_null(pl.col(_OF_ALL)).fill_null(0.0), pl.col("std_error").fill_null(0.0)
     ).drop(_OF_ALL)

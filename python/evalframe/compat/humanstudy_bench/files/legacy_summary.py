@@ -55,8 +55,7 @@ def legacy_models(results: Results) -> dict[str, Row]:
     tests, pooling = tests_and_pooling(results)
     rows = tests.with_columns(
         pl.coalesce(
-            "replicated",
-            scores_by(pooling).replicated(significance_level="significance_level"),
+            "replicated", scores_by(pooling).replicated(significance_level="significance_level")
         )
     )
     studies = _studies(results, rows, pooling)
@@ -147,10 +146,7 @@ def _models(
     key = pooling.finding_key
     strict = _strict_ecs(tests, "overall", pooling)
     chain = scores_by(pooling).model_scores(
-        tests.lazy(),
-        finding_rule="mean",
-        study_rule="mean",
-        finding_key=key,
+        tests.lazy(), finding_rule="mean", study_rule="mean", finding_key=key
     )
     pooled = scores_by(pooling).inverse_variance_pas("pas", "raw_se").struct
     counted = (

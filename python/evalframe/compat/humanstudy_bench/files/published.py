@@ -83,11 +83,7 @@ def simple_results(results: Results, *, created_at: str | None = None) -> dict[s
 
 
 def write_simple_results(
-    results: Results,
-    folder: str | Path,
-    *,
-    created_at: str | None = None,
-    overwrite: bool = False,
+    results: Results, folder: str | Path, *, created_at: str | None = None, overwrite: bool = False
 ) -> list[Path]:
     """Write `simple_results.json`, `simple_studies.csv` and `simple_findings.csv`.
 
