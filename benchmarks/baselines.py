@@ -12,9 +12,9 @@ import polars as pl
 from benchmarks.measure import Figure, against
 from evalframe.survey.baselines import baseline
 from evalframe.survey.inference.context import context_test
+from evalframe.survey.inference.differences import sign_flip_test
 from evalframe.survey.inference.means import mean_intervals
 from evalframe.survey.inference.respondents import respondent_intervals
-from evalframe.survey.inference.sign_flips import sign_flip_test
 from evalframe.survey.permutations import permutation_baseline
 
 _PERMUTATIONS_AT_MOST = 0.5

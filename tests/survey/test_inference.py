@@ -15,9 +15,9 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.inference import sign_flips
+from evalframe.survey.inference import differences
 from evalframe.survey.inference.common import adjusted_p_value
-from evalframe.survey.inference.sign_flips import sign_flip_test
+from evalframe.survey.inference.differences import sign_flip_test
 from survey.stored_scores import model_scores
 
 
@@ -124,7 +124,7 @@ def test_chunks_and_other_models_change_nothing(golden, monkeypatch, room):
     scores = model_scores(golden)
     keys = ["segment_id", "question_id"]
     whole = room.sign_flip_test(scores, on=keys, n=300)
-    monkeypatch.setattr(sign_flips, "_SIGNS", 1_000)
+    monkeypatch.setattr(differences, "_SIGNS", 1_000)
     assert_frame_equal(room.sign_flip_test(scores, on=keys, n=300), whole)
     left, right = whole.select("left", "right").row(0)
     two = scores.filter(pl.col("model").is_in([left, right]))

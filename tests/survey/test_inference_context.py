@@ -14,7 +14,7 @@ from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.inference import context
 from evalframe.survey.inference.context import context_test
-from evalframe.survey.inference.experiments import welch_test
+from evalframe.survey.inference.differences import welch_test
 from evalframe.survey.inference.gap import gap_decomposition, gap_summary
 from survey.stored_scores import model_scores
 

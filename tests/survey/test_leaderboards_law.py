@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError
-from evalframe.survey.boards.disparity import question_disparity
+from evalframe.survey.boards.gaps import question_disparity
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.side_tables import leaderboards
 

@@ -2,11 +2,11 @@
 
 from evalframe.survey.baselines import baseline as baseline
 from evalframe.survey.permutations import permutation_baseline as permutation_baseline
-from evalframe.survey.boards.context import (
+from evalframe.survey.boards.gaps import (
     context_responsiveness as context_responsiveness,
     stereotype_score as stereotype_score,
 )
-from evalframe.survey.boards.disparity import (
+from evalframe.survey.boards.gaps import (
     disparity as disparity,
     model_disparity as model_disparity,
     question_disparity as question_disparity,
@@ -29,7 +29,7 @@ from evalframe.survey.contract import (
 )
 from evalframe.survey.inference.common import adjusted_p_value as adjusted_p_value
 from evalframe.survey.inference.context import context_test as context_test
-from evalframe.survey.inference.experiments import welch_test as welch_test
+from evalframe.survey.inference.differences import welch_test as welch_test
 from evalframe.survey.inference.gap import (
     gap_decomposition as gap_decomposition,
     gap_summary as gap_summary,
@@ -43,7 +43,7 @@ from evalframe.survey.inference.respondents import (
     respondent_gaps as respondent_gaps,
     respondent_intervals as respondent_intervals,
 )
-from evalframe.survey.inference.sign_flips import sign_flip_test as sign_flip_test
+from evalframe.survey.inference.differences import sign_flip_test as sign_flip_test
 from evalframe.survey.noise import (
     minimum_sample_size as minimum_sample_size,
     noise_ceiling as noise_ceiling,

@@ -23,21 +23,19 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.compat.dtef.gaps import (
-    context_responsiveness,
-    disparity,
-    ordered_gaps,
-    question_gaps,
-    slopes,
-    stereotypes,
-)
-from evalframe.compat.dtef.original_runs import (
     FIRST,
     ROW,
     Runs,
     best_and_worst,
     category,
+    context_responsiveness,
+    disparity,
+    ordered_gaps,
+    question_gaps,
     runs_of,
     select_runs,
+    slopes,
+    stereotypes,
 )
 from evalframe.core.choices import Weighting
 from evalframe.core.errors import ParameterError
@@ -45,7 +43,7 @@ from evalframe.core.files import replacing
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.disparity import largest_gaps
+from evalframe.survey.boards.gaps import largest_gaps
 from evalframe.survey.boards.leaderboard import (
     Level,
     board,

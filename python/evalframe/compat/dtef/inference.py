@@ -31,9 +31,10 @@ from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.contexts import COLUMNS
 from evalframe.survey.contract import KEYS
-from evalframe.survey.inference import experiments
+from evalframe.survey.inference import differences
 from evalframe.survey.inference.common import Correction, adjusted_by, check_columns, check_draws
 from evalframe.survey.inference.context import RESULT, permuted_slopes, points_of, slope_table
+from evalframe.survey.inference.differences import Pairs, random_signs
 from evalframe.survey.inference.gap import MEANS, NEGLIGIBLE, with_lists, with_shifts
 from evalframe.survey.inference.means import model_keys, ranked_means, resampled_means
 from evalframe.survey.inference.respondents import (
@@ -42,7 +43,6 @@ from evalframe.survey.inference.respondents import (
     interval_table,
     pairs_of,
 )
-from evalframe.survey.inference.sign_flips import Pairs, random_signs
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -100,11 +100,11 @@ def welch_test(
     They are too small for few runs. Undefined tests have t = 0, p = 1 and d = 0, also for a
     condition without runs; df is then that of equal variances, or 0 for fewer than two runs.
     """
-    rows, keys = experiments.compared(runs, by, between, value, conditions, need_both=False)
-    t, df, d = experiments.statistics(pl.col(":left") + pl.col(":right") > 0)
+    rows, keys = differences.compared(runs, by, between, value, conditions, need_both=False)
+    t, df, d = differences.statistics(pl.col(":left") + pl.col(":right") > 0)
     spare = [pl.col(f"n_{side}").cast(pl.Float64) - 1 for side in ("left", "right")]
     equal = pl.when(pl.min_horizontal(spare) >= 1).then(spare[0] + spare[1]).otherwise(0.0)
-    return experiments.result_of(
+    return differences.result_of(
         rows,
         keys,
         t.fill_null(0.0),
