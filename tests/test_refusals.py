@@ -95,24 +95,6 @@ def test_a_definition_whose_names_do_not_fit(state, message):
             r"resample must be ef.Bootstrap\(\.\.\.\)",
         ),
         (
-            lambda: ef.compare(ITEMS, ef.aurc(), between="model", pair_on="person", test="Boot"),
-            "test must be one of",
-        ),
-        (
-            lambda: ef.compare(
-                ITEMS.rename({"model": "delta"}).with_columns(system=pl.col("delta")),
-                ef.aurc(),
-                between="system",
-                by="delta",
-                pair_on="person",
-            ),
-            "the result has a column 'delta' of its own",
-        ),
-        (
-            lambda: ef.evaluate(ITEMS.head(1), ef.aurc(), resample=BOOTSTRAP),
-            r"needs at least two clusters.* none has two \(first id: 1\)",
-        ),
-        (
             lambda: ef.evaluate(ITEMS.head(1), pl.col("loss").mean(), resample=BOOTSTRAP),
             "needs at least two clusters",
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,12 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.core.samples import content_hash
 from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import parse
 from evalframe.jobs.replication import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
 from evalframe.jobs.run import read_provenance
-from evalframe.replication.sample import sample_files, sample_tests
+from evalframe.replication.sample import sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
 TESTS = sample_tests()
@@ -314,15 +312,6 @@ def test_flags_say_what_the_job_file_in_the_help_says() -> None:
     assert job == ReplicationJob(
         items=("results/",), reader="results", rules="reference", output="scores"
     )
-
-
-@pytest.mark.parametrize("file", sample_files(), ids=lambda file: file.name)
-def test_data_folder_is_the_default_sample(file: Any) -> None:
-    entry = json.loads((DATA / "manifest.json").read_text())[file.name.removesuffix(".parquet")]
-    stored = pl.read_parquet(DATA / file.name)
-    assert_frame_equal(stored, file.content, check_exact=True)
-    assert content_hash(stored) == entry["content_sha256"]
-    assert entry == file.entry()
 
 
 @pytest.mark.parametrize(

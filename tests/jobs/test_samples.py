@@ -19,6 +19,20 @@ def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path: Path) -> N
     assert all(path.stat().st_size < 100_000 for path in paths)
 
 
+def test_the_data_folder_is_the_default_sample(tmp_path):
+    """In what tables hold: the bytes of Parquet are those of one version of Polars."""
+    data = Path(__file__).parents[2] / "data"
+    paths = write_samples(tmp_path)
+    assert {path.name for path in paths} == {path.name for path in data.iterdir()}
+    for path in paths:
+        stored = data / path.name
+        if path.suffix == ".parquet":
+            assert_frame_equal(pl.read_parquet(stored), pl.read_parquet(path), check_exact=True)
+            assert stored.stat().st_size < 150_000, path
+        else:
+            assert stored.read_bytes() == path.read_bytes()
+
+
 def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
     (tmp_path / "items.parquet").write_text("mine")
     with pytest.raises(OutputError, match=r"already has items.parquet with other content"):

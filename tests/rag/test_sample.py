@@ -1,6 +1,5 @@
 """The sample says what its docstrings say, has the troubles of real data, and is in `data/`."""
 
-import json
 import re
 import unicodedata
 from pathlib import Path
@@ -45,16 +44,6 @@ def responses():
 @pytest.fixture(scope="module")
 def many():
     return ef.rag.label(sample_responses(questions=150, seed=1))
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_data_folder_is_the_default_sample(name):
-    entry = json.loads((DATA / "manifest.json").read_text())[name.removesuffix(".parquet")]
-    stored, file = pl.read_parquet(DATA / name), FILES[name]
-    assert_frame_equal(stored, file.content, check_exact=True)
-    assert content_hash(stored) == entry["content_sha256"]
-    assert entry == file.entry()
-    assert (DATA / name).stat().st_size < 150_000
 
 
 def test_the_manifest_names_the_calls_that_make_the_files():

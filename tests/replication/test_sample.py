@@ -37,12 +37,6 @@ def test_content_is_the_same_everywhere() -> None:
     assert [a == b for a, b in zip(hashes, other, strict=True)] == [False, False, True]
 
 
-def test_files_are_small_and_described() -> None:
-    for file in sample_files():
-        assert len(file.encoded()) < 50_000
-        assert file.entry()["generator"].startswith("evalframe.replication.sample.sample_")
-
-
 def test_the_tables_obey_their_contracts() -> None:
     assert validate(sample_tests(), replication_contract()).rejected == 0
     responses = sample_participants()

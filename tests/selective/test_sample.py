@@ -1,14 +1,12 @@
 """The sample says what its docstring says, and `data/` holds exactly that."""
 
-import hashlib
-import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.compat.ai_psychiatrist import open_run, sample_document
+from evalframe.compat.ai_psychiatrist import open_run
 from evalframe.core.errors import ParameterError
 from evalframe.core.samples import content_hash
 from evalframe.selective.sample import (
@@ -28,25 +26,6 @@ loss = (pl.col("prediction") - pl.col("label")).abs()
 @pytest.fixture(scope="module")
 def items() -> pl.DataFrame:
     return sample_items(participants=1_000, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "table"), [("items", sample_items()), ("participants", sample_participants())]
-)
-def test_data_folder_is_the_default_sample(name: str, table: pl.DataFrame) -> None:
-    entry = json.loads((DATA / "manifest.json").read_text())[name]
-    stored = pl.read_parquet(DATA / entry["file"])
-    assert_frame_equal(stored, table, check_exact=True)
-    assert content_hash(stored) == content_hash(table) == entry["content_sha256"]
-    assert entry["rows"] == table.height
-    assert entry["schema"] == {column: str(dtype) for column, dtype in table.schema.items()}
-
-
-def test_data_folder_has_the_run_document_of_the_default_sample() -> None:
-    document = (DATA / "run.json").read_bytes()
-    entry = json.loads((DATA / "manifest.json").read_text())["run"]
-    assert document == sample_document()
-    assert hashlib.sha256(document).hexdigest() == entry["content_sha256"]
 
 
 @pytest.mark.parametrize("mode", MODES)
