@@ -64,9 +64,7 @@ def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     meant = ~before.str.contains(_DENIED) & pl.col("behind").str.contains(_FILLER)
     alone = before.str.contains(_ENUMERATED) & (pl.col("behind") == " ")
     matches = single.select(
-        "pair",
-        option=pl.when(pl.col("same") | meant).then("option"),
-        exact=pl.col("same") | alone,
+        "pair", option=pl.when(pl.col("same") | meant).then("option"), exact=pl.col("same") | alone
     )
     joined = numbered.join(matches, on="pair", how="left", maintain_order="left")
     near = joined.select(pl.col("exact").is_not_null() & pl.col("option").is_null()).to_series()

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from evalframe.core.errors import (
-    ContractError,
-    MissingColumnsError,
-    ParameterError,
-    first_few,
-)
+from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError, first_few
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.surveys.respondents import RESPONDENT
@@ -251,12 +246,9 @@ class Participants:
             self.attributes, index=RESPONDENT, variable_name="attribute", value_name="value"
         ).drop_nulls("value")
         described = of_segment.join(values, on=RESPONDENT, maintain_order="left")
-        categories = survey.segments.select("round", "segment_attribute", segment_id_="segment_id")
+        category = survey.segments.select("round", "segment_attribute", of_segment="segment_id")
         rows = of_segment.join(
-            categories,
-            left_on=["round", OF_SEGMENT],
-            right_on=["round", "segment_id_"],
-            maintain_order="left",
+            category, on=["round", OF_SEGMENT], maintain_order="left"
         ).with_columns(
             segment_label=RESPONDENT,
             segment_value=pl.col(RESPONDENT),

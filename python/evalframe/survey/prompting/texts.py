@@ -186,13 +186,8 @@ def item_texts(survey: Survey, pairs: pl.DataFrame, settings: Settings) -> pl.Da
     )
     answers = filled(words.answer, fields).sort_by("option_index").str.join(words.between)
     item = filled(words.item, {"question": pl.col("question_text"), "answers": pl.col("answers")})
-    items = (
-        long.group_by(*keys, "place", "question_text")
-        .agg(answers=answers)
-        .select(*keys, "place", item=item)
-        .sort("place", *keys)
-        .collect()
-    )
+    texts = long.group_by(*keys, "place", "question_text").agg(answers=answers)
+    items = texts.select(*keys, "place", item=item).sort("place", *keys).collect()
     return items.with_columns(cost=counted(items["item"] + words.apart, settings.tokens))
 
 
@@ -239,14 +234,12 @@ def with_context(
         .agg(context_ids="question_id", items=pl.col("item").str.join(words.apart))
         .with_columns(context=pl.concat_str(pl.lit(words.context), "items", separator=words.apart))
     )
-    empty = pl.lit([], pl.List(pl.String))
-    joined = batches.join(contexts, on="row", how="left", maintain_order="left").with_columns(
-        pl.coalesce("context_ids", empty)
-    )
-    strings = [pl.col(BEFORE), pl.col("context"), pl.col(AFTER)]
+    joined = batches.join(contexts, on="row", how="left", maintain_order="left")
+    context_ids = pl.coalesce("context_ids", pl.lit([], pl.List(pl.String)))
     return joined.with_columns(
-        context_count=pl.col("context_ids").list.len().cast(pl.Int64),
-        prompt=pl.concat_str(strings, separator=_APART, ignore_nulls=True),
+        context_ids,
+        context_count=context_ids.list.len().cast(pl.Int64),
+        prompt=pl.concat_str(BEFORE, "context", AFTER, separator=_APART, ignore_nulls=True),
     )
 
 
@@ -269,12 +262,11 @@ def _shown(
     batches: pl.DataFrame, items: pl.DataFrame, room: pl.Series | None, settings: Settings
 ) -> pl.DataFrame:
     """`row`, `question_id` and `item` of the context, as many as fit into the room."""
-    numbered = items
     if settings.context_count is not None:
         # At most the questions of a prompt are passed over.
         most = settings.context_count + settings.batch_size
-        numbered = numbered.filter(pl.int_range(pl.len()).over(_SEGMENT) < most)
-    numbered = numbered.with_row_index("number")
+        items = items.filter(pl.int_range(pl.len()).over(_SEGMENT) < most)
+    numbered = items.with_row_index("number")
     questions = batches.select("row", "round", "segment_id", "question_id").explode("question_id")
     same = questions.join(numbered, on=[*_SEGMENT, "question_id"]).select("row", "number")
     rows = batches.select("row", *_SEGMENT, room=pl.lit(room))

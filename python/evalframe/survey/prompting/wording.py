@@ -124,6 +124,10 @@ SYSTEMS: Mapping[str, str] = {
     ),
 }
 
+_TWO_LINES = (
+    "Reply with two lines: ANSWER: and a letter; then PROBABILITIES: and the {n_options}"
+    " probabilities of the options in brackets, separated by commas, which sum to 1."
+)
 ANSWERS: Mapping[str, str] = {
     "distribution": (
         "Reply with the {n_options} percentages in brackets, separated by commas, and with nothing"
@@ -134,11 +138,7 @@ ANSWERS: Mapping[str, str] = {
         " {n_individuals} letters in brackets, each in quotes and separated by commas, and with"
         " nothing else."
     ),
-    "individual-answer": (
-        "Think of one member of the group, drawn at random. Reply with two lines: ANSWER: and a"
-        " letter; then PROBABILITIES: and the {n_options} probabilities of the options in brackets,"
-        " separated by commas, which sum to 1."
-    ),
+    "individual-answer": f"Think of one member of the group, drawn at random. {_TWO_LINES}",
 }
 
 REASONED: Mapping[str, str] = {
@@ -154,11 +154,7 @@ REASONED: Mapping[str, str] = {
     "individual-answer": "First reason step by step. " + ANSWERS["individual-answer"],
 }
 
-OF_PERSON = (
-    "Say what this respondent answered. Reply with two lines: ANSWER: and a letter; then"
-    " PROBABILITIES: and the {n_options} probabilities of the options in brackets, separated by"
-    " commas, which sum to 1."
-)
+OF_PERSON = f"Say what this respondent answered. {_TWO_LINES}"
 
 KEYED: Mapping[str, str] = {
     "distribution": "a list of its percentages.",
@@ -166,13 +162,6 @@ KEYED: Mapping[str, str] = {
         "a list of {n_individuals} letters in quotes, one for each of as many members of the group."
     ),
 }
-KEYED_ANSWER = (
-    "Reply with one JSON object and with nothing else: for each question its key, and {answer}"
-)
-KEYED_REASONED = (
-    "First reason step by step, without braces. Then write one JSON object: for each question its"
-    " key, and {answer}"
-)
 
 
 def instruction(eval_type: str, *, reasoned: bool, keyed: bool, of_person: bool) -> str:
@@ -181,8 +170,10 @@ def instruction(eval_type: str, *, reasoned: bool, keyed: bool, of_person: bool)
         return f"First reason step by step. {OF_PERSON}" if reasoned else OF_PERSON
     kind = "distribution" if eval_type == "shift" else eval_type
     if keyed:
-        text = KEYED_REASONED if reasoned else KEYED_ANSWER
-        return text.replace("{answer}", KEYED[kind])
+        start = "Reply with one JSON object and with nothing else"
+        if reasoned:
+            start = "First reason step by step, without braces. Then write one JSON object"
+        return f"{start}: for each question its key, and {KEYED[kind]}"
     return (REASONED if reasoned else ANSWERS)[kind]
 
 

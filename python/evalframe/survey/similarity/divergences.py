@@ -20,10 +20,7 @@ _TINIEST = 5e-324
 
 
 def jensen_shannon_similarity(
-    predicted: IntoExpr = "predicted",
-    actual: IntoExpr = "actual",
-    *,
-    epsilon: float | None = None,
+    predicted: IntoExpr = "predicted", actual: IntoExpr = "actual", *, epsilon: float | None = None
 ) -> pl.Expr:
     """One minus the Jensen-Shannon distance (base 2): 1 for equal, 0 for disjoint distributions.
 
@@ -53,10 +50,7 @@ def jensen_shannon_similarity(
 
 
 def jensen_shannon_distance(
-    predicted: IntoExpr = "predicted",
-    actual: IntoExpr = "actual",
-    *,
-    epsilon: float | None = None,
+    predicted: IntoExpr = "predicted", actual: IntoExpr = "actual", *, epsilon: float | None = None
 ) -> pl.Expr:
     """The square root of the Jensen-Shannon divergence (base 2), a metric with values from 0 to 1.
 
@@ -86,10 +80,7 @@ def jensen_shannon_distance(
 
 
 def kullback_leibler_divergence(
-    predicted: IntoExpr = "predicted",
-    actual: IntoExpr = "actual",
-    *,
-    epsilon: float | None = None,
+    predicted: IntoExpr = "predicted", actual: IntoExpr = "actual", *, epsilon: float | None = None
 ) -> pl.Expr:
     """Bits lost by taking the prediction for the actual distribution: sum of T log2(T / P).
 

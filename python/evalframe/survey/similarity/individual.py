@@ -74,10 +74,7 @@ def answer_probabilities(response: IntoExpr = "response") -> pl.Expr:
 
 
 def individual_score(
-    response: IntoExpr = "response",
-    actual: IntoExpr = "actual",
-    *,
-    kind: IndividualKind = "brier",
+    response: IntoExpr = "response", actual: IntoExpr = "actual", *, kind: IndividualKind = "brier"
 ) -> pl.Expr:
     r"""Score a response that predicts the answer of one person.
 

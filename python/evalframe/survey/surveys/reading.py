@@ -106,10 +106,7 @@ def read_csv(path: Path, types: Mapping[str, pl.DataType] | None = None) -> pl.D
     rows = _rows(path, data)
     with damage_told(str(path), "CSV"):
         table = pl.read_csv(
-            data,
-            schema_overrides=types,
-            infer_schema=types is not None,
-            infer_schema_length=None,
+            data, schema_overrides=types, infer_schema=types is not None, infer_schema_length=None
         )
     if len(table) != rows:
         raise InputError(

@@ -146,17 +146,10 @@ def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) 
         notes.append(f"{name} sums to {100 // factor} and was read as {_READ[other]}")
         return other
     are_whole = long.select(((pl.col(name) % 1 == 0) & (pl.col(name) >= 0)).all()).item()
-    unit = (
-        "share"
-        if _near(sums * 100)
-        else "percent"
-        if _near(sums)
-        else "count"
-        if are_whole
-        else "share"
-    )
-    if unit != "share":
-        notes.append(f"{name} was read as {_READ[unit]}, by its sums")
+    if _near(sums * 100) or not (_near(sums) or are_whole):
+        return "share"
+    unit = "percent" if _near(sums) else "count"
+    notes.append(f"{name} was read as {_READ[unit]}, by its sums")
     return unit
 
 
@@ -177,15 +170,10 @@ def _of_options(table: pl.DataFrame, options: Sequence[str], value: str) -> pl.D
         .with_row_index(_ROW)
         .unpivot([*options], index=[_ROW, *others], variable_name=LABEL, value_name=value)
     )
-    empty = pl.col(value).is_null()
-    if are_texts:
-        empty = empty | (pl.col(value).str.strip_chars() == "")
-    return (
-        long.filter(~empty)
-        .with_columns(pl.int_range(pl.len()).over(_ROW).alias(INDEX))
-        .sort(_ROW, INDEX)
-        .drop(_ROW)
-    )
+    cell = pl.col(value)
+    filled = long.filter((cell.str.strip_chars() != "") if are_texts else cell.is_not_null())
+    index = pl.int_range(pl.len()).over(_ROW).alias(INDEX)
+    return filled.with_columns(index).sort(_ROW, INDEX).drop(_ROW)
 
 
 def _shares_of_counts(
@@ -208,8 +196,7 @@ def _shares_of_counts(
         )
     shares = long.with_columns(share=count / total, **{_COUNT: total})
     if has_sizes and "sample_size" not in long.columns:
-        are_whole = shares.select((pl.col(_COUNT) == pl.col(_COUNT).round()).all()).item()
-        if are_whole:
+        if shares.select((pl.col(_COUNT) == pl.col(_COUNT).round()).all()).item():
             shares = shares.with_columns(sample_size=pl.col(_COUNT).cast(pl.Int64))
             notes.append("sample sizes are the sums of the counts")
         else:

@@ -232,10 +232,7 @@ def long_of(nested: pl.DataFrame) -> pl.DataFrame:
     percents = pl.when(in_percent).then("actual").otherwise(pl.col("actual") * 100)
     labels = pl.coalesce("options", pl.lit(None, pl.String).repeat_by("n_options"))
     long = nested.with_columns(
-        option_index=pl.int_ranges("n_options"),
-        option_label=labels,
-        share=shares,
-        percent=percents,
+        option_index=pl.int_ranges("n_options"), option_label=labels, share=shares, percent=percents
     ).explode("option_index", "option_label", "share", "percent")
     return long.select(RESPONSES.keys())
 
