@@ -284,7 +284,12 @@ def _decided(frame: pl.DataFrame, phrases: Phrases, leniency: Leniency) -> pl.Da
     groups = Groups.of(searched["answers"])
     codes = fired(searched.select("lower", "plain"), groups, leniency)
     good = expanded(_all_found(codes, groups), is_searched)
-    reasons = said.select(*_rejection(strictly | ~good, leniency.max_tier), *_error())
+    errors = [f"{ERROR}_1", f"{ERROR}_2"]
+    reasons = said.select(
+        *_rejection(strictly | ~good, leniency.max_tier),
+        error_tier=_first_tier(errors),
+        error_rule=pl.coalesce(errors),
+    )
     rejected = (reasons["rejection_tier"] > 0).fill_null(value=False).to_numpy()
     return reasons.select(
         label=labels_of(codes, groups, is_searched, rejected),
@@ -316,11 +321,6 @@ def _rejection(possible: pl.Series, max_tier: int) -> list[pl.Expr]:
     counted = pl.when(counts).then(tier).when(~counts).then(pl.lit(0, pl.Int8))
     rule = pl.when(counts).then(pl.coalesce(names))
     return [counted.alias("rejection_tier"), rule.alias("rejection_rule")]
-
-
-def _error() -> list[pl.Expr]:
-    names = [f"{ERROR}_1", f"{ERROR}_2"]
-    return [_first_tier(names).alias("error_tier"), pl.coalesce(names).alias("error_rule")]
 
 
 def _first_tier(names: list[str]) -> pl.Expr:

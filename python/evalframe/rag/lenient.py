@@ -105,12 +105,8 @@ def fired(texts: pl.DataFrame, groups: Groups, leniency: Leniency) -> Codes:
         aliases = as_tokens(aliases.filter(open_))
         eastern = _is_eastern(aliases)
         selected = possible(texts["plain"], row, aliases, eastern, leniency.share)
-        group, row, aliases, eastern = (
-            group[selected],
-            row[selected],
-            aliases.filter(selected),
-            eastern[selected],
-        )
+        group, row, eastern = group[selected], row[selected], eastern[selected]
+        aliases = aliases.filter(selected)
         tokens = once_each(texts["plain"], row, normalised)
         if "normalized" in leniency.answer_rules:
             hits = _tokens_in_order(tokens, aliases, eastern, leniency)
@@ -166,13 +162,10 @@ def _tokens_in_order(
     """True if a text contains the tokens of its alias, without spaces if it is eastern."""
     hits = contains(texts, aliases)
     if eastern.any():
-        close, parts = (_without_spaces(side.filter(eastern)) for side in (texts, aliases))
+        sides = (side.filter(eastern) for side in (texts, aliases))
+        close, parts = (side.str.replace_all(" ", "", literal=True) for side in sides)
         hits[eastern] = _literal(close, parts, leniency)
     return hits
-
-
-def _without_spaces(texts: pl.Series) -> pl.Series:
-    return texts.str.replace_all(" ", "", literal=True)
 
 
 def _is_eastern(aliases: pl.Series) -> Bools:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from evalframe.rag.matching import changed, not_ascii, replaced
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools, Ints
+    from evalframe.core.segments import Bools
 
 
 Change: TypeAlias = Callable[[bytearray], bytes | bytearray]
@@ -38,6 +38,9 @@ _APOSTROPHES, _COMMA = b"'`", b","
 _PUNCTUATION = r"[^\p{L}\p{N}\x00-\x7f]"
 
 _END = b"X"  # ends each text while it is changed; texts in lower case have no capitals
+_TABLE = bytes(byte if byte > 127 or byte in KEPT + _END else ord(" ") for byte in range(256))
+"""The replacement of each byte; bytes of characters beyond ASCII stay."""
+
 _BLOCK = 4096  # texts at once: their bytes are read several times and should stay in the cache
 
 _KNOWN = 0x20000  # code points in a table; those beyond are hard
@@ -129,40 +132,21 @@ def _slowly_bare(texts: pl.Series) -> pl.Series:
 
 def _tokens(raw: bytearray) -> bytes:
     """The rules for ASCII."""
-    commas = _thousands_commas(np.frombuffer(raw, dtype=np.uint8))
-    np.frombuffer(raw, dtype=np.uint8)[commas] = _APOSTROPHES[0]
-    text = np.frombuffer(raw.translate(_table(), _APOSTROPHES), dtype=np.uint8)
-    text[_loose_dots(text)] = ord(" ")
+    text = np.frombuffer(raw, dtype=np.uint8)
+    # Commas between a digit and exactly three digits are dropped as apostrophes are.
+    commas = np.flatnonzero(text == ord(","))
+    last = len(text) - 1  # no digit
+    near = [digit(text[np.minimum(commas + step, last)]) for step in (-1, 1, 2, 3, 4)]
+    text[commas[near[0] & near[1] & near[2] & near[3] & ~near[4]]] = _APOSTROPHES[0]
+    text = np.frombuffer(raw.translate(_TABLE, _APOSTROPHES), dtype=np.uint8)
+    # Dots that are not between two digits are spaces.
+    dots = np.flatnonzero(text == ord("."))
+    text[dots[~(digit(text[dots - 1]) & digit(text[dots + 1]))]] = ord(" ")
     spaces = text == ord(" ")
     doubled = spaces[1:] & spaces[:-1]
     if doubled.any():
         text = text[np.append(True, ~doubled)]
     return text.tobytes()
-
-
-@cache
-def _table() -> bytes:
-    """The replacement of each byte; bytes of characters beyond ASCII stay."""
-    table = bytearray(b" " * 128 + bytes(range(128, 256)))
-    for byte in KEPT + _END:
-        table[byte] = byte
-    return bytes(table)
-
-
-def _thousands_commas(text: Any) -> Ints:
-    """Positions of commas between a digit and exactly three digits."""
-    commas = np.flatnonzero(text == ord(","))
-    last = len(text) - 1  # no digit
-    near = [digit(text[np.minimum(commas + step, last)]) for step in (-1, 1, 2, 3, 4)]
-    thousands: Ints = commas[near[0] & near[1] & near[2] & near[3] & ~near[4]]
-    return thousands
-
-
-def _loose_dots(text: Any) -> Ints:
-    """Positions of dots that are not between two digits."""
-    dots = np.flatnonzero(text == ord("."))
-    loose: Ints = dots[~(digit(text[dots - 1]) & digit(text[dots + 1]))]
-    return loose
 
 
 def _rewritten(texts: pl.Series, change: Change) -> pl.Series:

@@ -78,7 +78,8 @@ def phrases_said(
     """
     search = _Search.of(phrases)
     chinese = pl.select(is_chinese(pl.lit(dataset))).to_series().to_numpy()
-    closed = expanded(_closed_up(plain.filter(chinese)), chinese)
+    spaced = plain.filter(chinese).str.replace_all(_OTHER_WHITE, " ")
+    closed = expanded(deleted(spaced, _WHITE), chinese)
     frame = pl.DataFrame({"text": plain, "closed": closed, "strict": strict})
     canonical = holds_any([p for tier in search.canonical.values() for p in tier], "strict")
     # Cheap searches first: few responses are searched for all phrases, fewer for each one.
@@ -108,11 +109,6 @@ def phrases_said(
 def _straight(texts: pl.Series) -> pl.Series:
     """Texts with straight apostrophes."""
     return changed(texts, not_ascii(texts), lambda some: some.str.replace_all(CURLY, "'"))
-
-
-def _closed_up(texts: pl.Series) -> pl.Series:
-    """Texts without white space."""
-    return deleted(texts.str.replace_all(_OTHER_WHITE, " "), _WHITE)
 
 
 def _first(columns: Sequence[str], phrases: Mapping[str, str]) -> pl.Expr:
