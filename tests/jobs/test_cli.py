@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.cli import job_command, job_of
-from evalframe.jobs.family import family, help_texts
-from evalframe.jobs.flags import drop_unset, parse
+from evalframe.jobs.family import help_texts
 from evalframe.jobs.run import read_provenance
 
 BY_MODE = ("--by", "mode")
@@ -320,17 +317,6 @@ def test_help_teaches(call: Any) -> None:
     assert "as a job file" in shown
     assert "evalframe selective --from-run run.json" in shown
     assert call("--version").stdout.startswith("evalframe ")
-
-
-def test_the_job_file_in_the_help_is_the_command_beside_it() -> None:
-    text = help_texts("selective")["evaluate: examples"]
-    *_, command = text.partition("\n\n")[0].split("evalframe selective ")
-    job = text.partition("`evalframe run`:\n")[2].partition("\n\n")[0]
-    context = job_command(family("selective"), "evaluate").make_context(
-        "evaluate", shlex.split(command.replace("\\\n", " "))
-    )
-    flags = {k: v for k, v in context.params.items() if k not in ("quiet", "run", "sources")}
-    assert job_of(family("selective"), drop_unset(flags)) == parse(tomllib.loads(job))
 
 
 def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.metric import lookup
-from evalframe.jobs.family import FAMILIES
+from evalframe.jobs import run
+from evalframe.jobs.family import FAMILIES, help_texts
 from evalframe.jobs.family import family as family_named
+from evalframe.jobs.flags import parse
 from evalframe.jobs.run import read_provenance
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
@@ -210,6 +214,17 @@ def test_quiet_jobs_must_write_something(family: str, call: Any, samples: Path) 
     Path("job.toml").write_text(f'family = "{family}"\nitems = ["{items}"]\n')
     for line in (["run", "job.toml"], [family, *WORDS[family]]):
         assert "name the result: -o OUT" in call(*line, "--quiet", exit_code=2).stderr
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_job_file_in_the_help_is_the_command_beside_it(family, call, monkeypatch):
+    jobs = []
+    monkeypatch.setattr(run, "run_job", lambda job, *_, **__: jobs.append(job))
+    text = help_texts(family)[f"{family_named(family).main}: examples"]
+    *_, last = text.partition("\n\n")[0].replace("\\\n", " ").split("evalframe ")
+    call(*shlex.split(last))
+    told = text.partition("The last as a job file, for `evalframe run`:\n")[2]
+    assert jobs == [parse(tomllib.loads(told.partition("\n\n")[0]))]
 
 
 @pytest.mark.parametrize("family", ["survey", "replication"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import parse
 from evalframe.jobs.rag import KEYS, RagJob
 from evalframe.jobs.run import read_provenance
@@ -111,17 +109,6 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
     expected = labelled.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     found = stored.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     assert found["n"].item() == len(expected)
-
-
-def test_flags_say_what_the_job_file_in_the_help_says(rag: Any) -> None:
-    job = help_texts("rag")["rates: examples"].split("`evalframe run`:\n")[1].split("\n\n")[0]
-    told = parse(tomllib.loads("\n".join(line.strip() for line in job.splitlines())))
-    assert told == RagJob(
-        items=("result-en/",),
-        reader="rgb",
-        output="rates.md",
-        by=("model", "dataset", "noise_rate"),
-    )
 
 
 def test_a_job_file_runs(rag: Any, call: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import parse
-from evalframe.jobs.replication import ReplicationJob
 from evalframe.jobs.replication.outputs import TABLES
 from evalframe.jobs.run import read_provenance
 from evalframe.replication.sample import sample_tests
@@ -300,18 +297,6 @@ def test_a_job_file_runs(replication: Any, call: Any) -> None:
     flags += ["--bootstrap", "20", "--seed", "3", "-q"]
     replication("tests.parquet", "-o", "out.parquet", *flags)
     assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
-
-
-def test_flags_say_what_the_job_file_in_the_help_says() -> None:
-    told = (
-        help_texts("replication")["scores: examples"]
-        .split("`evalframe run`:\n")[1]
-        .split("\n\n")[0]
-    )
-    job = parse(tomllib.loads("\n".join(line.strip() for line in told.splitlines())))
-    assert job == ReplicationJob(
-        items=("results/",), reader="results", rules="reference", output="scores"
-    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.jobs.family import help_texts
 from evalframe.jobs.flags import parse
 from evalframe.jobs.run import read_provenance
-from evalframe.jobs.survey import BASELINES, METRIC_NAMES, USUAL, SurveyJob
+from evalframe.jobs.survey import BASELINES, METRIC_NAMES, USUAL
 from evalframe.jobs.survey.outputs import TABLES
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey
@@ -365,18 +363,6 @@ def test_a_job_file_runs(survey: Any, call: Any) -> None:
     ]
     survey(*SAID, "-o", "out.parquet", "-q", *flags)
     assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
-
-
-def test_flags_say_what_the_job_file_in_the_help_says() -> None:
-    job = (
-        help_texts("survey")["leaderboards: examples"]
-        .split("`evalframe run`:\n")[1]
-        .split("\n\n")[0]
-    )
-    told = parse(tomllib.loads("\n".join(line.strip() for line in job.splitlines())))
-    assert told == SurveyJob(
-        items=("results/",), reader="runs", versions="latest", rules="reference", output="tables"
-    )
 
 
 def test_choices_are_those_of_the_library() -> None:
