@@ -20,14 +20,6 @@ from evalframe.rag.abilities import ABILITIES
 from evalframe.rag.sample.questions import sample_instances
 from evalframe.rag.sample.responses import sample_responses
 
-JOB = """
-family = "rag"
-items = ["responses.parquet"]
-output = "job.parquet"
-by = ["model"]
-bootstrap = { n = 20, seed = 3 }
-dropped = "wrong"
-"""
 RESPONSES = sample_responses(questions=6)
 
 
@@ -109,15 +101,6 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
     expected = labelled.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     found = stored.filter(model="quill-70b", dataset="zh", noise_rate=1.0)
     assert found["n"].item() == len(expected)
-
-
-def test_a_job_file_runs(rag: Any, call: Any) -> None:
-    Path("job.toml").write_text(JOB)
-    text = call("run", "job.toml").output
-    assert "quill-70b" in text
-    flags = ["--by", "model", "--bootstrap", "20", "--seed", "3", "--dropped", "wrong"]
-    rag("responses.parquet", "-o", "out.parquet", "-q", *flags)
-    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
 
 
 def test_rows_that_break_the_contract(rag: Any) -> None:

@@ -21,14 +21,6 @@ DATA = Path(__file__).parents[2] / "data"
 TESTS = sample_tests()
 KEYS = ["study_id", "sub_study_id", "finding_id", "test_id"]
 SPREADS = ("std_error", "lower", "upper", "drop_rate")
-JOB = """
-family = "replication"
-items = ["tests.parquet"]
-output = "job.parquet"
-study_rule = "mean_z"
-human_prior_odds = 1
-bootstrap = { n = 20, seed = 3, cluster = "finding" }
-"""
 
 
 @pytest.fixture
@@ -288,15 +280,6 @@ def test_agents_without_data(replication: Any) -> None:
     assert "log_bayes_factor_agent" not in found.columns
     told = replication("human.parquet", "-o", "out.csv", exit_code=1)
     assert "nothing says what came out on the agent side" in told
-
-
-def test_a_job_file_runs(replication: Any, call: Any) -> None:
-    Path("job.toml").write_text(JOB)
-    assert "lantern-13b" in call("run", "job.toml").output
-    flags = ["--study-rule", "mean_z", "--human-prior-odds", "1", "--cluster", "finding"]
-    flags += ["--bootstrap", "20", "--seed", "3", "-q"]
-    replication("tests.parquet", "-o", "out.parquet", *flags)
-    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
 
 
 @pytest.mark.parametrize(

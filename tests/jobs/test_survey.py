@@ -24,15 +24,6 @@ from evalframe.survey.similarity.registry import ALIASES, SIMILARITIES
 SURVEY, RESPONSES = sample_survey(), sample_responses()
 DISTRIBUTIONS = ef.survey.as_distributions(SURVEY)
 KEYS = ["round", "segment_id", "question_id"]
-JOB = """
-family = "survey"
-items = ["said.parquet"]
-truth = "survey.parquet"
-output = "job.parquet"
-baselines = ["uniform"]
-weighting = "question"
-bootstrap = { n = 20, seed = 3 }
-"""
 
 
 @pytest.fixture
@@ -86,14 +77,6 @@ def test_a_folder_gets_every_table(survey: Any) -> None:
     assert_frame_equal(found["attribute_breakdown"], breakdown)
     assert "response" not in found["scores"].columns
     assert len(found["scores"]) == 900 + 3 * 150
-
-
-def test_a_folder_holds_tables_of_one_run_only(survey: Any) -> None:
-    survey(*SAID, "-o", "tables", "-q")
-    RESPONSES.filter(context_count=0).drop("context_count").write_parquet("bare.parquet")
-    survey("bare.parquet", "--truth", "survey.parquet", "-o", "tables", "-q", "--baselines", "")
-    assert pl.read_parquet("tables/stereotype_score.parquet").is_empty()
-    assert pl.read_parquet("tables/overall.parquet")["model"].n_unique() == 3
 
 
 def test_intervals_and_weights(survey: Any) -> None:
@@ -346,23 +329,6 @@ def test_responses_to_prompts_of_several_questions(survey: Any) -> None:
     survey("prompts.parquet", "--truth", "survey.parquet", "-o", "tables", "-q")
     survey("tables/scores.parquet", "-o", "again.parquet", "-q")
     assert_frame_equal(pl.read_parquet("again.parquet"), pl.read_parquet("out.parquet"))
-
-
-def test_a_job_file_runs(survey: Any, call: Any) -> None:
-    Path("job.toml").write_text(JOB)
-    assert "quill-70b" in call("run", "job.toml").output
-    flags = [
-        "--baselines",
-        "uniform",
-        "--weighting",
-        "question",
-        "--bootstrap",
-        "20",
-        "--seed",
-        "3",
-    ]
-    survey(*SAID, "-o", "out.parquet", "-q", *flags)
-    assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("out.parquet"))
 
 
 def test_choices_are_those_of_the_library() -> None:
