@@ -33,7 +33,6 @@ from evalframe.compat.dtef.gaps import (
     ordered_gaps,
     question_gaps,
     runs_of,
-    select_runs,
     slopes,
     stereotypes,
 )
@@ -77,7 +76,7 @@ def segment_scores(scored: Frame, *, by: By = None, runs: RunsOf = "kept") -> pl
     """
     if runs not in ("kept", "all"):
         raise ParameterError(f"runs must be 'kept' or 'all', got {runs!r}")
-    original = select_runs("segment_scores", scored, by, taken=("n_items",))
+    original = runs_of(scored_rows("segment_scores", scored, by, taken=("n_items",)))
     rows, table, ids = original.rows, original.segments, []
     if runs == "all":
         first = pl.col(ROW).filter(pl.col("score").is_not_null()).min()
@@ -107,7 +106,9 @@ def leaderboard(
     """Leaderboard with a rank for each model, see `ef.survey.leaderboard`."""
     cluster = {} if resample is None else {CLUSTER: cluster_of(resample)}
     needs = required_columns(level, weighting)
-    runs = select_runs("leaderboard", scored, by, needs=needs, baselines=baselines, extra=cluster)
+    runs = runs_of(
+        scored_rows("leaderboard", scored, by, needs=needs, baselines=baselines, extra=cluster)
+    )
     # Tables of segments need their scores only, others the items.
     if "question" in (level, weighting) or resample is not None:
         runs = replace(runs, rows=runs.selected())
@@ -168,7 +169,7 @@ def consistency(
     """
     if min_segments < 1:
         raise ParameterError(f"min_segments must be 1 or more, got {min_segments!r}")
-    runs = select_runs("consistency", scored, by)
+    runs = runs_of(scored_rows("consistency", scored, by))
     return runs.named(_by_deviation(runs, min_segments, baselines=baselines))
 
 
@@ -190,7 +191,7 @@ def _by_deviation(runs: Runs, min_segments: int = 1, *, baselines: bool = True) 
 def attribute_breakdown(scored: Frame, attributes: Frame, *, by: By = None) -> pl.LazyFrame:
     """Scores by the values of attributes, see `ef.survey.attribute_breakdown`."""
     taken = ("attribute", "value", "deviation")
-    runs = select_runs("attribute_breakdown", scored, by, taken=taken)
+    runs = runs_of(scored_rows("attribute_breakdown", scored, by, taken=taken))
     return runs.named(breakdown(runs.rows, runs.segments, attributes))
 
 
@@ -199,7 +200,7 @@ def category_leaders(
     scored: Frame, *, by: By = None, attributes: Frame | None = None
 ) -> pl.LazyFrame:
     """The best model of each category, one of tied ones, see `ef.survey.category_leaders`."""
-    runs = select_runs("category_leaders", scored, by)
+    runs = runs_of(scored_rows("category_leaders", scored, by))
     return runs.named(_leaders(runs, _board(runs, "category", attributes)))
 
 
@@ -213,7 +214,7 @@ def _leaders(runs: Runs, categories: pl.LazyFrame) -> pl.LazyFrame:
 def segment_overview(scored: Frame, *, by: By = None) -> pl.LazyFrame:
     """Segments with their best model, the first of tied ones, see `ef.survey.segment_overview`."""
     taken = ("best_model", "best_score", "mean_score", "n_models")
-    runs = select_runs("segment_overview", scored, by, taken=taken)
+    runs = runs_of(scored_rows("segment_overview", scored, by, taken=taken))
     return runs.named(_overview(runs))
 
 

@@ -5,7 +5,6 @@ Of each segment it selects the first run among those with most context.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -79,24 +78,8 @@ class Runs:
         return table.rename(self.rows.keys.restore())
 
 
-def select_runs(
-    caller: str,
-    scored: Frame,
-    by: By,
-    *,
-    needs: Sequence[str] = (),
-    taken: Sequence[str] = (),
-    baselines: bool = True,
-    extra: Mapping[str, pl.Expr] | None = None,
-) -> Runs:
-    """Select the runs of a table of scores; the arguments are those of `scored_rows`."""
-    return runs_of(
-        scored_rows(caller, scored, by, needs=needs, taken=taken, baselines=baselines, extra=extra)
-    )
-
-
 def runs_of(table: Rows) -> Runs:
-    """Select the runs of checked rows."""
+    """Select the runs of a table of scores."""
     run = [inner for name, inner in _RUN.items() if name in table.columns]
     frame = table.frame.with_row_index(ROW)
     # Without a caller segments without a category are no error.
@@ -139,7 +122,7 @@ def disparity(scored: Frame, *, by: By = None, attributes: Frame | None = None) 
     Rounds are not distinguished, and a gap of exactly 0.10 is a concern if rounding puts it above.
     Equal gaps are sorted by the mean score of their model, then by first appearance and by name.
     """
-    runs = select_runs("disparity", scored, by, taken=GAPS)
+    runs = runs_of(scored_rows("disparity", scored, by, taken=GAPS))
     return runs.named(ordered_gaps(runs, attributes))
 
 
@@ -168,7 +151,7 @@ def model_disparity(
     scored: Frame, *, by: By = None, attributes: Frame | None = None
 ) -> pl.LazyFrame:
     """The largest category gap of each model, see `ef.survey.model_disparity`."""
-    runs = select_runs("model_disparity", scored, by, taken=("overall_gap",))
+    runs = runs_of(scored_rows("model_disparity", scored, by, taken=("overall_gap",)))
     return runs.named(largest_gaps(ordered_gaps(runs, attributes), runs.rows.keys.inner))
 
 
@@ -178,7 +161,7 @@ def question_disparity(scored: Frame, *, by: By = None) -> pl.LazyFrame:
 
     All runs and amounts of context are compared, each item by itself, and scores are not rounded.
     """
-    runs = select_runs("question_disparity", scored, by, needs=["question_id"], taken=GAPS)
+    runs = runs_of(scored_rows("question_disparity", scored, by, needs=["question_id"], taken=GAPS))
     return runs.named(question_gaps(runs))
 
 
@@ -215,7 +198,9 @@ def context_responsiveness(
     There are no rows if the table (or group) has a single amount of context.
     """
     check_choice("level", level, ContextLevel)
-    runs = select_runs("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
+    runs = runs_of(
+        scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
+    )
     return runs.named(slopes(runs, level))
 
 
@@ -243,7 +228,7 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
 
     All runs at the least against all at the most context of the table, of segments with two runs.
     """
-    runs = select_runs("stereotype_score", scored, by, needs=["context_count"])
+    runs = runs_of(scored_rows("stereotype_score", scored, by, needs=["context_count"]))
     return runs.named(stereotypes(runs))
 
 
