@@ -9,8 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError, InputError, ParameterError
-from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.reading import read_survey
+from evalframe.survey.surveys.assembling import as_survey, read_survey
 from evalframe.survey.surveys.tables import as_distributions
 
 LONG = pl.DataFrame(

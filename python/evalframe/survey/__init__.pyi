@@ -100,7 +100,7 @@ from evalframe.survey.similarity.individual import (
 from evalframe.survey.similarity.registry import similarity_table as similarity_table
 from evalframe.survey.surveys.segments import CATEGORIES as CATEGORIES
 from evalframe.survey.surveys.assembling import as_survey as as_survey
-from evalframe.survey.surveys.reading import read_survey as read_survey
+from evalframe.survey.surveys.assembling import read_survey as read_survey
 from evalframe.survey.surveys.segments import (
     canonical_id as canonical_id,
     canonical_value as canonical_value,

@@ -13,8 +13,7 @@ import polars as pl
 from evalframe.compat.dtef.documents import LARGEST
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError, naming
-from evalframe.survey.surveys.assembling import WARNINGS, as_survey
-from evalframe.survey.surveys.reading import read_csv
+from evalframe.survey.surveys.assembling import WARNINGS, as_survey, read_csv
 from evalframe.survey.surveys.segments import LEGACY, canonical_value, segment_id
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from evalframe.core.documents import decoded, read_regular
 from evalframe.core.errors import InputError
-from evalframe.survey.surveys.reading import files_of, listed
+from evalframe.survey.surveys.assembling import files_of, listed
 
 LARGEST = 2**53
 """Up to it doubles hold every whole number."""

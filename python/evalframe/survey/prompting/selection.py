@@ -58,7 +58,7 @@ def curate(
     exclusions: Sequence[Sequence[str]],
     rankings: Sequence[Sequence[str]],
 ) -> Curation:
-    """The consensus of several models on the questions to ask.
+    """The consensus of several models on the questions to ask, as in dtef-app 52d79c0.
 
     Ties keep the order of the questions.
 
@@ -69,9 +69,6 @@ def curate(
 
     Raises:
         ParameterError: Not as many exclusions as rankings, or a question that occurs twice.
-
-    References:
-        dtef-app 52d79c0.
 
     Example:
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])
@@ -119,16 +116,13 @@ def _votes(lists: Sequence[Sequence[str]]) -> pl.DataFrame:
 def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
     """A sample of items without replacement; all of them in their order if all are taken.
 
-    It is the beginning of a Fisher-Yates shuffle by the generator mulberry32, whose state is the
-    hash `31 h + c` of the UTF-16 code units of the seed.
+    As in dtef-app 52d79c0 it is the beginning of a Fisher-Yates shuffle by mulberry32,
+    whose state is the hash `31 h + c` of the UTF-16 code units of the seed.
 
     Args:
         items: The items to draw from.
         take: Number of items.
         seed: Any text, such as the id of a segment.
-
-    References:
-        dtef-app 52d79c0.
 
     Example:
         >>> seeded_sample(range(10), 3, "ageGroup:18-25")

@@ -261,7 +261,7 @@ def per_option_accuracy(
     option: int | None = None,
     tolerance: float | None = None,
 ) -> pl.Expr:
-    """Closeness of predicted percentages: 1 if met, 0 a tolerance away, linear between.
+    """Closeness of predicted percentages as in dtef-app: 1 if met, 0 a tolerance away, else linear.
 
     Args:
         predicted: As for `cosine_similarity`.
@@ -274,8 +274,7 @@ def per_option_accuracy(
         Float64 in [0, 1], named `per_option_accuracy`. Null without such an option, and as for
         `cosine_similarity`.
 
-    References:
-        dtef-app 52d79c0, `per_option_accuracy`.
+
 
     Examples:
         >>> answers = pl.DataFrame({"predicted": [[44, 56]], "actual": [[40, 60]]})
