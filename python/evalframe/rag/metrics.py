@@ -217,9 +217,7 @@ def judge_rejection_rate(
 def judge_detection_rate(
     label: Role = "label", evaluation: Role = "evaluation", *, weight: Role = None
 ) -> State:
-    """Share of judged responses that find the documents' errors, according to the judge.
-
-    The judge says so by the words `has identified` or `Yes`.
+    """Share of judged responses that find errors, by the words `has identified` or `Yes`.
 
     Returns:
         Null if no response has both columns.
@@ -241,9 +239,7 @@ def judge_detection_rate(
 def judge_correction_rate(
     label: Role = "label", evaluation: Role = "evaluation", *, weight: Role = None
 ) -> State:
-    """Share of right answers among the responses that find the documents' errors.
-
-    According to the judge, as for `judge_detection_rate`.
+    """Share of right answers among the responses that find errors, according to the judge.
 
     Returns:
         Null if no response finds errors.

@@ -124,9 +124,8 @@ def evaluate_runs(
             report on a terminal.
 
     Raises:
-        InputError: A run repeats a participant, has a prediction without a label, or one that is
-            NaN or infinite, two runs have different participants, or there is nobody to evaluate
-            (with replicates: only one).
+        InputError: A run repeats a participant, a prediction has no label or is not finite, two
+            runs have different participants, or nobody is evaluated (with replicates: only one).
         ContractError: A signal that a variant needs is missing or not a number.
 
     Example:

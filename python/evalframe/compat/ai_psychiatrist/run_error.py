@@ -73,9 +73,6 @@ def run_errors(
         predictions that are NaN or have no label, left out of all other columns. Sorted by the
         keys.
 
-    Raises:
-        ParameterError: A key has the name of a column of the result, or a column is not a number.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat.ai_psychiatrist import run_errors

@@ -110,9 +110,8 @@ def open_run(
         strict: False reads what the original accepts; see the table at the head of this module.
 
     Raises:
-        InputError: The file does not exist or is not JSON, the experiment is missing or ambiguous,
-            an item is missing, or a value has the wrong type.
-        ParameterError: A signal has the name of another column.
+        InputError: The experiment is missing or ambiguous, an item is missing, or a value has the
+            wrong type.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document

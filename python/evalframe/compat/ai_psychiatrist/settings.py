@@ -47,10 +47,6 @@ class RunSettings:
         >>> settings = RunSettings(variants=("verbalized",), coverage_grid=(0.5, 0.9), n=2000)
         >>> settings.signals()
         ['verbalized_confidence']
-        >>> RunSettings(coverage_grid=(50,))
-        Traceback (most recent call last):
-        evalframe.core.errors.ParameterError: a coverage of the grid must lie in (0, 1], got
-        50.0; 0.5 means half of all items
     """
 
     variants: tuple[str, ...] = ("llm", "total_evidence")

@@ -58,8 +58,7 @@ def write_run(
 
     Raises:
         ContractError: The table is not an item table, or not in order; nothing is written.
-        ParameterError: Both or neither of a mode and tables by mode, no table, a signal with the
-            name of another column, or ids that are not integers of 64 bits.
+        ParameterError: Both or neither of a mode and tables by mode.
 
     Example:
         >>> import tempfile

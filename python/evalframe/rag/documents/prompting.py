@@ -229,8 +229,6 @@ def read_responses(
         the order of their first responses. Lazy if `responses` is a file.
 
     Raises:
-        ParameterError: Ids or responses are not text, or a further column has the name of one of
-            the prompts.
         ContractError: There are no responses, a response has no prompt or no model, a run answers a
             prompt twice, or two prompts have the same id.
 

@@ -171,11 +171,9 @@ def _different(make: Callable[[], T], count: int) -> list[T]:
 def sample_instances(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
     """One row per question of the default and the counterfactual data sets.
 
-    The questions ask for a person, a date, a number, an amount or a town of an invented bridge,
-    company, town or prize. Passages have one to three sentences. Positive passages contain an alias
-    of the answer; negative ones are about other subjects or attributes and contain none. Some fake
-    answers contain the right one, as 170 contains 70; some Chinese aliases have a space, so that
-    the strict check never finds them.
+    Positive passages contain an alias of the answer; negative ones are about other subjects or
+    attributes and contain none. Some fake answers contain the right one, as 170 contains 70; some
+    Chinese aliases have a space, so that the strict check never finds them.
 
     Args:
         questions: How many questions `en` and `zh` each have; `en_fact` and `zh_fact` have two

@@ -90,10 +90,8 @@ def sample_responses(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
                       schooling_m for counterfactual data, less 2 with the wrong documents
 
     So models and settings are paired by question, and questions are clusters. The texts have the
-    troubles of real responses: failed requests; rejections without the canonical phrase, or with it
-    before an answer; answers with other accents, quotes, digits or word order; wrong numbers that
-    contain the right one; partly right answers; errors flagged and corrected, flagged only, denied,
-    or described in other words.
+    troubles of real responses: failed requests, rejections and errors in other words, other
+    spellings, wrong numbers that contain the right one, partly right answers.
 
     Args:
         questions: As for `sample_instances`.
