@@ -162,12 +162,7 @@ def ecs_rows(
     within = [*keys.inner, *finding], [*keys.inner, "study_id"]
     by_finding, by_study = ([pl.col(name) for name in names] for names in within)
     share = share_of(by_finding, by_study, pl.col(X), pl.col(Y), weighting)
-    names = {
-        "overall": [],
-        "domain": ["domain"],
-        "study": ["study_id"],
-        "finding": finding,
-    }
+    names = {"overall": [], "domain": ["domain"], "study": ["study_id"], "finding": finding}
     group = [*keys.inner, *names[level]]
     return EcsRows(rows.with_columns(pl.col(MASS) * share), keys, finding, group)
 

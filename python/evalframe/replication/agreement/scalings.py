@@ -150,9 +150,7 @@ def pas_above_chance(pas: IntoExpr = "pas", pi_human: IntoExpr = "pi_human") -> 
 
 
 def field_comparable_pas(
-    pas: IntoExpr = "pas",
-    pi_human: Posterior = "pi_human",
-    pi_agent: Posterior = "pi_agent",
+    pas: IntoExpr = "pas", pi_human: Posterior = "pi_human", pi_agent: Posterior = "pi_agent"
 ) -> pl.Expr:
     """The agents' posterior of an effect, or PAS within its range without a posterior.
 

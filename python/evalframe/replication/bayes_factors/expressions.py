@@ -157,12 +157,7 @@ bayes_factor_r = _exponential(log_bayes_factor_r)
 
 
 def log_bayes_factor_f(
-    f: IntoExpr,
-    df1: IntoExpr,
-    df2: IntoExpr,
-    n: IntoExpr,
-    *,
-    scale: float = EFFECTS.usual,
+    f: IntoExpr, df1: IntoExpr, df2: IntoExpr, n: IntoExpr, *, scale: float = EFFECTS.usual
 ) -> pl.Expr:
     """Natural logarithm of the Bayes factor of effects against none from F, by the JZS prior.
 

@@ -70,10 +70,7 @@ def of_welch(t: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
 def of_score(z: pl.Expr, n1: pl.Expr, n2: pl.Expr, df: pl.Expr) -> Conditions:
     """Of a score with a known standard error: any sizes."""
     some = _count(n1, 1) & (n2.is_null() | _count(n2, 1))
-    return [
-        Condition("n1 and n2 are 1 or more", some, ("n1", "n2")),
-        _degrees(df),
-    ]
+    return [Condition("n1 and n2 are 1 or more", some, ("n1", "n2")), _degrees(df)]
 
 
 def of_u(u: pl.Expr, n1: pl.Expr, n2: pl.Expr) -> Conditions:

@@ -127,9 +127,7 @@ def kinds(kind: pl.Expr) -> Columns:
 
 
 def in_stages(
-    tests: pl.LazyFrame,
-    stages: Sequence[Columns],
-    stored: Callable[[IntoExpr | None], pl.Expr],
+    tests: pl.LazyFrame, stages: Sequence[Columns], stored: Callable[[IntoExpr | None], pl.Expr]
 ) -> pl.LazyFrame:
     """Add the columns of each stage, but keep values of the table; drop working columns.
 
@@ -151,10 +149,7 @@ class Statistics:
     """Raw statistics of one side of the tests, in working columns once `numbers` are added."""
 
     def __init__(
-        self,
-        side: Side,
-        present: Collection[str],
-        number: Callable[[IntoExpr | None], pl.Expr],
+        self, side: Side, present: Collection[str], number: Callable[[IntoExpr | None], pl.Expr]
     ) -> None:
         self.side = side
         self._present, self._number = present, number

@@ -183,12 +183,7 @@ def random_alignment(
 
 @like_input
 def bootstrap_moments(
-    rows: Frame,
-    statistic: pl.Expr,
-    *,
-    by: By = None,
-    n: int = 1000,
-    seed: int = 42,
+    rows: Frame, statistic: pl.Expr, *, by: By = None, n: int = 1000, seed: int = 42
 ) -> pl.LazyFrame:
     """Mean and standard deviation of any statistic over rows drawn with replacement.
 
@@ -289,8 +284,7 @@ def preferred_std_error(
         raise ParameterError(f"name a column of standard errors: {', '.join(columns)}")
     methods = (pl.when(error.is_not_null()).then(pl.lit(name)) for name, error in errors.items())
     return pl.struct(
-        pl.coalesce(*errors.values()).alias("std_error"),
-        pl.coalesce(*methods).alias("se_method"),
+        pl.coalesce(*errors.values()).alias("std_error"), pl.coalesce(*methods).alias("se_method")
     ).alias("preferred_std_error")
 
 

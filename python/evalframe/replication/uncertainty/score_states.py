@@ -86,10 +86,7 @@ def _mean_of_studies(pooling: Pooling) -> Callable[..., State]:
                 "mass": pl.when(valid).then(weight * mass),
                 "findings": weight,
             },
-            terms={
-                "scores": score.fill_null(0.0),
-                "studies": score.is_not_null().cast(pl.Float64),
-            },
+            terms={"scores": score.fill_null(0.0), "studies": score.is_not_null().cast(pl.Float64)},
         )
         return State(
             sums={WITH_SCORE: weight * valid},
