@@ -32,7 +32,7 @@ from evalframe.replication.effects.types import SIDES, Side
 from evalframe.replication.participants.replicates import REPLICATE
 
 if TYPE_CHECKING:
-    from evalframe.replication.agreement.ecs import EcsLevel, Weighting
+    from evalframe.replication.agreement.ecs import Weighting
     from evalframe.replication.agreement.scored_tests import Settings
 
 
@@ -85,7 +85,6 @@ SCORES = {"pas": (0.0, 1.0), "pas_normalised": (-1.0, 1.0), "ecs": (-1.0, 1.0)}
 _OF_PAS = ("pas", "pas_normalised")
 _HUMAN_COLUMNS = ("domain", "test_weight", "finding_weight", "prior_odds_agent", "direction_human")
 _WITHIN: dict[Level, list[str]] = {"model": [], "domain": ["domain"], "study": ["study_id"]}
-_ECS_LEVELS: dict[Level, EcsLevel] = {"model": "overall", "domain": "domain", "study": "study"}
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ class Pipeline:
         pas = chain.scores[self.level](table, by=by, **self.pooling).select(*group, *_OF_PAS)
         concordance = chain.ecs(
             table,
-            _ECS_LEVELS[self.level],
+            "overall" if self.level == "model" else self.level,
             by=by,
             weighting=self.weighting,
             finding_key=self.pooling["finding_key"],

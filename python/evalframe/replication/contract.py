@@ -36,6 +36,13 @@ KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
 SAMPLES = ("independent", "paired", "one")
 """Kinds of samples of a t-test."""
 
+_A_FINDING = Rule(
+    "a study has findings",
+    pl.col("finding_id").is_not_null(),
+    ("study_id", "finding_id"),
+    "name the finding; drop a study without findings, which has no score",
+)
+
 _SLACK = 1e-6
 
 _TEXTS = ("domain", "test_type")
@@ -73,6 +80,7 @@ def replication_contract(
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     columns = _keys(model, sub_study_id, test_id)
+    key = dict.fromkeys([*(column.name for column in columns), *extra])
     columns += [Column(name, "string", required=False, nullable=True) for name in _TEXTS]
     numbers = ["pas", "test_weight", "finding_weight"]
     numbers += [f"{name}_{side}" for side in SIDES for name in _NUMBERS]
@@ -84,7 +92,7 @@ def replication_contract(
     typed = _known_type(kind_of("test_type"))
     directions = tuple(f"direction_{side}" for side in SIDES)
     rules = [
-        _a_finding(),
+        _A_FINDING,
         _BySchema(typed.name, typed.holds, typed.columns, typed.remedy, _where_needed),
         _share("pas"),
         *map(_not_negative, ("test_weight", "finding_weight")),
@@ -92,8 +100,7 @@ def replication_contract(
     ]
     for side in SIDES:
         rules += _side_rules(side)
-    key = _key(model, sub_study_id, test_id, *extra)
-    return _TestsContract("tests", each_once(columns), tuple(rules), key)
+    return _TestsContract("tests", each_once(columns), tuple(rules), tuple(key))
 
 
 def responses_contract(
@@ -129,6 +136,8 @@ def responses_contract(
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
     columns = _keys(model, sub_study_id, test_id)
+    within = [participant, condition] if condition else [participant]
+    key = dict.fromkeys([*(column.name for column in columns), *extra, *within])
     columns.append(Column(participant, "key", meaning="the participant"))
     columns += [Column(condition, "key", nullable=True)] if condition else []
     # Yes and no are measures too.
@@ -136,14 +145,12 @@ def responses_contract(
     columns += [Column(name, ("number", "boolean"), nullable=True) for name in measures]
     columns += [Column(weight, "number", meaning="how often it counts")] if weight else []
     columns += [Column(name, nullable=True, finite=False) for name in extra]
-    rules = [_a_finding()]
+    rules = [_A_FINDING]
     if weight:
         is_whole = pl.col(weight) == pl.col(weight).round()
         remedy = f"let {weight!r} say how often the participant counts"
         rules += [_not_negative(weight), Rule(f"{weight} is whole", is_whole, (weight,), remedy)]
-    tail = [name for name in (participant, condition) if name]
-    key = _key(model, sub_study_id, test_id, *extra, *tail)
-    return Contract("responses", each_once(columns), tuple(rules), key)
+    return Contract("responses", each_once(columns), tuple(rules), tuple(key))
 
 
 def designs_contract(
@@ -172,10 +179,11 @@ def designs_contract(
     ]
     numbers = [Column(name, "number", False, nullable=True) for name in ("p0", "null_value")]
     samples_column = Column("samples", "string", required=False, nullable=True)
-    columns = [*_keys(None, sub_study_id, test_id), Column("test_type", "string"), samples_column]
+    keys = _keys(None, sub_study_id, test_id)
+    columns = [*keys, Column("test_type", "string"), samples_column, *lists, *numbers]
     name_them = "name them in 'conditions', in the order that gives the statistic its sign"
     rules = (
-        _a_finding(),
+        _A_FINDING,
         _known_type(kind),
         Rule(
             "samples are independent, paired or one",
@@ -220,9 +228,8 @@ def designs_contract(
             "give the share under the null hypothesis, or null for 0.5",
         ),
     )
-    return Contract(
-        "design", (*columns, *lists, *numbers), rules, _key(None, sub_study_id, test_id)
-    )
+    key = dict.fromkeys(column.name for column in keys)
+    return Contract("design", tuple(columns), rules, tuple(key))
 
 
 def samples_of_design() -> pl.Expr:
@@ -272,24 +279,8 @@ def _keys(model: str | None, sub_study_id: str | None, test_id: str | None) -> l
     return columns + ([Column(test_id, "key", nullable=True)] if test_id else [])
 
 
-def _key(
-    model: str | None, sub_study_id: str | None, test_id: str | None, *more: str
-) -> tuple[str, ...]:
-    names = (model, "study_id", sub_study_id, "finding_id", test_id, *more)
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
 def _value(name: str) -> pl.Expr:
     return pl.col(name).cast(pl.Float64).fill_nan(None)
-
-
-def _a_finding() -> Rule:
-    return Rule(
-        "a study has findings",
-        pl.col("finding_id").is_not_null(),
-        ("study_id", "finding_id"),
-        "name the finding; drop a study without findings, which has no score",
-    )
 
 
 def _known_type(kind: pl.Expr) -> Rule:

@@ -59,9 +59,8 @@ def ecs(
 ) -> pl.LazyFrame:
     """Effect concordance score: Lin's concordance correlation of human and agent effects.
 
-    The weight of a test is 1 / (findings of its study) / (tests of its finding): studies have equal
-    weights, and findings within a study. Findings and tests without effects are counted there: a
-    study has less weight the more of them are missing.
+    The weight of a test is 1 / (findings of its study) / (tests of its finding). Findings and tests
+    without effects are counted there: a study has less weight the more of them are missing.
 
     Args:
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`,
@@ -83,11 +82,10 @@ def ecs(
 
     Returns:
         by..., `domain`, `study_id` or the finding's keys; `ecs` (Float64 in [-1, 1]; null if fewer
-        than 3 tests have both effects, or effects are so large or small, beyond 1e150 or 1e-140,
-        that their squares overflow or underflow; 0 if one side is constant; if both are, 1 if they
-        are equal, else 0), `pearson` (their weighted correlation, null if a side is constant),
-        `slope` and `intercept` (of the line of agents on humans, the caricature; null if humans
-        do not vary), `n_tests` (Int64, tests with both effects), `n_missing` (other tests) and
+        than 3 tests have both effects, or squares of effects overflow or underflow, beyond 1e150 or
+        1e-140; 0 if one side is constant; if both are, 1 if they are equal, else 0), `pearson`
+        (weighted; null if a side is constant), `slope` and `intercept` (of agents on humans, the
+        caricature; null if humans do not vary), `n_tests` (with both effects), `n_missing` and
         `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both standard
         deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted by the
         keys.
@@ -201,7 +199,9 @@ def ecs_of(rows: EcsRows, level: EcsLevel, values: Values) -> pl.LazyFrame:
         name: pl.when(count >= LEAST).then(value) for name, value in all_values.items()
     }
     if level == "finding":
-        columns["pearson"] = pl.when((count >= 2) & both_spread()).then(all_values["pearson"])
+        smallest = pl.min_horizontal("x_squares", "y_squares")
+        spread = ratio(smallest, pl.col("mass")).sqrt() > _FLAT
+        columns["pearson"] = pl.when((count >= 2) & spread).then(all_values["pearson"])
         columns["p_null"] = p_null(columns["pearson"], count)
     rate = ratio(missing.cast(pl.Float64), (count + missing).cast(pl.Float64))
     table = sums.select(
@@ -298,6 +298,7 @@ def share_of(
 
 
 _FLAT = 1e-10
+"""Standard deviations up to this have no correlation within a finding."""
 
 _LEAST = 1e-290
 """Quotients by sums of squares below this have lost digits."""
@@ -424,9 +425,3 @@ def quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
     """The quotient, null if an argument is not finite or the divisor not above `least`."""
     valid = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
     return pl.when(valid).then(numerator / divisor)
-
-
-def both_spread() -> pl.Expr:
-    """Return True if both standard deviations exceed 1e-10."""
-    smallest = pl.min_horizontal("x_squares", "y_squares")
-    return ratio(smallest, pl.col("mass")).sqrt() > _FLAT

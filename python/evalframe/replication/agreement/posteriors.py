@@ -16,6 +16,7 @@ import polars as pl
 from evalframe.core.choices import check_choice
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import IntoExpr
+from evalframe.replication.effects.sizes import atanh
 
 CHANCE = 0.5
 """PAS of a finding without a test and of a study without a finding under `missing="chance"`."""
@@ -47,10 +48,7 @@ def are_posterior(ways: Sequence[pl.Expr]) -> pl.Expr:
 
 def fisher_z(r: pl.Expr) -> pl.Expr:
     """Fisher's z of a correlation, infinite at -1 and 1 and beyond."""
-    # Two log1p: the arctanh of Polars is off by 1e-12 near the ends.
-    bounded = r.clip(-1.0, 1.0)
-    z = 0.5 * (bounded.log1p() - (-bounded).log1p())
-    return pl.when(r.abs() < _FLAT).then(0.0).otherwise(z)
+    return pl.when(r.abs() < _FLAT).then(0.0).otherwise(atanh(r.clip(-1.0, 1.0)))
 
 
 def clamped_fisher_z(r: pl.Expr) -> pl.Expr:

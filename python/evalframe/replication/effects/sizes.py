@@ -35,9 +35,8 @@ def cohens_d_t(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"stat": [2.0, 2.0], "n1": [8, 16], "n2": [8, None]})
-        >>> tests.select(ef.replication.cohens_d_t("stat", "n1", "n2")).to_series().to_list()
-        [1.0, 0.5]
+        >>> pl.select(ef.replication.cohens_d_t(*map(pl.lit, (2, 8, 8)))).item()
+        1.0
     """
     n1, n2 = finite(n1), finite(n2)
     return d_of_t(finite(t), n1, n2, has_groups(n2, independent)).alias("cohens_d")
@@ -54,8 +53,7 @@ def cohens_d_f(
 ) -> pl.Expr:
     """Cohen's d from F of one contrast: d of the t whose square is F.
 
-    F has no sign, so d is positive unless `direction` is negative. With several degrees of freedom
-    F is about no single difference, so d is null if `df1` is not 1.
+    With several degrees of freedom F is about no single difference, so d is null.
 
     Args:
         f: The statistic. A negative one (an effect against expectation) gives a negative d.
@@ -70,10 +68,9 @@ def cohens_d_f(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> tests = pl.DataFrame({"f": 4.0, "n": 8, "df1": [1, 2], "sign": [-1, 1]})
-        >>> d = ef.replication.cohens_d_f("f", "n", "n", df1="df1", direction="sign")
-        >>> tests.select(d).to_series().to_list()
-        [-1.0, None]
+        >>> d = ef.replication.cohens_d_f(*map(pl.lit, (4, 8, 8)), direction=pl.lit(-1))
+        >>> pl.select(d).item()
+        -1.0
     """
     t, n2 = t_of_f(finite(f), finite(df1), finite(direction)), finite(n2)
     return d_of_t(t, finite(n1), n2, has_groups(n2, independent)).alias("cohens_d")
@@ -192,7 +189,7 @@ def fisher_z_std_error(r: IntoExpr = "r", n: IntoExpr = "n") -> pl.Expr:
 
 
 def atanh(r: pl.Expr) -> pl.Expr:
-    """Inverse hyperbolic tangent, exact near 0."""
+    """Inverse hyperbolic tangent, exact near 0; that of Polars is off by 1e-12 near the ends."""
     return 0.5 * (r.log1p() - (-r).log1p())
 
 
@@ -246,12 +243,12 @@ def log_odds_ratio_std_error(
 
 def log_odds(cells: Sequence[pl.Expr]) -> pl.Expr:
     """Log odds ratio of four finite cells."""
-    return pl.when(_has_members(cells)).then(log_odds_of_cells(cells))
+    return _of_members(cells, log_odds_of_cells(cells))
 
 
 def log_odds_error(cells: Sequence[pl.Expr]) -> pl.Expr:
     """Standard error of the log odds ratio of four finite cells."""
-    return pl.when(_has_members(cells)).then(log_odds_error_of_cells(cells))
+    return _of_members(cells, log_odds_error_of_cells(cells))
 
 
 def log_odds_of_cells(cells: Sequence[pl.Expr]) -> pl.Expr:
@@ -275,9 +272,9 @@ def _not_negative(cells: Sequence[pl.Expr]) -> pl.Expr:
     return pl.all_horizontal(cell >= 0 for cell in cells)
 
 
-def _has_members(cells: Sequence[pl.Expr]) -> pl.Expr:
+def _of_members(cells: Sequence[pl.Expr], value: pl.Expr) -> pl.Expr:
     a, b, c, d = cells
-    return (a + b > 0) & (c + d > 0)
+    return pl.when((a + b > 0) & (c + d > 0)).then(value)
 
 
 def rank_biserial(u: IntoExpr = "stat", n1: IntoExpr = "n1", n2: IntoExpr = "n2") -> pl.Expr:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
@@ -151,6 +150,8 @@ def with_score_spreads(
     drawn = drawn_scores(rows, cluster, within[0] if within else None)
     among = [inner for inner, name in rows.keys.restore().items() if name != MODEL]
     among = [*(among if MODEL in rows.keys.names else []), *within]
+    number = pl.struct(among).rank("dense") if among else pl.repeat(0, pl.len())
+    numbers_of_groups = table.select(number.cast(pl.Int64)).to_series().to_numpy()
     result = entry_spreads(
         method,
         with_scores(with_entries(drawn.rows, table, group), drawn.pooled),
@@ -158,7 +159,7 @@ def with_score_spreads(
         table,
         entry=ENTRY,
         cluster=drawn.cluster,
-        ranking=Ranking("pas", _group_numbers(table, among)),
+        ranking=Ranking("pas", numbers_of_groups),
         counted=pl.col(WITH_SCORE) > 0,
     )
     scores = with_spreads(table, result.spread, result.counts)
@@ -198,13 +199,6 @@ def drawn_scores(rows: Rows, cluster: Cluster, within: str | None) -> Drawn:
 
 def _in_memory(rows: Rows) -> Rows:
     return replace(rows, frame=rows.frame.collect().lazy())
-
-
-def _group_numbers(table: pl.DataFrame, among: Sequence[str]) -> Ints:
-    """The number of the group of each row."""
-    if not among:
-        return np.zeros(len(table), dtype=np.int64)
-    return table.select(pl.struct(among).rank("dense").cast(pl.Int64)).to_series().to_numpy()
 
 
 def with_ecs_spreads(
