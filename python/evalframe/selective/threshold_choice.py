@@ -150,9 +150,8 @@ def thresholds(
         by=by,
     )
     parts = pl.col("metric").str.splitn(" ", 2).struct
-    is_of = {
-        name: pl.col(_COLUMN) == name for name in ("threshold", "coverage", "risk", "negative")
-    }
+    columns = ("threshold", "coverage", "risk", "negative")
+    is_of = {name: pl.col(_COLUMN) == name for name in columns}
     wide = (
         long.with_columns(
             parts.field("field_0").cast(pl.UInt32).alias(_NUMBER),
@@ -183,9 +182,8 @@ def _listed(
             listed = [value] if isinstance(value, int | float) else list(value)
             yield kind, [each + 0.0 for each in listed]
         except TypeError as error:
-            raise ParameterError(
-                f"{kind} must be a number or a list of numbers, got {value!r}"
-            ) from error
+            message = f"{kind} must be a number or a list of numbers, got {value!r}"
+            raise ParameterError(message) from error
 
 
 def _metrics(kind: str) -> dict[str, Metric]:

@@ -5,8 +5,10 @@ Names are those of ai-psychiatrist, so its command lines work here.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import polars as pl
 
@@ -177,14 +179,8 @@ def _average(a: pl.Expr, b: pl.Expr) -> pl.Expr:
     return (a + b) / 2
 
 
-def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-    return a * b
-
-
-COMBINERS: Mapping[str, Callable[[pl.Expr, pl.Expr], pl.Expr]] = {
-    "average": _average,
-    "product": _product,
-}
+Combiner: TypeAlias = Callable[[pl.Expr, pl.Expr], pl.Expr]
+COMBINERS: Mapping[str, Combiner] = {"average": _average, "product": operator.mul}
 
 _SECONDARY, _OF_BASE = "secondary:", "calibrated:"
 SECONDARY_FORM = "secondary:<a>+<b>:<average|product>"
@@ -229,18 +225,13 @@ def _secondary(name: str) -> Variant:
             raise UnknownNameError.of(_kind(part, name), part, BASE)
     if combiner not in COMBINERS:
         raise UnknownNameError.of(f"combiner in {name!r}:", combiner, COMBINERS)
-    return _combined(name, BASE[left], BASE[right], COMBINERS[combiner])
-
-
-def _combined(
-    name: str, left: Variant, right: Variant, combine: Callable[[pl.Expr, pl.Expr], pl.Expr]
-) -> Variant:
-    split = len(left.signals)
+    first, second, combine = BASE[left], BASE[right], COMBINERS[combiner]
+    split = len(first.signals)
 
     def formula(*signals: pl.Expr) -> pl.Expr:
-        return combine(left.formula(*signals[:split]), right.formula(*signals[split:]))
+        return combine(first.formula(*signals[:split]), second.formula(*signals[split:]))
 
-    return Variant(name, formula, (*left.signals, *right.signals))
+    return Variant(name, formula, (*first.signals, *second.signals))
 
 
 def _kind(part: str, name: str) -> str:

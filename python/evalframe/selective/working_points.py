@@ -83,11 +83,11 @@ def generalized_risk(loss: Role = "loss", *, weight: Role = None) -> State:
         >>> pl.DataFrame({"loss": [1.0, None, 0.0, 0.0]}).select(ef.generalized_risk()).item()
         0.25
     """
-    return _risk(
-        loss,
-        weight,
-        lambda t: pl.when(t.items > 0).then(zero_if_abstained(t, t.loss / t.items)),
-    )
+
+    def finish(t: Totals) -> pl.Expr:
+        return pl.when(t.items > 0).then(zero_if_abstained(t, t.loss / t.items))
+
+    return _risk(loss, weight, finish)
 
 
 def _risk(loss: pl.Expr, weight: pl.Expr, finish: Callable[[Totals], pl.Expr]) -> State:
@@ -124,7 +124,6 @@ def at_coverage(
     """
 
     def declare(part: Callable[[Items, float, str], State]) -> AtCoverage:
-        @functools.wraps(part)
         def define(
             loss: Role = "loss",
             confidence: Role = "confidence",
@@ -136,7 +135,8 @@ def at_coverage(
             items = Items(loss, confidence, weight)
             return part(items, fraction("coverage", coverage), convention)
 
-        define.__dict__["__signature__"] = inspect.signature(define, follow_wrapped=False)
+        own_signature = inspect.signature(define)
+        functools.update_wrapper(define, part).__dict__["__signature__"] = own_signature
         label = f"{define.__name__}_{{coverage}}"
         declared = metric(family="selective", direction=direction, range=range, label=label)(define)
 

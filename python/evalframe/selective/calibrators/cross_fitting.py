@@ -87,7 +87,7 @@ def cross_fit(
     internal = [_ROW, _CLUSTER, *keys.inner]
     groups = rows.partition_by(keys.inner, maintain_order=True) if keys.inner else [rows]
     parts = [
-        _crossed(group, fit, folds, seed, internal, columns, _group_text(group, keys))
+        _crossed(group, fit, folds, seed, internal, columns or (), _group_text(group, keys))
         for group in groups
     ]
     return pl.concat(parts).sort(_ROW).drop(internal)
@@ -99,23 +99,29 @@ def _crossed(
     folds: int,
     seed: int,
     internal: Sequence[str],
-    columns: Sequence[IntoExpr] | None,
+    columns: Sequence[IntoExpr],
     group: str,
 ) -> pl.DataFrame:
     """One group with its folds and calibrated values."""
+
+    def calibrated(training: pl.DataFrame, where: str) -> pl.Expr:
+        try:
+            return fit(training).apply(*columns)
+        except EvalframeError as error:
+            raise type(error)(f"cross_fit, {where}{group}: {error}") from error
+
     dealt = rows.join(_deal(rows[_CLUSTER], folds, seed, group), on=_CLUSTER, maintain_order="left")
     fold_of_row = pl.col("fold")
-    columns_before = rows.columns
     held_out: Any = pl
     for fold in range(folds):
         others = dealt.filter(fold_of_row != fold).select(pl.exclude(*internal, "fold"))
-        value = _applied(fit, others, columns, f"the rows outside fold {fold} of {folds}{group}")
+        value = calibrated(others, f"the rows outside fold {fold} of {folds}")
         held_out = held_out.when(fold_of_row == fold).then(value)
-    all_rows = rows.select(pl.exclude(*internal))
-    in_sample = _applied(fit, all_rows, columns, f"all rows{group}")
-    values = [held_out.alias(_ADDED[1]), in_sample.alias(_ADDED[2])]
-    result = dealt.with_columns(values).select(*columns_before, *_ADDED)
-    unheld = result.filter(pl.col(_ADDED[1]).is_null() & pl.col(_ADDED[2]).is_not_null())
+    in_sample = calibrated(rows.select(pl.exclude(*internal)), "all rows")
+    values = {"calibrated": held_out, "calibrated_in_sample": in_sample}
+    result = dealt.with_columns(**values).select(*rows.columns, *_ADDED)
+    held, known = pl.col("calibrated").is_not_null(), pl.col("calibrated_in_sample").is_not_null()
+    unheld = result.filter(known & ~held)
     if len(unheld):
         raise ParameterError(
             f"cross_fit{group}: {len(unheld):,} of {len(result):,} rows can only be calibrated in "
@@ -139,18 +145,6 @@ def _deal(clusters: pl.Series, folds: int, seed: int, group: str) -> pl.DataFram
     # This generator's shuffles are the same in every version of numpy.
     order = np.random.RandomState(seed).permutation(len(distinct))
     return pl.DataFrame({_CLUSTER: distinct, "fold": pl.Series(order % folds, dtype=pl.Int64)})
-
-
-def _applied(
-    fit: Callable[[pl.DataFrame], Calibrator],
-    rows: pl.DataFrame,
-    columns: Sequence[IntoExpr] | None,
-    where: str,
-) -> pl.Expr:
-    try:
-        return fit(rows).apply(*columns or ())
-    except EvalframeError as error:
-        raise type(error)(f"cross_fit, {where}: {error}") from error
 
 
 def _group_text(group: pl.DataFrame, keys: tables.Keys) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.selective.calibrators.maps import Linear, LinearMethod
+from evalframe.selective.calibrators.maps import Linear, LinearMethod, Link
 from evalframe.selective.calibrators.training import BINARY, Levels, levels
 
 if TYPE_CHECKING:
@@ -94,9 +94,8 @@ def fit_logistic(
                 f"fit_logistic needs both classes, but all rows are {only}{data.place(number)}"
             )
         solution = _logistic(z, mass, hits, penalty)
-        calibrators.append(
-            _linear(data, solution[1:], solution[0], mean[number], std[number], "sigmoid", method)
-        )
+        parameters = (solution[1:], solution[0], mean[number], std[number])
+        calibrators.append(_linear(data, *parameters, "sigmoid", method))
     return data.fitted(calibrators)
 
 
@@ -168,12 +167,8 @@ def fit_linear(
     moments = _totals((weighted[:, :, None] * z[:, None, :]).reshape(len(z), -1), data)
     system = moments.reshape(-1, size, size) + alpha * np.eye(size)
     coefficients = np.linalg.solve(system, _totals(z * about[:, None], data)[:, :, None])[:, :, 0]
-    return data.fitted(
-        [
-            _linear(data, *parameters, "identity", method)
-            for parameters in zip(coefficients, intercept, mean, std, strict=True)
-        ]
-    )
+    fitted = zip(coefficients, intercept, mean, std, strict=True)
+    return data.fitted([_linear(data, *parameters, "identity", method) for parameters in fitted])
 
 
 def _levels(
@@ -275,7 +270,7 @@ def _linear(
     intercept: float,
     mean: Floats,
     std: Floats,
-    link: str,
+    link: Link,
     method: LinearMethod,
 ) -> Linear:
     return Linear(
@@ -284,7 +279,7 @@ def _linear(
         intercept=float(intercept),
         mean=tuple(map(float, mean)),
         std=tuple(map(float, std)),
-        link="identity" if link == "identity" else "sigmoid",
+        link=link,
         method=method,
     )
 
