@@ -99,47 +99,17 @@ def compare(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "mode": ["few"] * 4 + ["zero"] * 4,
-        ...         "person": [1, 2, 3, 4] * 2,
-        ...         "loss": [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
-        ...     }
-        ... )
-        >>> ef.compare(
-        ...     items, ef.selective_risk(), between="mode", pair_on="person"
-        ... ).select("left", "right", "delta", "n_clusters")
-        shape: (1, 4)
-        ┌──────┬───────┬───────┬────────────┐
-        │ left ┆ right ┆ delta ┆ n_clusters │
-        │ ---  ┆ ---   ┆ ---   ┆ ---        │
-        │ str  ┆ str   ┆ f64   ┆ i64        │
-        ╞══════╪═══════╪═══════╪════════════╡
-        │ few  ┆ zero  ┆ 0.25  ┆ 4          │
-        └──────┴───────┴───────┴────────────┘
-        >>> people = pl.DataFrame(
-        ...     {
-        ...         "age": ["old"] * 3 + ["young"] * 4,
-        ...         "person": range(7),
-        ...         "loss": [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
-        ...     }
-        ... )
-        >>> gap = ef.compare(
-        ...     people,
-        ...     ef.selective_risk(),
-        ...     between="age",
-        ...     paired=False,
-        ...     resample=ef.Linearized(cluster="person"),
-        ... )
-        >>> gap.select(pl.col("delta", "std_error", "p_value").round(3))
-        shape: (1, 3)
-        ┌────────┬───────────┬─────────┐
-        │ delta  ┆ std_error ┆ p_value │
-        │ ---    ┆ ---       ┆ ---     │
-        │ f64    ┆ f64       ┆ f64     │
-        ╞════════╪═══════════╪═════════╡
-        │ -0.417 ┆ 0.417     ┆ 0.373   │
-        └────────┴───────────┴─────────┘
+        >>> loss = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
+        >>> items = pl.DataFrame({"mode": ["few"] * 4 + ["zero"] * 4, "loss": loss})
+        >>> items = items.with_columns(person=pl.int_range(8) % 4)
+        >>> pairs = ef.compare(items, ef.selective_risk(), between="mode", pair_on="person")
+        >>> pairs.select("left", "right", "delta", "n_clusters").row(0)
+        ('few', 'zero', 0.25, 4)
+        >>> people = items.drop("person").with_row_index("person")
+        >>> welch = {"paired": False, "resample": ef.Linearized(cluster="person")}
+        >>> gap = ef.compare(people, ef.selective_risk(), between="mode", **welch)
+        >>> gap.select(pl.col("delta", "std_error", "p_value").round(3)).row(0)
+        (0.25, 0.382, 0.537)
     """
     from evalframe.core import tables
     from evalframe.core.states import States, stacked

@@ -61,31 +61,12 @@ def evaluate(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "a", "b", "b", "b"],
-        ...         "person": [1, 2, 3, 1, 2, 3],
-        ...         "loss": [0.0, 1.0, None, 0.0, 0.0, 1.0],
-        ...         "confidence": [0.9, 0.4, 0.1, 0.7, 0.8, 0.2],
-        ...     }
-        ... )
-        >>> result = ef.evaluate(items, [ef.aurc(), ef.augrc()], by="model")
-        >>> result.select("model", "metric", "estimate", "n")
-        shape: (4, 4)
-        ┌───────┬────────┬──────────┬─────┐
-        │ model ┆ metric ┆ estimate ┆ n   │
-        │ ---   ┆ ---    ┆ ---      ┆ --- │
-        │ str   ┆ str    ┆ f64      ┆ i64 │
-        ╞═══════╪════════╪══════════╪═════╡
-        │ a     ┆ aurc   ┆ 0.083333 ┆ 3   │
-        │ a     ┆ augrc  ┆ 0.055556 ┆ 3   │
-        │ b     ┆ aurc   ┆ 0.055556 ┆ 3   │
-        │ b     ┆ augrc  ┆ 0.055556 ┆ 3   │
-        └───────┴────────┴──────────┴─────┘
-        >>> sure = ef.evaluate(
-        ...     items, ef.aurc(), by="model", resample=ef.Bootstrap(cluster="person", n=100, seed=1)
-        ... )
-        >>> sure["n_clusters"].to_list()
+        >>> items = pl.DataFrame({"person": [1, 2, 3], "loss": [0.0, 1.0, None], "sure": [3, 2, 1]})
+        >>> metrics = [ef.aurc(confidence="sure"), ef.selective_risk()]
+        >>> ef.evaluate(items, metrics).select("metric", pl.col("estimate").round(4), "n").rows()
+        [('aurc', 0.0833, 3), ('selective_risk', 0.5, 3)]
+        >>> resample = ef.Jackknife(cluster="person")
+        >>> ef.evaluate(items, metrics, resample=resample)["n_clusters"].to_list()
         [3, 3]
     """
     from evalframe.core import tables
@@ -138,8 +119,8 @@ def partial(
     Args:
         frame: Records of the shard; of a LazyFrame the result is lazy.
         metrics: Metrics that declare a state.
-        by: Group keys.
-        weight: How often each row counts, times the weight of a metric.
+        by: As for `evaluate`, and so is `weight`.
+        weight: How often each row counts.
         cluster: Keep separate sums for each cluster, so that `finish` can resample.
 
     Returns:
@@ -147,18 +128,14 @@ def partial(
         says what it is a state of.
 
     Raises:
-        MissingColumnsError: A metric or a key reads a column that the frame lacks.
         ParameterError: A metric declares no state, or an argument lies outside its domain.
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> monday = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [0.9, 0.2]})
-        >>> tuesday = pl.DataFrame({"loss": [1.0, 0.0], "confidence": [0.9, 0.5]})
-        >>> states = [ef.partial(day, [ef.aurc()]) for day in (monday, tuesday)]
-        >>> ef.finish(ef.merge(*states))["estimate"].item()
-        0.4583333333333333
-        >>> pl.concat([monday, tuesday]).select(ef.aurc()).item()
-        0.4583333333333333
+        >>> days = [pl.DataFrame({"loss": [k / 2, 1.0], "confidence": [0.9, 0.2]}) for k in (0, 1)]
+        >>> merged = ef.merge(*(ef.partial(day, ef.aurc()) for day in days))
+        >>> ef.finish(merged)["estimate"].item() == pl.concat(days).select(ef.aurc()).item()
+        True
     """
     from evalframe.core.state_tables import state_table
 

@@ -60,7 +60,12 @@ def find(names: Sequence[str], folder: Path = Path()) -> list[File]:
     for name in names:
         with reading(name):
             if (folder / name).is_dir():
-                files += _in_folder(name, folder / name)
+                inside = [*_below(folder / name, Path(name), {}, frozenset())]
+                if not inside:
+                    raise InputError(
+                        f"folder {name!r} holds no .parquet file; name other formats by a glob"
+                    )
+                files += inside
             else:
                 files += [File(file, folder / file) for file in _by_name(name, folder)]
     return files
@@ -69,7 +74,8 @@ def find(names: Sequence[str], folder: Path = Path()) -> list[File]:
 def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], folder: Path) -> None:
     """Raise if a file to be written is an input, or would be one in the next run."""
     with reading(output.name):
-        if any(_is_same(output, file.path) for file in files):
+        present = (file.path for file in files if output.exists() and file.path.exists())
+        if any(map(output.samefile, present)):
             raise OutputError(f"{output.name} is one of the inputs; write the result elsewhere")
         for name in names:
             if _would_read(name, folder, output, files):
@@ -102,13 +108,6 @@ def reading(name: str, hint: str = "") -> Iterator[None]:
         raise InputError(f"{name} cannot be read ({reason})" + (hint and f"; {hint}")) from error
 
 
-def _in_folder(name: str, folder: Path) -> list[File]:
-    files = list(_below(folder, Path(name), {}, frozenset()))
-    if not files:
-        raise InputError(f"folder {name!r} holds no .parquet file; name other formats by a glob")
-    return files
-
-
 def _below(
     folder: Path, name: Path, keys: dict[str, str | None], above: frozenset[Path]
 ) -> Iterator[File]:
@@ -137,10 +136,6 @@ def _by_name(name: str, folder: Path) -> list[str]:
     if not files:
         raise InputError(f"no file matches {name!r}")
     return files
-
-
-def _is_same(output: Path, path: Path) -> bool:
-    return output.exists() and path.exists() and output.samefile(path)
 
 
 def _would_read(name: str, folder: Path, output: Path, files: Sequence[File]) -> bool:

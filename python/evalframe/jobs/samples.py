@@ -44,7 +44,7 @@ def write_samples(
     contents[folder / MANIFEST] = f"{json.dumps(manifest, indent=2)}\n".encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        foreign = [path.name for path, new in contents.items() if _holds_other(path, new)]
+        foreign = [p.name for p, new in contents.items() if p.exists() and p.read_bytes() != new]
         if foreign and not overwrite:
             raise OutputError(
                 f"{folder} already has {', '.join(foreign)} with other content. Choose another "
@@ -60,10 +60,6 @@ def write_samples(
             f"cannot write the samples to {folder}: {reason}. Choose a folder that can be written."
         ) from error
     return list(contents)
-
-
-def _holds_other(path: Path, content: bytes) -> bool:
-    return path.exists() and path.read_bytes() != content
 
 
 def show(samples: Path, output: Path, program: click.Command) -> None:

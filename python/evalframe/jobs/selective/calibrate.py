@@ -82,9 +82,11 @@ def _summary(artifact: Mapping[str, Any], scores: _Scores, path: str) -> str:
     names = ", ".join(artifact.get("features", [_STATED]))
     goal = artifact.get("target", "correctness")
     rate = about.get("positive_rate")
+    # Of the script that skips items without one.
+    stated = " with a stated confidence" if "metrics" in artifact else ""
     lines = [
         f"{path}: {artifact['method']} of {names}, target {goal}",
-        f"{about['n_samples']:,} {_trained_on(artifact)}"
+        f"{about['n_samples']:,} predicted items{stated}"
         + ("" if rate is None else f", {100 * rate:.1f}% of them positive"),
         *([f"correct: {about[CORRECT]}"] if CORRECT in about else []),
         *_parameters(artifact),
@@ -99,11 +101,6 @@ def _summary(artifact: Mapping[str, Any], scores: _Scores, path: str) -> str:
         )
         parts.append(f"Out of sample, by {crossed['folds']} folds of {crossed['cluster']}: {named}")
     return "\n\n".join(parts)
-
-
-def _trained_on(artifact: Mapping[str, Any]) -> str:
-    stated = "metrics" in artifact  # of the script that skips items without a stated confidence
-    return "predicted items with a stated confidence" if stated else "predicted items"
 
 
 def _check(documents: Sequence[str], flags: Calibrate) -> None:

@@ -143,7 +143,7 @@ def _entry(
 
 def _named(name: str, folder: Path) -> tuple[Metric, dict[str, Any], Mapping[str, Any], str | None]:
     """A metric, what its name says of its parameters, what a variant presets, and its own name."""
-    if not is_import_path(name):
+    if ":" not in name:
         return *parse(name), {}, None
     function = metric_at(name, folder)
     return function.metric, {}, function.preset, function.output_name
@@ -168,11 +168,6 @@ def _pattern(label: str) -> str:
 
 
 _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*:[A-Za-z]\w*", re.ASCII)
-
-
-def is_import_path(name: str) -> bool:
-    """Return True for an import path; names of metrics hold no colon."""
-    return ":" in name
 
 
 def metric_at(path: str, folder: Path) -> MetricFunction[Any]:

@@ -49,11 +49,6 @@ class Chosen:
     columns: tuple[pl.Expr, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def has_loss(self) -> bool:
-        """True if the loss is among the columns."""
-        return self.loss is not None or self.column is not None
-
 
 def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Chosen:
     """The loss of a job, and what is correct."""

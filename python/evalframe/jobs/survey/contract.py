@@ -338,7 +338,8 @@ def _suggestion(truth: Truth, column: str, row: dict[str, Any]) -> str:
     table, name = truth.distributions, row[column]
     elsewhere = table.filter(pl.col(column) == name)["round"].unique(maintain_order=True)
     if len(elsewhere):
-        return f"; it is in {_few(elsewhere.to_list())}"
+        more = ", ..." * (len(elsewhere) > _LISTED)
+        return f"; it is in {', '.join(elsewhere.head(_LISTED))}{more}"
     here = (
         table.filter(pl.col("round") == row["round"])
         if column != "round" and "round" in row
@@ -346,7 +347,3 @@ def _suggestion(truth: Truth, column: str, row: dict[str, Any]) -> str:
     )
     hint = did_you_mean(name, here[column].unique(maintain_order=True))
     return f"; d{hint.strip().removeprefix('D')}" if hint else ""
-
-
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:_LISTED]) + ", ..." * (len(names) > _LISTED)

@@ -173,15 +173,11 @@ def _one_question_a_row(table: pl.LazyFrame) -> pl.LazyFrame:
     schema = table.collect_schema()
     if isinstance(schema.get("question_id"), pl.List):
         names = ("question_id", "n_options", "actual")
-        lists = [name for name in names if _is_list(schema.get(name))]
+        lists = [name for name in names if isinstance(schema.get(name), pl.List)]
         return table.explode(lists, empty_as_null=True)
     if "question_id" not in schema and {"prompt_id", "score"} <= {*schema}:
         return table.with_columns(question_id=pl.lit(None, pl.String))
     return table
-
-
-def _is_list(dtype: pl.DataType | None) -> bool:
-    return isinstance(dtype, pl.List)
 
 
 def _scores(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
