@@ -49,16 +49,12 @@ def replicated(
         >>> tests.select(replicated()).to_series().to_list()
         [True, False]
     """
-    parts = [is_significant(p_value_agent, significance_level), as_expr(direction_match)]
+    level = level_of(significance_level)
+    parts = [finite(p_value_agent) < level, as_expr(direction_match)]
     if p_value_human is not None:
-        parts.append(is_significant(p_value_human, significance_level))
+        parts.append(finite(p_value_human) < level)
     known = pl.all_horizontal(part.is_not_null() for part in parts)
     return pl.when(known).then(pl.all_horizontal(parts)).alias("replicated")
-
-
-def is_significant(p_value: IntoExpr, significance_level: IntoExpr | None = None) -> pl.Expr:
-    """True if a p-value is below the level, 0.05 by default; null if it is missing."""
-    return finite(p_value) < level_of(significance_level)
 
 
 def level_of(significance_level: IntoExpr | None) -> pl.Expr:

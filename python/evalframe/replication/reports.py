@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import polars as pl
 
 from evalframe.core.rows import as_expr
@@ -31,9 +29,8 @@ def reported_p_value(
     Examples:
         >>> import polars as pl
         >>> from evalframe.replication import reported_p_value
-        >>> reports = pl.DataFrame({"report": ["p = .01", "p < .10", "n.s."]})
-        >>> reports.select(reported_p_value()).unnest("reported_p_value").rows()
-        [(0.01, True, 'high'), (0.1, None, 'medium'), (None, None, 'low')]
+        >>> pl.DataFrame({"report": ["p < .10"]}).select(reported_p_value()).item()
+        {'p_value': 0.1, 'is_significant': None, 'confidence': 'medium'}
     """
     text, level = _plain(as_expr(report)), level_of(significance_level)
     exact, upper, lower = (_p_value(text, sign) for sign in ("=", "[<≤]=?", "[>≥]=?"))
@@ -130,25 +127,6 @@ _DASHES = r"[\x{2010}-\x{2015}\x{2212}\x{FE63}\x{FF0D}]"
 _EACH = r"(?:per|each|in each)\b"
 
 
-class _Statistic(NamedTuple):
-    """The first statistic of a text, as numbers; null if the text lacks it."""
-
-    letter: pl.Expr
-    """`t`, `f`, `r`, `z`, `u`, `w` or `chi`."""
-    stat: pl.Expr
-    df1: pl.Expr
-    df2: pl.Expr
-
-
-class _Stated(NamedTuple):
-    """Sizes stated in a text."""
-
-    first: pl.Expr
-    second: pl.Expr
-    each: pl.Expr
-    total: pl.Expr
-
-
 def _plain(report: pl.Expr) -> pl.Expr:
     """The text with a hyphen for every minus sign and dash."""
     return report.cast(pl.String).str.replace_all(_DASHES, "-")
@@ -163,8 +141,8 @@ def _number(text: pl.Expr) -> pl.Expr:
     return text.str.replace_all(",", "", literal=True).cast(pl.Float64, strict=False)
 
 
-def _statistic(text: pl.Expr) -> _Statistic:
-    """The first statistic: a separate letter, degrees of freedom in brackets, a value."""
+def _statistic(text: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+    """The letter (`t f r z u w chi`), the value, df1 and df2 of the first statistic, or null."""
     # Other text before brackets, as in "Experiment (1)", has no value.
     degrees = r"(?:[(\[]([^)\]]*)[)\]])?"
     value = rf"(?:=\s*([-+]?{_NUMBER})|[<>≤≥])"
@@ -176,7 +154,7 @@ def _statistic(text: pl.Expr) -> _Statistic:
     # A comma ends the first of two numbers, so only a single one can have thousands.
     single = letter.is_in(["t", "r"])
     first = _extracted(inside, rf"^\s*({_PLAIN})")
-    return _Statistic(
+    return (
         letter,
         pl.coalesce(alone, _number(value_text)),
         pl.when(single).then(_extracted(inside, rf"^\s*({_NUMBER})")).otherwise(first),
@@ -184,13 +162,13 @@ def _statistic(text: pl.Expr) -> _Statistic:
     )
 
 
-def _stated_sizes(text: pl.Expr) -> _Stated:
+def _stated_sizes(text: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Sizes of groups (`n1 = 20, nB = 21`), of each (`n = 20 per group`), and of all (`N = 40`)."""
 
     def of(which: str, end: str = "") -> pl.Expr:
         return _extracted(text, rf"(?i){_APART}n{which}\s*=\s*({_NUMBER}){end}")
 
-    return _Stated(of("[1a]"), of("[2b]"), of("", rf"\s*{_EACH}"), of(""))
+    return of("[1a]"), of("[2b]"), of("", rf"\s*{_EACH}"), of("")
 
 
 def _p_value(text: pl.Expr, sign: str) -> pl.Expr:

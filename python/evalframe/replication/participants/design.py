@@ -118,7 +118,9 @@ def numbered_design(design: Frame) -> pl.DataFrame:
     optional = {name: name if name in keys else None for name in ("sub_study_id", "test_id")}
     contract = designs_contract(sub_study_id=optional["sub_study_id"], test_id=optional["test_id"])
     contract.check_schema(table.schema)
-    _check_types(table.select("test_type").cast(pl.String))
+    tests = table.select(pl.col("test_type").cast(pl.String))
+    for (name,) in tests.filter(kind_of_design("test_type").is_null()).drop_nulls().head(1).rows():
+        raise unknown_type(name)
     types = {**_OPTIONAL, **_list_types(table.schema)}
     complete = table.with_columns(
         (pl.col(name) if name in table.columns else pl.lit(None)).cast(dtype).alias(name)
@@ -146,12 +148,6 @@ def numbered_design(design: Frame) -> pl.DataFrame:
         .with_row_index(TEST)
         .with_columns(pl.col(TEST).cast(pl.Int64))
     )
-
-
-def _check_types(types: pl.DataFrame) -> None:
-    unknown = types.filter(kind_of_design("test_type").is_null()).drop_nulls()
-    for name in unknown["test_type"].head(1):
-        raise unknown_type(name)
 
 
 def _list_types(schema: pl.Schema) -> dict[str, pl.DataType]:

@@ -89,7 +89,10 @@ def _ranked(rows: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
     """Replace measures by mean ranks; a row of weight w counts as w members."""
     weight = (pl.col(WEIGHT) * pl.col(VALID)).alias(_COUNT)
     # In steps, since a window within a window is another window.
-    upto = [_upto(_COUNT, name, units).alias(last) for name, last in _LAST.items()]
+    upto = [
+        pl.col(_COUNT).cum_sum().over(units, order_by=name).alias(last)
+        for name, last in _LAST.items()
+    ]
     ranks = [
         pl.col(last).max().over(*units, name) - (pl.col(_COUNT).sum().over(*units, name) - 1) / 2
         for name, last in _LAST.items()
@@ -97,10 +100,6 @@ def _ranked(rows: pl.LazyFrame, units: Sequence[str]) -> pl.LazyFrame:
     x, y = (rank.alias(name) for rank, name in zip(ranks, _LAST, strict=True))
     ranked = rows.with_columns(weight).with_columns(upto).with_columns(x, y)
     return ranked.drop(_COUNT, *_LAST.values())
-
-
-def _upto(weight: str, name: str, units: Sequence[str]) -> pl.Expr:
-    return pl.col(weight).cum_sum().over(units, order_by=name)
 
 
 @like_input

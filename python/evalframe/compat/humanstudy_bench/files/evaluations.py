@@ -119,14 +119,14 @@ def read_evaluation(
         InputError: The file is missing or no JSON, an object repeats a key, a text has a lone
             surrogate, a value has the wrong kind, a count is negative or above 2**53 (the message
             names file and place), or two files are of the same model and study.
-        ParameterError: An argument is outside its domain.
+        ParameterError: `model` or `study_id` is no text.
 
     Examples:
         >>> from evalframe.compat.humanstudy_bench import read_evaluation
         >>> test = {"study_id": "Study 1", "finding_id": "F1", "test_name": "t", "pas": 0.8}
         >>> results = read_evaluation({"test_results": [test]}, model="m", study_id="two-maps")
-        >>> results.tests.select("model", "study_id", "test_id", "study_label", "pas").row(0)
-        ('m', 'two-maps', 't', 'Study 1', 0.8)
+        >>> results.tests.select("study_id", "test_id", "study_label", "pas").row(0)
+        ('two-maps', 't', 'Study 1', 0.8)
     """
     check_choice("duplicates", duplicates, Duplicates)
     for name, value in (("model", model), ("study_id", study_id)):
