@@ -175,15 +175,8 @@ def risk_at(items: Items, coverage: float, convention: str) -> State:
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"loss": [0.0, 1.0, None], "confidence": [0.9, 0.8, 0.7]})
-        >>> items.select(ef.risk_at(0.5), ef.risk_at(0.9, "loss", "confidence"))
-        shape: (1, 2)
-        ┌──────────────┬──────────────┐
-        │ risk_at_0.50 ┆ risk_at_0.90 │
-        │ ---          ┆ ---          │
-        │ f64          ┆ f64          │
-        ╞══════════════╪══════════════╡
-        │ 0.5          ┆ null         │
-        └──────────────┴──────────────┘
+        >>> items.select(ef.risk_at(0.5), ef.risk_at(0.9, "loss", "confidence")).row(0)
+        (0.5, None)
     """
     return at_plateau(items, RISK, coverage, convention)
 

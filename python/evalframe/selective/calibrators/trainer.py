@@ -39,8 +39,7 @@ def train_verbalized(
     """A temperature for stated confidence, as an artifact for `verbalized_calibrated`.
 
     Trained on predicted items with a stated confidence v of 1 to 5: the probability (v - 1) / 4
-    against whether prediction and label are equal. Items without a stated confidence, null or NaN,
-    are skipped; `n_samples` is the number of the others.
+    against whether prediction and label are equal. Items without a stated confidence are skipped.
 
     Args:
         items: An item table with `prediction`, `label` and `verbalized_confidence`.
