@@ -248,7 +248,8 @@ def mean_score(score: Role = "score", *, weight: Role = None) -> State:
     """Mean score of the predictions.
 
     It pools rows of several amounts of context, which leaderboards do not: select the rows first
-    with `evalframe.survey.at_context`, or group by `context_count`.
+    with `evalframe.survey.at_context`, or group by `context_count`. As the run score of dtef-app
+    52d79c0, whose leaderboards are means of the segments' means.
 
     Args:
         score: What `evalframe.survey.score` gives, 0 to 1. A null one is missing.
@@ -257,13 +258,9 @@ def mean_score(score: Role = "score", *, weight: Role = None) -> State:
     Returns:
         Float64 in [0, 1], null where no row has a score.
 
-    References:
-        dtef-app 52d79c0, the run score; its leaderboards are means of the segments' means.
-
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> scored = pl.DataFrame({"score": [0.5, 0.25, None], "sample_size": [30, 10, 5]})
-        >>> scored.select(ef.mean_score(), weighted=ef.mean_score(weight="sample_size")).row(0)
+        >>> scored.select(mean_score(), weighted=mean_score(weight="sample_size")).row(0)
         (0.375, 0.4375)
     """
     return State(
@@ -287,10 +284,9 @@ def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
         Float64 in [0, 1], null where nothing was attempted.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
         >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
-        >>> parsed.select(ef.parse_rate()).item()
-        0.5
+        >>> parsed.select(parse_rate(), generation_rate()).row(0)
+        (0.5, 0.75)
     """
     return State(
         sums={"ok": pl.when(status == "ok").then(weight).otherwise(0.0), "rows": weight},
@@ -312,10 +308,8 @@ def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
         Float64 in [0, 1], null where nothing was attempted.
 
     Examples:
-        >>> import polars as pl, evalframe as ef
-        >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
-        >>> parsed.select(ef.generation_rate()).item()
-        0.75
+        >>> pl.DataFrame({"status": ["ok", "failed"]}).select(generation_rate()).item()
+        0.5
     """
     return State(
         sums={"made": pl.when(status != "failed").then(weight).otherwise(0.0), "rows": weight},
