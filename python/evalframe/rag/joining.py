@@ -10,6 +10,7 @@ from polars import selectors
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.rows import columns_read
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame
 from evalframe.rag.metrics import not_missed
@@ -105,8 +106,7 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     """
     frame, keys = lazy(labelled), Keys.of(by, taken=UNION)
     columns = frame.collect_schema().names()
-    required = {"label", *(root for key in keys.exprs for root in key.meta.root_names())}
-    if missing := required - {*columns}:
+    if missing := {"label", *columns_read(keys.exprs)} - {*columns}:
         raise MissingColumnsError.of("union_labels", missing, columns)
     label = pl.col("label").cast(pl.List(pl.Int8))
     rows = frame.select(*keys.select(), label, pl.lit(0).alias(_ALL))
@@ -160,17 +160,14 @@ def _as_in(schema: pl.Schema, question_schema: pl.Schema, keys: Sequence[str]) -
     for name in keys:
         dtype, other = schema[name], question_schema[name]
         integers = dtype.is_integer() and other.is_integer()
-        if not (dtype == other or integers or (_is_text(dtype) and _is_text(other))):
+        texts = all(isinstance(t, pl.String | pl.Categorical | pl.Enum) for t in (dtype, other))
+        if not (dtype == other or integers or texts):
             raise ParameterError(
                 f"attach_answers compares {name!r}, which is {dtype} in the responses and {other} "
                 f"in the instances; cast one: frame.with_columns(pl.col({name!r}).cast(pl.{other}))"
             )
     # A key that does not fit the type of the responses becomes null, which matches no response.
     return [selectors.by_name(name).as_expr().cast(schema[name], strict=False) for name in keys]
-
-
-def _is_text(dtype: pl.DataType) -> bool:
-    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
 def _refuse_unknown(responses: pl.LazyFrame, instances: pl.LazyFrame, keys: list[str]) -> None:

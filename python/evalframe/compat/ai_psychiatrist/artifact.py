@@ -139,6 +139,7 @@ def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, 
     value = {metric: row["estimate"] for metric, row in rows.items()}
     curve = evaluation.curves.filter(selected)
     area = evaluation.settings.area_coverage
+    used = {"requested": area, "used": min(area, value["coverage"])}
     grid = {f"{bound:.2f}": bound for bound in evaluation.settings.coverage_grid}
     reached = {key: value[_at("risk", bound)] is not None for key, bound in grid.items()}
     return {
@@ -147,14 +148,7 @@ def _figures(evaluation: RunEvaluation, variant: str, number: int) -> dict[str, 
         "augrc_full": value["augrc"],
         **{name: value[name] for name in _FIGURES},
         "interpretation": {name: value[name] for name in _GAPS},
-        **{
-            f"{name}_at_c": {
-                "requested": area,
-                "used": min(area, value["coverage"]),
-                "value": value[_at(name, area)],
-            }
-            for name in ("aurc", "augrc")
-        },
+        **{f"{name}_at_c": used | {"value": value[_at(name, area)]} for name in ("aurc", "augrc")},
         "mae_at_coverage": {
             key: {
                 "requested": bound,

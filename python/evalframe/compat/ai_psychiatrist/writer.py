@@ -250,34 +250,23 @@ def _order(rows: int) -> tuple[Rule, ...]:
     row, participant = pl.col(_ROW).cast(pl.Int64), pl.col("participant_id")
     turn = row % _EACH
     name = turn.replace_strict(dict(enumerate(ITEM_NAMES)), return_dtype=pl.String)
-    remedy = f"give each participant {_EACH} rows, sorted by participant_id and item_index"
+    sorted_rows = f"give each participant {_EACH} rows, sorted by participant_id and item_index"
     columns = ("participant_id", "item_index", "item")
-    return (
-        Rule(
-            f"item_index counts from 0 to {_EACH - 1}",
-            pl.col("item_index") == turn,
-            columns,
-            remedy,
-        ),
-        Rule(
+    rules = (
+        (f"item_index counts from 0 to {_EACH - 1}", pl.col("item_index") == turn, sorted_rows),
+        (
             "item is the one of its item_index",
             pl.col("item").cast(pl.String) == name,
-            columns,
             f"call the items in turn {', '.join(ITEM_NAMES)}",
         ),
-        Rule(
+        (
             f"{_EACH} rows in turn are of one participant",
             participant == participant.gather(row - turn),
-            columns,
-            remedy,
+            sorted_rows,
         ),
-        Rule(
-            f"the last participant has {_EACH} rows",
-            row < rows - rows % _EACH,
-            columns,
-            remedy,
-        ),
+        (f"the last participant has {_EACH} rows", row < rows - rows % _EACH, sorted_rows),
     )
+    return tuple(Rule(called, holds, columns, remedy) for called, holds, remedy in rules)
 
 
 def _not_infinite(signal: str) -> Rule:
