@@ -121,8 +121,7 @@ def _rows(about: Asked, seed: int) -> Iterator[tuple[object, ...]]:
 
 def _percents(expected: Floats, draws: Floats) -> list[float]:
     """The percentages of options among respondents, with one decimal."""
-    ends = np.cumsum(expected)[:-1]
-    chosen = (draws[:, None] >= ends).sum(axis=1)
+    chosen = (draws[:, None] >= np.cumsum(expected)[:-1]).sum(axis=1)
     counts = np.bincount(chosen, minlength=len(expected))
     percents: list[float] = (np.floor(1000 * counts / len(draws) + 0.5) / 10).tolist()
     return percents

@@ -99,11 +99,6 @@ _SHORT = r"^[^\p{L}]*\p{L}+(?:[^\p{L}]+\p{L}+){0,2}[^\p{L}]*$"
 """A label of up to three words."""
 
 
-def by_labels(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """Candidates by order, letters and options; the best way is last."""
-    return pl.concat([by_order(pairs, rows), by_letters(pairs), by_options(pairs, rows)])
-
-
 def by_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Pairs in succession that name each option once, in any order."""
     # If another label next to them has a share as well, the answer is not complete: the vector then

@@ -8,7 +8,13 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.survey.parsing.characters import DASHES, QUOTES, without_asides
-from evalframe.survey.parsing.labelled import by_labels, with_marks, with_options
+from evalframe.survey.parsing.labelled import (
+    by_letters,
+    by_options,
+    by_order,
+    with_marks,
+    with_options,
+)
 from evalframe.survey.parsing.ladder import NO_CANDIDATES, VECTOR
 from evalframe.survey.parsing.lists import gap, has_digit, new_block, plain, text_lines
 
@@ -40,7 +46,9 @@ def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     cells = _cells(rows)
     if cells.is_empty():
         return NO_CANDIDATES
-    long = by_labels(_pairs(cells, rows), rows)
+    pairs = _pairs(cells, rows)
+    # The best way is last.
+    long = pl.concat([by_order(pairs, rows), by_letters(pairs), by_options(pairs, rows)])
     fits = long.filter(pl.col("vector").list.len() == rows["n"].gather(long["row"]))
     wide = _by_columns(cells, rows)
     return pl.concat([wide.join(fits, on="row", how="anti", maintain_order="left"), long])

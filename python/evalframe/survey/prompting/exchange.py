@@ -20,7 +20,7 @@ METADATA = ("config_id", *(name for name in PROMPTS if name not in _OTHERS))
 """Columns that identify a prompt and its settings."""
 
 _KEY = ":id"
-_LISTS = ("question_id", "n_options")
+
 
 ANSWERED = (*METADATA, "response", "question_key")
 """Columns of `read_responses` about a question of a prompt and its response."""
@@ -155,7 +155,9 @@ def read_responses(
         columns=columns,
     )
     several = pl.col("question_id").list.len() > 1
-    keyed = joined.with_columns(several.alias("question_key")).explode(_LISTS, empty_as_null=True)
+    keyed = joined.with_columns(several.alias("question_key")).explode(
+        "question_id", "n_options", empty_as_null=True
+    )
     table = keyed.with_columns(pl.when("question_key").then("question_id").alias("question_key"))
     run = pl.all().exclude(*ANSWERED, *columns, _KEY)
     return table.select(run, *ANSWERED, *columns)

@@ -98,7 +98,7 @@ def as_survey(
         described = _described(described, questions, "question_id", _OF_QUESTIONS)
         _check_options(described)
         first = pl.col("first").min().over("round")
-        described = described.with_columns(pl.col("question_text").fill_null(_ID))
+        described = described.with_columns(pl.col("question_text").fill_null(pl.col("question_id")))
         described = described.sort(first, "question_order", maintain_order=True)
     groups = _segments(responses)
     if segments is not None:
@@ -122,7 +122,6 @@ def as_survey(
     )
 
 
-_ID = pl.col("question_id")
 _OF_QUESTIONS = ("question_text", "question_type", "question_order", "options")
 
 
@@ -224,7 +223,7 @@ def _with_texts(
 
 def _shaped(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """The table with these columns, null where it lacks one."""
-    absent = {name: pl.lit(None) for name in schema if name not in table.columns}
+    absent = dict.fromkeys(schema.keys() - {*table.columns}, pl.lit(None))
     return table.with_columns(**absent).select(*schema).cast(pl.Schema(schema))
 
 

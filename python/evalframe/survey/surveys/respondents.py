@@ -83,10 +83,9 @@ def numbered(options: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     begins = number.is_not_null().all().over(QUESTION)
     is_ordered = isinstance(options.schema[LABEL], pl.Enum)
     order = [LABEL] if is_ordered else [_NUMBER, LABEL]
+    index = pl.int_range(pl.len()).over(QUESTION).alias(INDEX)
     ranked = options.with_columns(pl.when(begins).then(number).alias(_NUMBER))
-    ranked = ranked.sort(*QUESTION, *order).with_columns(
-        pl.int_range(pl.len()).over(QUESTION).alias(INDEX)
-    )
+    ranked = ranked.sort(*QUESTION, *order).with_columns(index)
     if not is_ordered:
         total = ranked.select(QUESTION).n_unique()
         by_number = ranked.filter(pl.col(_NUMBER).is_not_null()).select(QUESTION).n_unique()
@@ -261,7 +260,6 @@ def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]
     for name, dtype in listed.items():
         rounds = labels_found.filter(question_id=name).select(QUESTION).unique()
         labels = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
-        parts.append(
-            rounds.join(labels, how="cross").select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64))
-        )
+        options = rounds.join(labels, how="cross")
+        parts.append(options.select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64)))
     return pl.concat(parts) if parts else numbered(labels_found, notes)
