@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 import polars as pl
 import pytest
 
+import evalframe as ef
+from evalframe.core import metric
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.samples import SampleFile
 from evalframe.jobs import cli, family, flags, samples
@@ -79,6 +81,14 @@ FAMILY = Family(
 @pytest.fixture
 def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The fifth family, as if it were a folder beside the others."""
+    monkeypatch.setattr(metric, "_REGISTRY", dict(metric._REGISTRY))
+
+    @ef.metric(direction="none", range=(0, 1), family="counts")
+    def share_of_words(is_word="is_word", *, weight=None):  # type: ignore[no-untyped-def]
+        """Share of the rows that are words."""
+        sums = {"words": weight * is_word, "rows": weight}
+        return ef.State(sums=sums, finish=lambda t: ef.ratio(t.words, t.rows))
+
     module = ModuleType(NAME)
     named = {"ROLES": ("word",), "TABLES": ("counts",), "METRICS": ("share_of_words",)}
     vars(module).update(globals(), **named)
@@ -103,7 +113,8 @@ def test_a_fifth_family_is_a_descriptor(call: Any, counts: None) -> None:
     assert "--from KIND PATH" in shown
     call("sample", "data", "--participants", "2")
     assert "words" in Path("data/manifest.json").read_text()
-    assert "name  family" in call("metrics", "--family", "counts").stdout
+    listed = call("metrics", "--family", "counts").stdout.splitlines()
+    assert [line.split()[:2] for line in listed[1:]] == [["share_of_words", "counts"]]
     assert call("counts", "data/words.parquet", "-o", "out.csv").stdout == "a: 2\nb: 1\n"
     assert pl.read_csv("out.csv").rows() == [("a", 2), ("b", 1)]
     assert "rows accepted" in call("counts", "validate", "data/words.parquet").stdout

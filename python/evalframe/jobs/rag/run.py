@@ -93,6 +93,7 @@ _UNKNOWN = pl.lit(None, pl.String).alias("ability")
 
 
 METRICS = tuple(rate.metric.name for rate in RATES.values())
+"""Names of the metrics of jobs."""
 
 TABLES = ("rates", "accuracy_drop", *ABILITIES)
 """The Parquet files of an output folder, by name."""

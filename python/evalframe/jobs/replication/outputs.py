@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 METRICS = ("mean_pas", "pooled_pas", "concordance_correlation")
+"""Names of the metrics of jobs."""
 
 TABLES = ("models", "domains", "studies", "findings", "tests", "ecs", "differences")
 """Tables of a folder, Parquet files of these names."""

@@ -121,6 +121,7 @@ def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> p
 
 
 METRICS = ("mean_score", "parse_rate", "generation_rate")
+"""Names of the metrics of jobs."""
 
 TABLES = (
     "overall",
