@@ -36,26 +36,12 @@ from benchmarks.measure import group, head, verdict
 if TYPE_CHECKING:
     from types import ModuleType
 
-MODULES = {
-    "sorting": (2, sorting),
-    "bootstrap": (2, bootstrap),
-    "start": (2, start),
-    "calibration": (3, calibration),
-    "reading": (3, reading),
-    "artifact": (3, artifact),
-    "labelling": (4, labelling),
-    "selection": (4, selection),
-    "prediction_files": (4, prediction_files),
-    "distributions": (5, distributions),
-    "parsing": (5, parsing),
-    "leaderboards": (5, leaderboards),
-    "baselines": (5, baselines),
-    "bayes_factors": (6, bayes_factors),
-    "replication": (6, replication),
-    "truth": (7, truth),
-    "size": (7, size),
-}
-"""Each with the issue that names its targets."""
+_ALL = (
+    *(sorting, bootstrap, start, calibration, reading, artifact, labelling, selection),
+    *(prediction_files, distributions, parsing, leaderboards, baselines, bayes_factors),
+    *(replication, truth, size),
+)
+MODULES: dict[str, ModuleType] = {each.__name__.rpartition(".")[2]: each for each in _ALL}
 
 ALONE = ("truth",)
 """What takes long, and runs only if it is named, or small."""
@@ -76,10 +62,10 @@ def main(words: list[str]) -> int:
     print(head())
     figures = []
     for name in names:
-        issue, module = MODULES[name]
+        module = MODULES[name]
         whole = {"whole": True} if module is size and name in words else {}
         measured = module.run(small, **whole)
-        print(group(f"{name}, issue {issue}: {_about(module)}", measured), flush=True)
+        print(group(f"{name}: {_about(module)}", measured), flush=True)
         figures += measured
     if not small:
         print(verdict(figures))

@@ -29,8 +29,7 @@ def choices(metric, param):
     """Values to try for a parameter."""
     if param == "convention":
         declared = inspect.signature(metric.define).parameters[param].annotation
-        # Points of a curve are declared with `str`, as all that walk by coverage.
-        return get_args(getattr(conventions, declared, conventions.CoverageConvention))
+        return get_args(getattr(conventions, declared))
     if metric.name == "concordance_correlation":
         return ("documented",)  # the original counts pairs: one of weight 2 is not two
     if param == "bins":
