@@ -90,13 +90,10 @@ def study_scores(
             also for a finding of one test (the published code, for single runs). `weighted_mean`:
             mean of PAS weighted by `finding_weight`, 1 if missing (the evaluators' `score`).
         finding_rule: How tests are pooled, for a table of tests; see `finding_scores`.
-        finding_key: `composite` or `finding_id`; see `finding_scores`. `finding_id` needs a table
-            of tests if there are sub-studies.
-        weight: Number of times that each row (test or finding) is included. Rows of weight 0 are
-            dropped.
+        finding_key: As in `finding_scores`; `finding_id` needs tests if there are sub-studies.
+        weight: Number of times that each row is included. Rows of weight 0 are dropped.
         missing: Score of a finding without a usable test, and of a study without such a finding.
-            `skip`: null, not included in what it belongs to. `chance`: PAS 0.5 and normalised
-            PAS 0.
+            `skip`: null, and not included. `chance`: PAS 0.5 and normalised PAS 0.
 
     Returns:
         by..., `study_id`, `domain` (if the table has it), `pas` (Float64 in [0, 1]),
@@ -182,8 +179,7 @@ def model_scores(
         finding_rule: How tests are pooled; see `finding_scores`.
         study_rule: How findings are pooled; see `study_scores`.
         finding_key: `composite` or `finding_id`; see `finding_scores`.
-        weight: Number of times that each row (test, finding or study) is included. Rows of weight 0
-            are dropped.
+        weight: Number of times that each row is included. Rows of weight 0 are dropped.
         missing: `skip` or `chance`, for findings and studies; see `study_scores`. A model without a
             study that has a PAS has null in any case.
         resample: `ef.Bootstrap(cluster="study_id")` draws studies: uncertainty about other studies.
