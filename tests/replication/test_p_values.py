@@ -178,3 +178,9 @@ def test_reports_are_read_and_not_guessed(report, p, significant):
 def test_statistics_in_reports(report, wanted):
     said = of_one(replication.reported_statistic("report"), report=report)
     assert tuple(said.values()) == wanted
+
+
+def test_sides_of_words():
+    words = pl.DataFrame({"expected_direction": ["positive", "<", "any", None]})
+    sides = words.select(p_values.side_of("expected_direction")).to_series().to_list()
+    assert sides == [1, -1, 0, None]

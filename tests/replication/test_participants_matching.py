@@ -9,6 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import ContractError
+from evalframe.replication.participants.design import compared, shared_type
 from evalframe.replication.participants.rows import unmatched_responses
 from evalframe.replication.participants.statistics import participant_statistics
 
@@ -191,3 +192,10 @@ def test_types_do_not_change_the_columns() -> None:
         pl.col("finding_id").cast(pl.Enum(["F1"]))
     )
     assert_frame_equal(participant_statistics(people, design(), by=None), usual)
+
+
+def test_the_design_decides_the_type_of_comparison():
+    assert shared_type(pl.String(), pl.Int64()) == pl.String()
+    assert shared_type(pl.Int64(), pl.Float32()) == pl.Float64()
+    numbers = compared(pl.lit(pl.Series([1.0, 1.5, -0.0])), pl.Float64(), pl.String())
+    assert pl.select(numbers).to_series().to_list() == ["1", "1.5", "0"]

@@ -7,7 +7,9 @@ import math
 import polars as pl
 import pytest
 
+from evalframe import replication
 from evalframe.compat import humanstudy_bench
+from evalframe.compat.humanstudy_bench.p_values import kind_of_effect
 
 
 def of_one(expr, **columns):
@@ -71,3 +73,23 @@ def test_consistency_of_what_is_missing():
     z = pl.DataFrame({"z": [None, math.nan, math.inf, -math.inf]}, schema={"z": pl.Float64})
     made = z.select(humanstudy_bench.consistency("z")).to_series().to_list()
     assert made == [0.0] * 4
+
+
+def test_directions_of_t_and_kinds_of_effects():
+    tests = pl.DataFrame({"stat": [2.0, 0.0, None], "expected": ["-", "+", "greater"]})
+    made = tests.select(humanstudy_bench.direction(pl.lit("t-test"), expected="expected"))
+    assert made.to_series().to_list() == [1, -1, -1]
+    names = pl.DataFrame({"test_type": ["t_test", "T-Test", "ttest_ind", "binomtest"]})
+    kinds = names.select(kind_of_effect("test_type")).to_series().to_list()
+    assert kinds == ["t", None, None, "binomial"]
+
+
+def test_p_values_that_are_read_or_made_up():
+    texts = ["p > .10, then p < .01", "F(1, 78) = 17.7", "p = .05."]
+    said = pl.DataFrame({"report": texts}).select(humanstudy_bench.reported_p_value())
+    assert said.unnest("reported_p_value")["p_value"].to_list() == [0.1, 0.025, None]
+
+
+def test_a_p_value_at_the_level_is_not_significant():
+    tests = pl.DataFrame({"p_value_agent": [0.01, 0.05, None], "direction_match": [True] * 3})
+    assert tests.select(replication.replicated()).to_series().to_list() == [True, False, None]
