@@ -11,7 +11,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.survey.parsing.characters import is_blank, text_where
-from evalframe.survey.parsing.ladder import VECTOR, completed
+from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.reading import read_vectors
 
 PARSED = {"predicted": VECTOR, "status": pl.String(), "parse_rule": pl.String()}
@@ -111,11 +111,10 @@ def with_status(rows: pl.Series, find: Callable[[pl.DataFrame], pl.DataFrame]) -
     is_generated = frame.select((~marked).fill_null(value=False)).to_series()
     has_options = (frame["n"] >= 1).fill_null(value=False)
     is_read = is_generated & has_options
-    if is_read.all():
-        vectors = find(frame)
-    else:
-        nulls = pl.DataFrame(schema={name: PARSED[name] for name in ("predicted", "parse_rule")})
-        vectors = completed(nulls.clear(len(frame)), ~is_read, frame, find)
+    vectors = find(frame.filter(is_read))
+    if not is_read.all():
+        index = (is_read.cum_sum().cast(pl.Int64) - 1).set(~is_read, None)
+        vectors = vectors.select(pl.all().gather(index))
     status = (
         pl.when(~pl.lit(is_generated))
         .then(pl.lit("failed"))
